@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint format wheel web bench-counted clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+setup:  ## install what is missing, make .venv, build and install the project
+	@scripts/setup
+
+build:  ## build the programs, the web bundle and the extension module again where their sources changed
+	@scripts/build
+
+demo: setup  ## find a slowdown in a commit on Redis 7.0.15, with its reason
+	@demo/run
+
+test: setup  ## run all tests
+	@scripts/test
+
+lint: setup  ## check form, types and the order of packages
+	@scripts/lint
+
+format: setup  ## bring all sources into form
+	@scripts/format
+
+wheel: setup  ## build the wheel that installs without Rust and Node
+	@scripts/wheel
+
+web: setup  ## check and build the web bundle
+	@npm --prefix web run check && npm --prefix web run --if-present test && npm --prefix web run build
+
+bench-counted: setup  ## measure how well counted trials repeat; writes .bench/counted.json
+	@.venv/bin/python -m benches.counted
+
+clean:  ## remove what was built
+	@scripts/clean

@@ -1,0 +1,16 @@
+//! The Rust crates as seen from Python: `zerolap._core`. Conversion only; what it does is said in the crates it calls,
+//! and for Python in `python/zerolap/_core.pyi`.
+
+mod errors;
+mod profile;
+mod stats;
+
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::errors::ZeroSideError;
+    #[pymodule_export]
+    use crate::profile::{BinaryFacts, binary_facts, call_graph, merge_call_graphs, source_functions};
+    #[pymodule_export]
+    use crate::stats::{PairedChange, adjust_p, paired_change};
+}

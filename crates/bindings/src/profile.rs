@@ -1,0 +1,97 @@
+//! Call graphs and binaries.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use zerolap_profile::callgrind::{self, Dump};
+use zerolap_profile::graph::CallGraph;
+use zerolap_profile::window::{Window, per_request};
+use zerolap_profile::{binary, functions, merge};
+
+use crate::errors::{binary_error, dump_error, os_error, value_error};
+
+fn read_dump(path: &str) -> PyResult<Dump> {
+    let file = File::open(path).map_err(|error| os_error(&error, path))?;
+    callgrind::read(BufReader::new(file)).map_err(|error| dump_error(&error, path))
+}
+
+fn json(graph: &CallGraph) -> PyResult<Vec<u8>> {
+    graph.to_json().map_err(value_error)
+}
+
+#[pyfunction]
+pub(crate) fn call_graph<'py>(
+    py: Python<'py>,
+    small: &str,
+    large: &str,
+    requests_small: u64,
+    requests_large: u64,
+    source_root: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| {
+        let (small, large) = (read_dump(small)?, read_dump(large)?);
+        let small = Window { dump: &small, requests: requests_small };
+        let large = Window { dump: &large, requests: requests_large };
+        json(&per_request(small, large, source_root).map_err(value_error)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn merge_call_graphs(py: Python<'_>, graphs: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let graphs: Result<Vec<CallGraph>, _> = graphs.iter().map(|bytes| CallGraph::from_json(bytes)).collect();
+        json(&merge::merge(&graphs.map_err(value_error)?).map_err(value_error)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyclass(frozen, get_all, module = "zerolap._core")]
+pub(crate) struct BinaryFacts {
+    build_id: String,
+    compiler: String,
+    flags: String,
+    stripped: bool,
+    debug_lines: bool,
+    exported_functions: usize,
+    static_executable: bool,
+}
+
+#[pymethods]
+impl BinaryFacts {
+    fn __repr__(&self) -> String {
+        let Self { build_id, compiler, flags, .. } = self;
+        format!("BinaryFacts(build_id={build_id:?}, compiler={compiler:?}, flags={flags:?})")
+    }
+}
+
+#[pyfunction]
+pub(crate) fn binary_facts(py: Python<'_>, path: &str) -> PyResult<BinaryFacts> {
+    let facts = py.detach(|| binary::facts(Path::new(path))).map_err(|error| binary_error(&error, path))?;
+    Ok(BinaryFacts {
+        build_id: facts.build_id,
+        compiler: facts.compiler,
+        flags: facts.flags,
+        stripped: facts.stripped,
+        debug_lines: facts.debug_lines,
+        exported_functions: facts.exported_functions,
+        static_executable: facts.static_executable,
+    })
+}
+
+#[pyfunction]
+pub(crate) fn source_functions(
+    py: Python<'_>,
+    path: &str,
+    source_root: &str,
+) -> PyResult<Vec<(String, String, u32, u32)>> {
+    let functions = py
+        .detach(|| functions::source_functions(Path::new(path), source_root))
+        .map_err(|error| binary_error(&error, path))?;
+    Ok(functions.into_iter().map(|f| (f.file, f.name, f.first_line, f.last_line)).collect())
+}

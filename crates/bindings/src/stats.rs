@@ -1,0 +1,50 @@
+//! Comparisons.
+
+use pyo3::prelude::*;
+use zerolap_stats::multiplicity;
+use zerolap_stats::paired::{self, PairedError};
+
+use crate::errors::{ZeroSideError, value_error};
+
+#[pyclass(frozen, get_all, module = "zerolap._core")]
+pub(crate) struct PairedChange {
+    change: f64,
+    low: f64,
+    high: f64,
+    p: f64,
+    sd: f64,
+    detectable: f64,
+    pairs: usize,
+}
+
+#[pymethods]
+impl PairedChange {
+    fn __repr__(&self) -> String {
+        let Self { change, low, high, p, pairs, .. } = self;
+        format!("PairedChange(change={change}, low={low}, high={high}, p={p}, pairs={pairs})")
+    }
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn paired_change(
+    py: Python<'_>,
+    base: Vec<f64>,
+    head: Vec<f64>,
+    sd_floor: f64,
+    confidence: f64,
+) -> PyResult<PairedChange> {
+    let found =
+        py.detach(|| paired::paired_change(&base, &head, sd_floor, confidence)).map_err(|error| match error {
+            PairedError::ZeroSide => ZeroSideError::new_err(error.to_string()),
+            other => value_error(other),
+        })?;
+    let paired::PairedChange { change, low, high, p, sd, detectable, pairs } = found;
+    Ok(PairedChange { change, low, high, p, sd, detectable, pairs })
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn adjust_p(py: Python<'_>, values: Vec<f64>) -> PyResult<Vec<f64>> {
+    py.detach(|| multiplicity::adjusted_p(&values)).map_err(value_error)
+}

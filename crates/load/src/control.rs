@@ -1,0 +1,104 @@
+//! Slices on demand: JSON lines in, JSON lines out.
+//!
+//! | in | out |
+//! |---|---|
+//! | (all connections are up) | `{"event":"ready","connections":N}` |
+//! | `{"do":"slice","requests":N}` | `{"event":"slice", ...result}` once every reply is in |
+//! | `{"do":"stop"}`, or the end of input | nothing |
+//! | anything else, or trouble with a connection | `{"event":"error","message":"..."}`, and that is the end |
+
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{Crew, LoadError, Outcome, ResultRecord, Settings, Work};
+
+/// The program's exit code for a line that cannot be understood.
+const EXIT_USAGE: u8 = 2;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+enum Order {
+    Slice { requests: u64 },
+    Stop {},
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event<'event> {
+    Ready { connections: usize },
+    Slice(&'event ResultRecord),
+    Error { message: String },
+}
+
+/// Why the conversation ended early.
+#[derive(Debug, Error)]
+pub enum ControlError {
+    /// A line is no order.
+    #[error("line {line}: {reason}")]
+    BadLine {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The work failed.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl ControlError {
+    /// The program's exit code for it.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::BadLine { .. } => EXIT_USAGE,
+            Self::Load(error) => error.exit_code(),
+        }
+    }
+}
+
+/// Connects and does what the lines of `input` say, until they end. Returns all slices together.
+///
+/// # Errors
+/// When a line is no order, or a connection does not hold. The error has been written to `output` as an event then.
+pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) -> Result<Outcome, ControlError> {
+    let served = converse(settings, input, &mut output);
+    if let Err(error) = &served {
+        // Where the output is the trouble, this fails like what went before; the error itself is returned.
+        let _ = send(&mut output, &Event::Error { message: error.to_string() });
+    }
+    served
+}
+
+fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) -> Result<Outcome, ControlError> {
+    let mut crew = Crew::connect(settings)?;
+    let mut total = Outcome::empty(crew.settings().commands.len());
+    send(output, &Event::Ready { connections: crew.settings().connections() })?;
+    for (index, line) in input.split(b'\n').enumerate() {
+        let line = line.map_err(LoadError::ReadInput)?;
+        let order = serde_json::from_slice(&line)
+            .map_err(|error| ControlError::BadLine { line: index + 1, reason: error.to_string() })?;
+        match order {
+            Order::Stop {} => break,
+            Order::Slice { requests } => {
+                let outcome = crew.run(Work::Total(requests))?;
+                total.append(&outcome);
+                send(output, &Event::Slice(&ResultRecord::new(&crew.settings().commands, &outcome)))?;
+            }
+        }
+    }
+    Ok(total)
+}
+
+fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), LoadError> {
+    let line = serde_json::to_vec(event).map_err(io::Error::from);
+    let written = line.and_then(|mut line| {
+        line.push(b'\n');
+        output.write_all(&line)?;
+        output.flush()
+    });
+    written.map_err(|source| LoadError::Write { path: PathBuf::from("standard output"), source })
+}

@@ -1,0 +1,123 @@
+//! What can go wrong once the command line is understood.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use thiserror::Error;
+use zerolap_resp::MalformedReply;
+
+use crate::Endpoint;
+
+/// The environment cannot do it.
+const EXIT_ENVIRONMENT: u8 = 3;
+/// Connections cannot be had or do not hold.
+const EXIT_CONNECTION: u8 = 4;
+
+/// Why a run ended early.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// A host name has no address.
+    #[error("cannot find an address of {endpoint}: {source}")]
+    Resolve {
+        /// Where to.
+        endpoint: Endpoint,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// A connection cannot be made.
+    #[error("cannot connect to {endpoint}: {source}")]
+    Connect {
+        /// Where to.
+        endpoint: Endpoint,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server does not take the user or password.
+    #[error("{endpoint} refused the authentication: {reply}")]
+    AuthenticationRefused {
+        /// Who refused.
+        endpoint: Endpoint,
+        /// The server's words.
+        reply: String,
+    },
+    /// The server closed a connection.
+    #[error("{endpoint} closed a connection with {in_flight} requests unanswered")]
+    Disconnected {
+        /// Who closed.
+        endpoint: Endpoint,
+        /// Requests without reply on that connection.
+        in_flight: usize,
+    },
+    /// A connection broke.
+    #[error("a connection to {endpoint} broke: {source}")]
+    Broken {
+        /// Where to.
+        endpoint: Endpoint,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server is silent.
+    #[error("{endpoint} left a request unanswered for {} s", timeout.as_secs_f64())]
+    ReplyTimeout {
+        /// Who is silent.
+        endpoint: Endpoint,
+        /// How long was waited.
+        timeout: Duration,
+    },
+    /// What the server sends is no reply.
+    #[error("{endpoint} sent a malformed reply: {source}")]
+    MalformedReply {
+        /// Who sent it.
+        endpoint: Endpoint,
+        /// What is wrong with it.
+        source: MalformedReply,
+    },
+    /// The server sent more replies than it got requests.
+    #[error("{endpoint} sent a reply ({reply}) to no request")]
+    UnexpectedReply {
+        /// Who sent it.
+        endpoint: Endpoint,
+        /// Its kind, and its code if it is an error.
+        reply: String,
+    },
+    /// A thread cannot be pinned.
+    #[error("cannot pin a thread to processor {cpu}: {source}")]
+    Pin {
+        /// The processor's number.
+        cpu: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refuses a thread or an event loop.
+    #[error("cannot set up a thread: {0}")]
+    Thread(io::Error),
+    /// A file or standard output cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard input cannot be read.
+    #[error("cannot read standard input: {0}")]
+    ReadInput(io::Error),
+    /// A thread ended without saying why.
+    #[error("a thread of the load generator ended unexpectedly")]
+    ThreadLost,
+    /// Another thread failed first.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl LoadError {
+    /// The program's exit code for it.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) => EXIT_ENVIRONMENT,
+            _ => EXIT_CONNECTION,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A load generator for servers that speak the Redis protocol.
+//!
+//! Threads share nothing while they work. Each owns its connections, its event loop, its random streams and its counts,
+//! and is pinned to a processor if asked:
+//!
+//! * [`Settings`] say what to send and how; [`arguments`] make them from a command line.
+//! * A [`Crew`] connects everything once, then carries out one piece of [`Work`] after another. In between its threads
+//!   sleep, and key sequences and random streams go on where they stopped: a run in slices sends the same requests as
+//!   a run in one piece.
+//! * In a thread, replies of all connections that have some are read first; then each of these connections is refilled
+//!   and written to once. Requests are stamped at that write, replies at their read.
+//! * What came back is an [`Outcome`]: counts by kind of reply and error code, and a histogram of latencies, for each
+//!   command. Counts are merged over threads, percentiles never. Errors are never successes.
+//! * [`control`] does this step by step for another program, over standard input and output.
+//!
+//! Any trouble with a connection ends the run with an error: what is left could not be compared with anything.
+
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+mod clock;
+mod connection;
+pub mod control;
+mod cpus;
+mod crew;
+mod endpoint;
+mod error;
+mod handshake;
+mod histogram;
+mod outcome;
+mod output_file;
+mod random;
+mod requests;
+mod result;
+mod settings;
+mod socket;
+mod summary;
+mod tally;
+mod work;
+mod worker;
+
+pub use crew::Crew;
+pub use endpoint::Endpoint;
+pub use error::LoadError;
+pub use histogram::Histogram;
+pub use outcome::Outcome;
+pub use output_file::OutputFile;
+pub use requests::{Command, KeyPattern, KeyRange};
+pub use result::{Document, ResultRecord, SCHEMA};
+pub use settings::{Credentials, Settings};
+pub use summary::write_summary;
+pub use work::Work;

@@ -1,0 +1,39 @@
+//! One command line of the rotation.
+
+use zerolap_resp::Template;
+
+/// How a command's keys follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPattern {
+    /// All keys equally likely.
+    Random,
+    /// Each connection walks the whole range.
+    Sequential,
+    /// The range is split among all connections; each walks its part.
+    Parallel,
+}
+
+impl KeyPattern {
+    /// The letter for it on the command line.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Random => 'R',
+            Self::Sequential => 'S',
+            Self::Parallel => 'P',
+        }
+    }
+}
+
+/// One command line, and its place in the rotation.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The line as it was given.
+    pub line: String,
+    /// The line, compiled.
+    pub template: Template,
+    /// How many times it is sent before the next one's turn; 0: never.
+    pub ratio: u64,
+    /// How its keys follow each other.
+    pub pattern: KeyPattern,
+}

@@ -1,0 +1,13 @@
+//! What a connection sends: commands in rotation, with keys and values of its own.
+
+mod all_keys;
+mod command;
+mod data;
+mod keys;
+mod stream;
+
+pub(crate) use all_keys::requests_for_all_keys;
+pub use command::{Command, KeyPattern};
+pub(crate) use data::DataPool;
+pub use keys::KeyRange;
+pub(crate) use stream::RequestStream;

@@ -1,0 +1,89 @@
+//! The endless sequence of requests of one connection.
+
+use std::sync::Arc;
+
+use zerolap_resp::Values;
+
+use super::keys::KeySequence;
+use super::{Command, DataPool};
+use crate::Settings;
+use crate::random::{Purpose, Random};
+
+/// What one connection sends next.
+#[derive(Debug)]
+pub(crate) struct RequestStream {
+    settings: Arc<Settings>,
+    /// Index of the command whose turn it is.
+    command: usize,
+    /// How often it was sent in this turn.
+    sent_in_turn: u64,
+    /// One sequence for each command.
+    keys: Vec<KeySequence>,
+    key_random: Random,
+    data: DataPool,
+    data_random: Random,
+}
+
+impl RequestStream {
+    /// The stream of connection `connection` of `thread`.
+    pub(crate) fn new(settings: &Arc<Settings>, data: &DataPool, thread: usize, connection: usize) -> Self {
+        let index = thread * settings.clients + connection;
+        let keys = |command: &Command| KeySequence::new(command.pattern, settings.keys, index, settings.connections());
+        let mut stream = Self {
+            settings: Arc::clone(settings),
+            command: 0,
+            sent_in_turn: 0,
+            keys: settings.commands.iter().map(keys).collect(),
+            key_random: Random::new(settings.seed, Purpose::Keys, thread, connection),
+            data: data.clone(),
+            data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
+        };
+        stream.skip_finished_turns();
+        stream
+    }
+
+    /// Appends the next request to `output`; returns the index of its command.
+    pub(crate) fn write_next(&mut self, output: &mut Vec<u8>) -> usize {
+        let index = self.command;
+        let mut draw = Draw {
+            keys: &mut self.keys[index],
+            key_random: &mut self.key_random,
+            data: &self.data,
+            data_random: &mut self.data_random,
+        };
+        self.settings.commands[index].template.write(&mut draw, output);
+        self.sent_in_turn += 1;
+        self.skip_finished_turns();
+        index
+    }
+
+    /// Goes on to a command that is due. Settings hold at least one whose ratio is not 0.
+    fn skip_finished_turns(&mut self) {
+        let commands = &self.settings.commands;
+        for _ in 0..=commands.len() {
+            if self.sent_in_turn < commands[self.command].ratio {
+                return;
+            }
+            self.sent_in_turn = 0;
+            self.command = (self.command + 1) % commands.len();
+        }
+    }
+}
+
+/// Fills the holes of one request.
+struct Draw<'stream> {
+    keys: &'stream mut KeySequence,
+    key_random: &'stream mut Random,
+    data: &'stream DataPool,
+    data_random: &'stream mut Random,
+}
+
+impl Values for Draw<'_> {
+    fn next_key(&mut self) -> u64 {
+        self.keys.next(self.key_random)
+    }
+
+    fn next_data(&mut self) -> &[u8] {
+        self.data.slice(self.data_random)
+    }
+}

@@ -1,0 +1,136 @@
+//! The result of one piece of work.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use zerolap_resp::ReplyKind;
+
+use crate::tally::CommandTally;
+use crate::{Command, Histogram, Outcome};
+
+/// Kinds that are listed even when none was seen.
+const ALWAYS_LISTED: [ReplyKind; 6] =
+    [ReplyKind::Status, ReplyKind::Integer, ReplyKind::Bulk, ReplyKind::Nil, ReplyKind::Array, ReplyKind::Error];
+
+const NS_PER_US: f64 = 1000.0;
+
+/// All commands together, then each.
+#[derive(Debug, Clone, Serialize)]
+pub struct ResultRecord {
+    requests: u64,
+    succeeded: u64,
+    elapsed_ns: u64,
+    client_cpu_ns: u64,
+    /// Of successful replies.
+    ops_per_sec: f64,
+    #[serde(flatten)]
+    replies: RepliesRecord,
+    /// Push frames, which answer nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pushes: u64,
+    bytes_sent: u64,
+    bytes_received: u64,
+    /// Of all replies, errors too; null without any.
+    latency_us: Option<LatencyRecord>,
+    /// Lower edges and counts of the buckets that are not empty.
+    histogram_ns: Vec<(u64, u64)>,
+    commands: Vec<CommandRecord>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct CommandRecord {
+    command: String,
+    line: String,
+    requests: u64,
+    succeeded: u64,
+    #[serde(flatten)]
+    replies: RepliesRecord,
+    latency_us: Option<LatencyRecord>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct RepliesRecord {
+    replies: BTreeMap<&'static str, u64>,
+    empty_arrays: u64,
+    hits: u64,
+    nils: u64,
+    errors: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct LatencyRecord {
+    mean: f64,
+    p50: f64,
+    p90: f64,
+    p99: f64,
+    p99_9: f64,
+    max: f64,
+}
+
+impl ResultRecord {
+    /// The record of what `commands` came to.
+    #[must_use]
+    pub fn new(commands: &[Command], outcome: &Outcome) -> Self {
+        let total = outcome.total();
+        Self {
+            requests: total.requests(),
+            succeeded: total.succeeded(),
+            elapsed_ns: outcome.elapsed_ns,
+            client_cpu_ns: outcome.client_cpu_ns,
+            ops_per_sec: outcome.per_second(total.succeeded()),
+            replies: RepliesRecord::new(&total),
+            pushes: outcome.pushes,
+            bytes_sent: outcome.bytes_sent,
+            bytes_received: outcome.bytes_received,
+            latency_us: LatencyRecord::new(&total.latencies),
+            histogram_ns: total.latencies.buckets().collect(),
+            commands: commands.iter().zip(&outcome.commands).map(CommandRecord::new).collect(),
+        }
+    }
+}
+
+impl CommandRecord {
+    fn new((command, tally): (&Command, &CommandTally)) -> Self {
+        Self {
+            command: command.template.command().to_owned(),
+            line: command.line.clone(),
+            requests: tally.requests(),
+            succeeded: tally.succeeded(),
+            replies: RepliesRecord::new(tally),
+            latency_us: LatencyRecord::new(&tally.latencies),
+        }
+    }
+}
+
+impl RepliesRecord {
+    fn new(tally: &CommandTally) -> Self {
+        let counted = ReplyKind::ALL.into_iter().map(|kind| (kind, tally.replies(kind)));
+        let listed = counted.filter(|(kind, count)| *count > 0 || ALWAYS_LISTED.contains(kind));
+        Self {
+            replies: listed.map(|(kind, count)| (kind.name(), count)).collect(),
+            empty_arrays: tally.empty_arrays,
+            hits: tally.hits(),
+            nils: tally.replies(ReplyKind::Nil),
+            errors: tally.errors().iter().cloned().collect(),
+        }
+    }
+}
+
+impl LatencyRecord {
+    fn new(latencies: &Histogram) -> Option<Self> {
+        let percentile_us = |permille| latencies.percentile_ns(permille).map(|value_ns| value_ns as f64 / NS_PER_US);
+        Some(Self {
+            mean: latencies.mean_ns()? / NS_PER_US,
+            p50: percentile_us(500)?,
+            p90: percentile_us(900)?,
+            p99: percentile_us(990)?,
+            p99_9: percentile_us(999)?,
+            max: latencies.maximum_ns() as f64 / NS_PER_US,
+        })
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

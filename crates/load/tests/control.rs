@@ -1,0 +1,143 @@
+//! Slices on demand.
+
+mod support;
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use support::multiset;
+use support::program::Session;
+use support::scripted::{Request, Scripted};
+
+fn start(server: &Scripted, arguments: &[&str]) -> Session {
+    let port = server.port();
+    let (session, event) = Session::start(&[&["-s", "127.0.0.1", "-p", &port], arguments].concat());
+    assert_eq!(event["event"], "ready", "{event}");
+    session
+}
+
+#[test]
+fn slices_have_their_exact_size_and_every_reply_is_in() {
+    let server = Scripted::answering("+OK\r\n");
+    let port = server.port();
+    let arguments = ["-s", "127.0.0.1", "-p", &port, "-t", "3", "-c", "2", "--pipeline", "4", "--command", "PING"];
+    let (mut session, ready) = Session::start(&arguments);
+    assert_eq!(ready, json!({"event": "ready", "connections": 6}));
+    let mut total = 0;
+    for requests in [1000, 1, 7, 6, 100] {
+        let event = session.slice(requests);
+        total += usize::try_from(requests).expect("small");
+        assert_eq!((&event["requests"], &event["succeeded"]), (&requests.into(), &requests.into()));
+        assert_eq!(server.requests().len(), total);
+    }
+    let shares: Vec<usize> = server.connections().iter().map(Vec::len).collect();
+    // 166 or 167 each, then up to 1, up to 2, 1, and 16 or 17.
+    assert!(shares.iter().all(|share| (184..=188).contains(share)), "{shares:?}");
+    session.send(r#"{"do":"stop"}"#);
+    assert_eq!(session.event(), None);
+    assert_eq!(session.finish(), Some(0));
+}
+
+#[test]
+fn the_end_of_input_ends_it() {
+    let server = Scripted::answering("+OK\r\n");
+    assert_eq!(start(&server, &["-t", "1", "-c", "1"]).finish(), Some(0));
+}
+
+#[test]
+fn sequences_and_random_streams_go_on() {
+    let requests = |slices: &[u64]| -> Vec<Request> {
+        let server = Scripted::answering("$-1\r\n");
+        let commands = ["--command", "SET __key__ __data__", "--command-key-pattern", "S", "--command", "GET __key__"];
+        let mut session = start(&server, &[&["-t", "1", "-c", "1", "-R", "--pipeline", "3"][..], &commands].concat());
+        for &slice in slices {
+            session.slice(slice);
+        }
+        server.requests()
+    };
+    assert_eq!(requests(&[3, 4, 1, 20]), requests(&[28]));
+}
+
+#[test]
+fn parallel_slices_cover_the_range_like_one_run() {
+    let server = Scripted::answering("+OK\r\n");
+    let keys = ["--key-prefix", "", "--key-minimum", "1", "--key-maximum", "20"];
+    let command = ["--command", "SET __key__ __data__", "--command-key-pattern", "P"];
+    let mut session = start(&server, &[&["-t", "2", "-c", "2"][..], &keys, &command].concat());
+    for _ in 0..5 {
+        session.slice(4);
+    }
+    assert_eq!(multiset(server.keys("")), (1..=20).map(|key| (key, 1)).collect());
+}
+
+#[test]
+fn threads_sleep_between_slices() {
+    let server = Scripted::answering("+OK\r\n");
+    let mut session = start(&server, &["-t", "4", "-c", "10", "--pipeline", "8"]);
+    session.slice(1000);
+    thread::sleep(Duration::from_millis(100));
+    let before_ns = session.cpu_ns();
+    thread::sleep(Duration::from_millis(500));
+    assert!(session.cpu_ns() - before_ns < 1_000_000, "1 ms in half a second");
+    assert_eq!(session.slice(1000)["requests"], 1000);
+}
+
+#[test]
+fn lines_that_are_no_order_end_with_2() {
+    for line in [
+        "",
+        "slice",
+        "{}",
+        r#"{"do":"dance"}"#,
+        r#"{"do":"slice"}"#,
+        r#"{"do":"slice","requests":-1}"#,
+        r#"{"do":"slice","requests":1,"more":1}"#,
+    ] {
+        let server = Scripted::answering("+OK\r\n");
+        let mut session = start(&server, &["-t", "1", "-c", "1"]);
+        session.slice(1);
+        session.send(line);
+        let event = session.event().expect("an event");
+        assert_eq!(event["event"], "error", "{event}");
+        assert!(event["message"].as_str().is_some_and(|message| message.starts_with("line 2: ")), "{event}");
+        assert_eq!(session.event(), None);
+        assert_eq!(session.finish(), Some(2));
+    }
+}
+
+#[test]
+fn trouble_with_a_connection_ends_with_4() {
+    let refused = Session::start(&["-S", "/nonexistent/socket"]);
+    assert_eq!(refused.1["event"], "error");
+    assert_eq!(refused.0.finish(), Some(4));
+
+    let server = Scripted::start(|peer| {
+        for _ in 0..10 {
+            peer.request();
+            peer.send(b"+OK\r\n");
+        }
+        peer.stay_silent();
+    });
+    let mut session = start(&server, &["-t", "2", "-c", "1", "--reply-timeout", "0.5"]);
+    session.slice(20);
+    session.send(r#"{"do":"slice","requests":2}"#);
+    let event = session.event().expect("an event");
+    assert_eq!(event["event"], "error");
+    assert!(event["message"].as_str().is_some_and(|message| message.contains("unanswered for 0.5 s")), "{event}");
+    assert_eq!(session.finish(), Some(4));
+}
+
+#[test]
+fn a_connection_closed_between_slices_is_noticed() {
+    let server = Scripted::start(|peer| {
+        peer.request();
+        peer.send(b"+OK\r\n");
+    });
+    let mut session = start(&server, &["-t", "1", "-c", "1", "--command", "PING"]);
+    session.slice(1);
+    thread::sleep(Duration::from_millis(50));
+    session.send(r#"{"do":"slice","requests":1}"#);
+    assert_eq!(session.event().expect("an event")["event"], "error");
+    assert_eq!(session.finish(), Some(4));
+}

@@ -1,0 +1,175 @@
+//! What is counted, and when the next request is sent.
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::program::run;
+use support::scripted::{Peer, Scripted};
+
+/// Runs against `server` with these arguments more; returns the document.
+fn load(server: &Scripted, arguments: &[&str]) -> Value {
+    let port = server.port();
+    run(&[&["-s", "127.0.0.1", "-p", &port, "--json-out-file", "-"], arguments].concat()).document()
+}
+
+const REPLIES: [&str; 16] = [
+    "+OK\r\n",
+    ":5\r\n",
+    "$3\r\na\r\n\r\n",
+    "$0\r\n\r\n",
+    "$-1\r\n",
+    "*-1\r\n",
+    "_\r\n",
+    "*2\r\n$1\r\na\r\n*1\r\n-ERR inside\r\n",
+    "*0\r\n",
+    "%0\r\n",
+    "%1\r\n+a\r\n:1\r\n",
+    "-WRONGTYPE Operation against a key\r\n",
+    "-OOM command not allowed\r\n",
+    "-WRONGTYPE again\r\n",
+    "|1\r\n+ttl\r\n:1\r\n,1.5\r\n",
+    ">1\r\n+invalidate\r\n#t\r\n",
+];
+
+fn expect_replies_counted(send: fn(&mut Peer, &[u8]) -> bool) {
+    let server = Scripted::start(move |peer| {
+        let mut number = 0;
+        while peer.request().is_some() && send(peer, REPLIES[number % REPLIES.len()].as_bytes()) {
+            number += 1;
+        }
+    });
+    let document = load(&server, &["-t", "1", "-c", "1", "-n", "32", "--pipeline", "7", "--command", "EVAL x 0"]);
+    let expected = json!({
+        "status": 2, "integer": 2, "bulk": 4, "nil": 6, "array": 4, "map": 4, "double": 2, "boolean": 2, "error": 6,
+    });
+    assert_eq!(document["replies"], expected);
+    assert_eq!(document["errors"], json!({"WRONGTYPE": 4, "OOM": 2}));
+    let bytes: usize = REPLIES.iter().map(|reply| reply.len() * 2).sum();
+    assert_eq!(document["bytes_received"], bytes);
+    assert_eq!(document["bytes_sent"], 32 * "*3\r\n$4\r\nEVAL\r\n$1\r\nx\r\n$1\r\n0\r\n".len());
+    assert_eq!(document["pushes"], 2);
+    for record in [&document, &document["commands"][0]] {
+        let counts = ["requests", "succeeded", "empty_arrays", "hits", "nils"].map(|name| record[name].clone());
+        assert_eq!(counts, [32, 26, 4, 16, 6].map(Value::from));
+    }
+    let rate = document["ops_per_sec"].as_f64().expect("a number");
+    let elapsed_ns = document["elapsed_ns"].as_f64().expect("a number");
+    assert!((rate * elapsed_ns / 1e9 - 26.0).abs() < 1e-6, "errors are not counted in the rate");
+}
+
+#[test]
+fn replies_are_counted_by_kind_and_errors_by_code() {
+    expect_replies_counted(Peer::send);
+}
+
+#[test]
+fn replies_cut_anywhere_are_counted_alike() {
+    expect_replies_counted(Peer::send_apart);
+}
+
+#[test]
+fn each_command_has_its_own_counts() {
+    let server = Scripted::start(|peer| {
+        while let Some(request) = peer.request() {
+            peer.send(if request[0] == "get" { b"$-1\r\n".as_slice() } else { b"-ERR no\r\n" });
+        }
+    });
+    let commands = ["--command", "get __key__", "--command-ratio", "3", "--command", "SET __key__ __data__"];
+    let server_commands = [&["-t", "2", "-c", "2", "-n", "8", "--pipeline", "3"][..], &commands].concat();
+    let document = load(&server, &server_commands);
+    let [get, set] = [&document["commands"][0], &document["commands"][1]];
+    assert_eq!((&get["command"], &get["line"]), (&json!("GET"), &json!("get __key__")));
+
+    assert_eq!((&get["requests"], &get["nils"], &get["errors"]), (&json!(24), &json!(24), &json!({})));
+    assert_eq!((&set["requests"], &set["succeeded"]), (&json!(8), &json!(0)));
+    assert_eq!(document["requests"], 32);
+}
+
+#[test]
+fn latencies_are_those_of_the_server() {
+    let server = Scripted::start(|peer| {
+        while peer.request().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            peer.send(b"+OK\r\n");
+        }
+    });
+    let document = load(&server, &["-t", "1", "-c", "2", "-n", "10", "--command", "PING"]);
+    let latency = &document["latency_us"];
+    for name in ["mean", "p50", "p90", "p99", "p99_9", "max"] {
+        let value_us = latency[name].as_f64().expect("a number");
+        assert!((20_000.0..200_000.0).contains(&value_us), "{latency}");
+    }
+    let buckets = document["histogram_ns"].as_array().expect("buckets");
+    assert_eq!(buckets.iter().filter_map(|bucket| bucket[1].as_u64()).sum::<u64>(), 20);
+    assert!(buckets.iter().all(|bucket| bucket[0].as_u64() >= Some(19_900_000)));
+}
+
+/// How many requests came at a time: after the replies to all but the last of those before, and after that last one.
+fn arrivals(arguments: &[&str]) -> Vec<usize> {
+    const QUIET: Duration = Duration::from_millis(60);
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&log);
+    let server = Scripted::start(move |peer| {
+        let mut waiting = 0;
+        while let Some(_first) = peer.request() {
+            let mut came = 1;
+            came += std::iter::from_fn(|| peer.request_within(QUIET)).count();
+            shared.lock().expect("the log").push(came);
+            waiting += came;
+            while waiting > 1 {
+                peer.send(b"+OK\r\n");
+                waiting -= 1;
+            }
+            let early = std::iter::from_fn(|| peer.request_within(QUIET)).count();
+            shared.lock().expect("the log").push(early);
+            waiting += early;
+            while waiting > 0 {
+                peer.send(b"+OK\r\n");
+                waiting -= 1;
+            }
+        }
+    });
+    load(&server, &[&["-t", "1", "-c", "1", "-n", "10", "--pipeline", "4", "--command", "PING"], arguments].concat());
+    log.lock().expect("the log").clone()
+}
+
+#[test]
+fn lockstep_sends_whole_batches_after_the_last_reply() {
+    assert_eq!(arrivals(&["--lockstep"]), [4, 0, 4, 0, 2, 0]);
+}
+
+#[test]
+fn without_lockstep_replies_make_room_at_once() {
+    assert_eq!(arrivals(&[]), [4, 3, 3, 0]);
+}
+
+#[test]
+fn a_run_by_time_ends_after_it_with_every_reply() {
+    let server = Scripted::answering("+OK\r\n");
+    let document = load(&server, &["-t", "2", "-c", "2", "--test-time", "0.4", "--pipeline", "3", "--command", "PING"]);
+    let elapsed_ns = document["elapsed_ns"].as_u64().expect("a number");
+    assert!((400_000_000..2_000_000_000).contains(&elapsed_ns), "{elapsed_ns}");
+    assert_eq!(document["requests"], server.requests().len());
+    assert_eq!(document["requests"], document["succeeded"]);
+}
+
+#[test]
+fn large_requests_and_replies_go_through_a_full_socket() {
+    const BODY: usize = 3_000_000;
+    let server = Scripted::start(|peer| {
+        let reply = format!("${BODY}\r\n{}\r\n", "y".repeat(BODY));
+        // The server reads nothing for a while, so that the client cannot write all it has.
+        std::thread::sleep(Duration::from_millis(200));
+        while peer.request().is_some() && peer.send(reply.as_bytes()) {}
+    });
+    let size = BODY.to_string();
+    let document = load(
+        &server,
+        &["-t", "1", "-c", "2", "-n", "4", "--pipeline", "2", "-d", &size, "--command", "SET __key__ __data__"],
+    );
+    assert_eq!(document["replies"]["bulk"], 8);
+    assert!(server.requests().iter().all(|request| request[2].len() == BODY));
+}

@@ -1,0 +1,125 @@
+//! Runs `zerolap-load`, never for longer than a limit.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A run that has ended.
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The document of a run with `--json-out-file -`.
+    pub fn document(&self) -> Value {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        serde_json::from_str(&self.stdout).expect("a JSON document")
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zerolap-load"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the program to its end.
+pub fn run(arguments: &[&str]) -> Finished {
+    let mut child = command(arguments).spawn().expect("the program starts");
+    let stdout = read_all(child.stdout.take().expect("a pipe"));
+    let stderr = read_all(child.stderr.take().expect("a pipe"));
+    let code = wait(&mut child).code();
+    Finished { code, stdout: stdout.join().expect("output"), stderr: stderr.join().expect("output") }
+}
+
+fn read_all(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).expect("text");
+        text
+    })
+}
+
+fn wait(child: &mut Child) -> ExitStatus {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a status") {
+            return status;
+        }
+        if started.elapsed() > LIMIT {
+            child.kill().expect("it can be killed");
+            panic!("the program did not end within {LIMIT:?}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A run with `--control`.
+pub struct Session {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    /// Starts it and waits for its first event.
+    pub fn start(arguments: &[&str]) -> (Self, Value) {
+        let mut command = command(arguments);
+        let mut child = command.arg("--control").stdin(Stdio::piped()).spawn().expect("the program starts");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut session = Self { input: child.stdin.take(), output, child };
+        let event = session.event().expect("an event");
+        (session, event)
+    }
+
+    pub fn send(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("open input");
+        writeln!(input, "{line}").expect("it reads its input");
+    }
+
+    /// The next event; none at the end of output.
+    pub fn event(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("a line");
+        (!line.is_empty()).then(|| serde_json::from_str(&line).expect("a JSON line"))
+    }
+
+    /// Runs a slice; returns its event.
+    pub fn slice(&mut self, requests: u64) -> Value {
+        self.send(&format!("{{\"do\":\"slice\",\"requests\":{requests}}}"));
+        let event = self.event().expect("an event");
+        assert_eq!(event["event"], "slice", "{event}");
+        event
+    }
+
+    /// CPU time of all its threads so far, ns.
+    pub fn cpu_ns(&self) -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("a process");
+        let on_cpu = |task: std::io::Result<std::fs::DirEntry>| {
+            let text = std::fs::read_to_string(task.expect("a task").path().join("schedstat")).expect("a file");
+            text.split(' ').next().and_then(|time| time.parse::<u64>().ok()).expect("a number")
+        };
+        tasks.map(on_cpu).sum()
+    }
+
+    /// Closes its input and waits for its end.
+    pub fn finish(mut self) -> Option<i32> {
+        self.input = None;
+        wait(&mut self.child).code()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It has usually ended by now.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

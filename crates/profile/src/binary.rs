@@ -1,0 +1,148 @@
+//! What a binary says of how it was built.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use gimli::SectionId;
+use object::elf::PT_INTERP;
+use object::read::elf::ProgramHeader;
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+
+use crate::elf::{self, Reader};
+
+pub use crate::elf::BinaryError;
+
+/// Facts of an ELF file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BinaryFacts {
+    /// GNU build id in hexadecimal; empty when there is none.
+    pub build_id: String,
+    /// Name and version of the C compiler, such as `GNU C11 12.2.0`; without debug information what `.comment` names;
+    /// empty when unknown.
+    pub compiler: String,
+    /// The compiler's flags as it recorded them; empty when unknown.
+    pub flags: String,
+    /// Whether there is no symbol table: functions have no names.
+    pub stripped: bool,
+    /// Whether there is line information: costs can be told by source line.
+    pub debug_lines: bool,
+    /// Functions in the dynamic symbol table that others can call.
+    pub exported_functions: usize,
+    /// Whether no dynamic loader is asked for: nothing can be preloaded.
+    pub static_executable: bool,
+}
+
+/// Reads the facts. Of the debug information only the units' root entries are read.
+///
+/// # Errors
+/// When the file cannot be read, is no ELF file, or its debug information is broken.
+pub fn facts(path: &Path) -> Result<BinaryFacts, BinaryError> {
+    let bytes = elf::read(path)?;
+    let file = object::File::parse(&*bytes)?;
+    let producer = producer(&file)?;
+    let (compiler, flags) = match &producer {
+        Some(producer) => split_producer(producer),
+        None => (comment(&file)?, String::new()),
+    };
+    Ok(BinaryFacts {
+        build_id: file.build_id()?.map(hexadecimal).unwrap_or_default(),
+        compiler,
+        flags,
+        stripped: file.section_by_name(".symtab").is_none(),
+        debug_lines: file.section_by_name(SectionId::DebugLine.name()).is_some(),
+        exported_functions: exported_functions(&file),
+        static_executable: !has_interpreter(&file),
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn exported_functions(file: &object::File<'_>) -> usize {
+    let exported = |symbol: &object::Symbol<'_, '_>| {
+        symbol.is_definition() && symbol.is_global() && symbol.kind() == SymbolKind::Text
+    };
+    file.dynamic_symbols().filter(exported).count()
+}
+
+fn has_interpreter(file: &object::File<'_>) -> bool {
+    match file {
+        object::File::Elf32(elf) => {
+            elf.elf_program_headers().iter().any(|header| header.p_type(elf.endian()) == PT_INTERP)
+        }
+        object::File::Elf64(elf) => {
+            elf.elf_program_headers().iter().any(|header| header.p_type(elf.endian()) == PT_INTERP)
+        }
+        _ => false,
+    }
+}
+
+/// Units that link-time optimisation makes; the source's own units stand beside them and tell the flags given.
+const LINK_TIME_PRODUCER: &str = "GNU GIMPLE";
+
+/// The producer of most C units in the directory that most C units were compiled in: a server's own code, not its
+/// bundled libraries.
+fn producer(file: &object::File<'_>) -> Result<Option<String>, BinaryError> {
+    const WANTED: [SectionId; 6] = [
+        SectionId::DebugInfo,
+        SectionId::DebugAbbrev,
+        SectionId::DebugStr,
+        SectionId::DebugStrOffsets,
+        SectionId::DebugLine,
+        SectionId::DebugLineStr,
+    ];
+    let sections = elf::sections(file, &WANTED)?;
+    let dwarf = elf::dwarf(file, &sections);
+    let mut directories: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let unit = dwarf.unit(header)?;
+        if !elf::is_c(&unit)? {
+            continue;
+        }
+        let producer = elf::root_text(&dwarf, &unit, gimli::DW_AT_producer)?;
+        let Some(producer) = producer.filter(|name| !name.starts_with(LINK_TIME_PRODUCER)) else { continue };
+        let directory = unit.comp_dir.as_ref().map(Reader::to_string_lossy).unwrap_or_default().into_owned();
+        *directories.entry(directory).or_default().entry(producer).or_default() += 1;
+    }
+    let main = directories.into_values().max_by_key(|producers| producers.values().sum::<usize>());
+    Ok(main.and_then(|producers| producers.into_iter().max_by_key(|(_, units)| *units)).map(|(producer, _)| producer))
+}
+
+/// The compiler's name and version, and the flags: all from the first word that begins with `-`.
+fn split_producer(producer: &str) -> (String, String) {
+    match producer.find(" -") {
+        Some(end) => (producer[..end].trim().to_owned(), producer[end..].trim().to_owned()),
+        None => (producer.trim().to_owned(), String::new()),
+    }
+}
+
+/// The first entry of the section that compilers sign.
+fn comment(file: &object::File<'_>) -> Result<String, BinaryError> {
+    let Some(section) = file.section_by_name(".comment") else { return Ok(String::new()) };
+    let entries = section.data()?.split(|byte| *byte == 0);
+    Ok(entries.map(String::from_utf8_lossy).find(|entry| !entry.is_empty()).unwrap_or_default().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_producer;
+
+    #[test]
+    fn flags_begin_at_the_first_dash() {
+        assert_eq!(
+            split_producer("GNU C11 12.2.0 -mtune=generic -O2"),
+            ("GNU C11 12.2.0".to_owned(), "-mtune=generic -O2".to_owned())
+        );
+        assert_eq!(
+            split_producer("Debian clang version 14.0.6"),
+            ("Debian clang version 14.0.6".to_owned(), String::new())
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! The functions of the source and the lines they take, out of the debug information.
+
+mod definitions;
+mod lines;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use gimli::SectionId;
+
+use crate::elf::{self, BinaryError, Reader};
+use crate::source_root::SourceRoot;
+use definitions::Definition;
+use lines::LineSet;
+
+/// A function definition in the source tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceFunction {
+    /// File name in the form of the call graphs.
+    pub file: String,
+    /// The line that names the function, from 1.
+    pub first_line: u32,
+    /// The last line that the compiler made code of; without such a line, the one before the next definition.
+    pub last_line: u32,
+    /// Name in the form of the call graphs.
+    pub name: String,
+}
+
+/// All C functions defined in files under `source_root`, those too that exist only inlined, in the order of file and
+/// line. Empty for a binary without debug information.
+///
+/// # Errors
+/// When the file cannot be read, is no ELF file, or its debug information is broken.
+pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunction>, BinaryError> {
+    const WANTED: [SectionId; 6] = [
+        SectionId::DebugInfo,
+        SectionId::DebugAbbrev,
+        SectionId::DebugStr,
+        SectionId::DebugStrOffsets,
+        SectionId::DebugLine,
+        SectionId::DebugLineStr,
+    ];
+    let bytes = elf::read(path)?;
+    let file = object::File::parse(&*bytes)?;
+    let sections = elf::sections(&file, &WANTED)?;
+    let dwarf = elf::dwarf(&file, &sections);
+    let mut files = Files::new(source_root);
+    let mut definitions = definitions::Collector::default();
+    let mut lines = LineSet::default();
+    let mut headers = dwarf.units();
+    while let Some(header) = headers.next()? {
+        let unit = dwarf.unit(header)?;
+        if elf::is_c(&unit)? {
+            let table = files.of_unit(&dwarf, &unit)?;
+            definitions.collect(&dwarf, &unit, &table)?;
+            lines.collect(&unit, &table)?;
+        }
+    }
+    Ok(with_last_lines(definitions.finish(), &lines.finish(), &files.names))
+}
+
+/// Index into the table of files in the source tree.
+type FileId = usize;
+/// The files of a unit by their index in its line table; none for files outside the source tree.
+type UnitFiles = Vec<Option<FileId>>;
+
+struct Files {
+    root: SourceRoot,
+    ids: HashMap<String, FileId>,
+    names: Vec<String>,
+}
+
+impl Files {
+    fn new(source_root: &str) -> Self {
+        Self { root: SourceRoot::new(source_root), ids: HashMap::new(), names: Vec::new() }
+    }
+
+    fn of_unit(
+        &mut self,
+        dwarf: &gimli::Dwarf<Reader<'_>>,
+        unit: &gimli::Unit<Reader<'_>>,
+    ) -> Result<UnitFiles, BinaryError> {
+        let Some(program) = &unit.line_program else { return Ok(UnitFiles::new()) };
+        let header = program.header();
+        let directory_of_unit = unit.comp_dir.as_ref().map(Reader::to_string_lossy).unwrap_or_default();
+        let mut table = UnitFiles::new();
+        for index in 0..=header.file_names().len() as u64 {
+            let Some(entry) = header.file(index) else {
+                table.push(None);
+                continue;
+            };
+            let directory = entry.directory(header).map(|value| dwarf.attr_string(unit, value)).transpose()?;
+            let directory = directory.as_ref().map(Reader::to_string_lossy).unwrap_or_default();
+            let name = dwarf.attr_string(unit, entry.path_name())?;
+            let path = join(&join(&directory_of_unit, &directory), &name.to_string_lossy());
+            table.push(self.inside(&path));
+        }
+        Ok(table)
+    }
+
+    fn inside(&mut self, path: &str) -> Option<FileId> {
+        let file = self.root.file_name(path);
+        if !file.inside {
+            return None;
+        }
+        if let Some(known) = self.ids.get(&file.name) {
+            return Some(*known);
+        }
+        self.ids.insert(file.name.clone(), self.names.len());
+        self.names.push(file.name);
+        Some(self.names.len() - 1)
+    }
+}
+
+fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') || directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") }
+}
+
+/// `definitions` and `lines` are sorted and without doubles.
+fn with_last_lines(definitions: Vec<Definition>, lines: &[(FileId, u32)], names: &[String]) -> Vec<SourceFunction> {
+    let next_first_lines: Vec<Option<u32>> = (definitions.iter().enumerate())
+        .map(|(at, this)| {
+            let later = definitions[at..].iter().take_while(|other| other.file == this.file);
+            later.map(|other| other.first_line).find(|line| *line > this.first_line)
+        })
+        .collect();
+    let mut functions: Vec<SourceFunction> = (definitions.into_iter().zip(next_first_lines))
+        .map(|(definition, next)| {
+            let Definition { file, first_line, name } = definition;
+            let before_next = lines.partition_point(|line| *line < (file, next.unwrap_or(u32::MAX)));
+            let last_with_code = (before_next.checked_sub(1).and_then(|at| lines.get(at)))
+                .filter(|(of_file, line)| *of_file == file && *line >= first_line)
+                .map(|(_, line)| *line);
+            let last_line = last_with_code.or(next.map(|next| next - 1)).unwrap_or(first_line);
+            SourceFunction { file: names[file].clone(), first_line, last_line, name }
+        })
+        .collect();
+    functions.sort_unstable();
+    functions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Definition, SourceFunction, with_last_lines};
+
+    fn definition(file: usize, first_line: u32, name: &str) -> Definition {
+        Definition { file, first_line, name: name.to_owned() }
+    }
+
+    fn function(file: &str, first_line: u32, last_line: u32, name: &str) -> SourceFunction {
+        SourceFunction { file: file.to_owned(), first_line, last_line, name: name.to_owned() }
+    }
+
+    #[test]
+    fn a_function_ends_where_its_code_ends() {
+        let definitions = vec![
+            definition(0, 5, "first"),
+            definition(0, 20, "no_code"),
+            definition(0, 30, "last"),
+            definition(1, 3, "b"),
+        ];
+        let lines = [(0, 2), (0, 6), (0, 9), (0, 31), (0, 40), (1, 1)];
+        let names = ["a.c".to_owned(), "b.h".to_owned()];
+        assert_eq!(
+            with_last_lines(definitions, &lines, &names),
+            [
+                function("a.c", 5, 9, "first"),
+                function("a.c", 20, 29, "no_code"),
+                function("a.c", 30, 40, "last"),
+                function("b.h", 3, 3, "b"),
+            ]
+        );
+    }
+
+    #[test]
+    fn functions_made_by_one_macro_share_their_lines() {
+        let definitions = vec![definition(0, 5, "tree_insert"), definition(0, 5, "tree_remove"), definition(0, 9, "f")];
+        let names = ["a.c".to_owned()];
+        assert_eq!(
+            with_last_lines(definitions, &[(0, 5), (0, 6), (0, 12)], &names),
+            [function("a.c", 5, 6, "tree_insert"), function("a.c", 5, 6, "tree_remove"), function("a.c", 9, 12, "f")]
+        );
+    }
+}

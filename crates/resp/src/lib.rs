@@ -1,0 +1,21 @@
+//! RESP2 and RESP3: requests as bytes with holes, replies read without allocation.
+//!
+//! A load generator sends the same few command lines millions of times and looks at replies only to count them. So:
+//!
+//! * [`Template`] parses a command line once, by the quoting rules of redis-cli ([`split_words`]), and keeps it as RESP
+//!   bytes with holes where `__key__` and `__data__` stood. Writing a request copies bytes and prints numbers.
+//! * [`write_request`] encodes one request whose arguments are all known.
+//! * [`ReplyReader`] takes bytes as they arrive, cut anywhere, and says of each reply what kind it is, which error code
+//!   it carries and how many elements it has. Bodies are skipped, never copied or kept.
+//!
+//! Nothing here reads or writes a socket, and no input makes it panic.
+
+#![forbid(unsafe_code)]
+
+mod reply;
+mod request;
+mod template;
+
+pub use reply::{MAXIMUM_DEPTH, MalformedReply, Reply, ReplyKind, ReplyReader};
+pub use request::write_request;
+pub use template::{LineError, Template, TemplateError, Values, split_words};

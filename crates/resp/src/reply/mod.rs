@@ -1,0 +1,14 @@
+//! Replies: their kinds, and the reader that skips over them.
+
+mod code;
+mod decimal;
+mod kind;
+mod malformed;
+mod nesting;
+mod reader;
+mod text;
+
+pub use kind::{Reply, ReplyKind};
+pub use malformed::MalformedReply;
+pub use nesting::MAXIMUM_DEPTH;
+pub use reader::ReplyReader;

@@ -1,0 +1,127 @@
+"""Call graphs, binaries and comparisons: the crates `profile` and `stats`.
+
+All functions let other threads run while they work.
+"""
+
+from typing import final
+
+class ZeroSideError(ValueError):
+    """One side of a comparison is 0 in all samples, the other is not: there is a change, but no ratio."""
+
+@final
+class BinaryFacts:
+    """What an ELF file says of how it was built."""
+
+    @property
+    def build_id(self) -> str:
+        """GNU build id in hexadecimal; empty when there is none."""
+
+    @property
+    def compiler(self) -> str:
+        """Name and version of the C compiler, such as `GNU C11 12.2.0`; empty when unknown."""
+
+    @property
+    def flags(self) -> str:
+        """The compiler's flags as it recorded them; empty when unknown."""
+
+    @property
+    def stripped(self) -> bool:
+        """Whether there is no symbol table: functions have no names."""
+
+    @property
+    def debug_lines(self) -> bool:
+        """Whether there is line information: costs can be told by source line."""
+
+    @property
+    def exported_functions(self) -> int:
+        """Functions in the dynamic symbol table that others can call."""
+
+    @property
+    def static_executable(self) -> bool:
+        """Whether no dynamic loader is asked for: nothing can be preloaded."""
+
+@final
+class PairedChange:
+    """How a metric changed from base to head."""
+
+    @property
+    def change(self) -> float:
+        """Relative change, (head - base) / base: the geometric mean over the pairs."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the confidence interval of `change`."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of the confidence interval of `change`."""
+
+    @property
+    def p(self) -> float:
+        """Two-sided p value of no change."""
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of a pair's log ratio, as used: not below the floor."""
+
+    @property
+    def detectable(self) -> float:
+        """The smallest relative change that would have been told from none with 90 % power."""
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+
+def call_graph(small: str, large: str, requests_small: int, requests_large: int, source_root: str) -> bytes:
+    """The call graph of one request, from two callgrind dumps of one process that cover different numbers of requests.
+
+    Every value is (X(large) - X(small)) / (requests_large - requests_small). Lines are given for files under
+    `source_root`, the directory that the server was built from.
+
+    Returns JSON with `"schema": "zerolap.callgraph/1"`:
+
+        {"schema": ..., "files": [name], "totals": {"instructions": per request, "syscalls": per request},
+         "functions": [{"name", "file": index or null, "object", "instructions": of itself, "syscalls": of itself,
+                        "calls": over all incoming edges, "lines": [[file index, line, instructions]]}],
+         "edges": [{"caller": index, "callee": index, "calls", "instructions": inclusive, "syscalls": inclusive,
+                    "lines": [[file index, line, calls]]}]}
+
+    Raises `OSError` when a dump cannot be read, `ValueError` when it is no whole callgrind dump or the large one has no
+    more requests than the small one.
+    """
+
+def merge_call_graphs(graphs: list[bytes]) -> bytes:
+    """The mean of call graphs (of several seeds); what one of them does not have counts as 0 there.
+
+    Raises `ValueError` when one is not what `call_graph` returns.
+    """
+
+def binary_facts(path: str) -> BinaryFacts:
+    """What an ELF file says of how it was built.
+
+    Raises `OSError` when it cannot be read, `ValueError` when it is no ELF file or a broken one.
+    """
+
+def source_functions(path: str, source_root: str) -> list[tuple[str, str, int, int]]:
+    """File, name, first and last line of every C function that a binary has code of, also where only inlined.
+
+    Files and names have the form of the call graphs; only files under `source_root` are listed, in the order of file
+    and line. Empty without debug information.
+
+    Raises `OSError` when the binary cannot be read, `ValueError` when it is no ELF file or a broken one.
+    """
+
+def paired_change(base: list[float], head: list[float], sd_floor: float, confidence: float) -> PairedChange:
+    """The change from base to head, whose samples of the same index are pairs, at least 2: Student's t on log ratios.
+
+    `sd_floor` is the instrument's resolution as a standard deviation of log ratios; `confidence` that of the interval,
+    such as 0.99. All samples 0 on both sides is no change.
+
+    Raises `ZeroSideError` when exactly one side is 0 throughout, `ValueError` for samples without a ratio.
+    """
+
+def adjust_p(values: list[float]) -> list[float]:
+    """P values adjusted for their number (Benjamini and Hochberg 1995), in the order of the input.
+
+    Raises `ValueError` when one is not between 0 and 1.
+    """

@@ -1,0 +1,82 @@
+"""The difference between two sources, from git."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from zerolap.build.source import Revision, Source, Tree, run_git
+from zerolap.records import Changes, FileChange, Hunk
+
+HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
+
+
+def changes_between(base: Source, head: Source) -> Changes | None:
+    """Return what differs between two revisions of a repository or two trees; none where sources cannot be compared."""
+    if isinstance(base, Revision) and isinstance(head, Revision):
+        if base.repository != head.repository:
+            return None
+        done = run_git(base.repository, "diff", "-M", *DIFF_OPTIONS, base.commit, head.commit)
+        return parse_diff(done.stdout) if done.returncode == 0 else None
+    if isinstance(base, Tree) and isinstance(head, Tree):
+        return _between_trees(base.path, head.path)
+    return None
+
+
+def _between_trees(base: Path, head: Path) -> Changes | None:
+    command = ["git", "diff", "--no-index", *DIFF_OPTIONS, str(base), str(head)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, cwd="/")
+    except FileNotFoundError:
+        return None
+    return parse_diff(done.stdout, strip=(str(base).lstrip("/") + "/", str(head).lstrip("/") + "/"))
+
+
+def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
+    """Return the changes that a unified diff without context lines holds; `strip` is taken off the file names."""
+    files: list[FileChange] = []
+    old_file = new_file = ""
+    hunks: list[Hunk] = []
+    header: re.Match[str] | None = None
+    lines: list[str] = []
+
+    def end_hunk() -> None:
+        if header is not None:
+            old_start, old_lines, new_start, new_lines = (int(part or 1) for part in header.groups())
+            hunks.append(
+                Hunk(
+                    old_start=old_start,
+                    old_lines=old_lines,
+                    new_start=new_start,
+                    new_lines=new_lines,
+                    text="\n".join(lines),
+                )
+            )
+
+    def end_file() -> None:
+        end_hunk()
+        if hunks:
+            files.append(FileChange(old_file=old_file, new_file=new_file, hunks=list(hunks)))
+
+    for line in text.splitlines():
+        if line.startswith("diff --git "):
+            end_file()
+            header, hunks, old_file, new_file = None, [], "", ""
+        elif header is None and line.startswith("--- "):
+            old_file = _file_name(line[4:], "a/", strip[0])
+        elif header is None and line.startswith("+++ "):
+            new_file = _file_name(line[4:], "b/", strip[1])
+        elif match := HUNK_HEADER.match(line):
+            end_hunk()
+            header, lines = match, []
+        elif header is not None:
+            lines.append(line)
+    end_file()
+    return Changes(files=files)
+
+
+def _file_name(name: str, prefix: str, strip: str) -> str:
+    name = name.split("\t")[0].strip('"')
+    if name == "/dev/null":
+        return ""
+    return name.removeprefix(prefix).removeprefix(strip)

@@ -1,0 +1,62 @@
+"""Sources copied out of where they live, without what an earlier build left there."""
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+from zerolap.build.source import Revision, Tree, run_git
+from zerolap.records import BuildFailed
+
+LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
+
+
+def content_digest(source: Tree | Revision) -> str:
+    """Return a digest of all files of the source."""
+    if isinstance(source, Revision):
+        return run_git(source.repository, "rev-parse", f"{source.commit}^{{tree}}").stdout.strip()
+    digest = hashlib.sha256()
+    for file in _files(source.path):
+        digest.update(f"{file}\0".encode())
+        digest.update(_content(source.path / file))
+    return digest.hexdigest()
+
+
+def export(source: Tree | Revision, directory: Path) -> None:
+    """Copy the source into an empty directory."""
+    if isinstance(source, Revision):
+        _export_revision(source, directory)
+        return
+    for file in _files(source.path):
+        target = directory / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source.path / file, target, follow_symlinks=False)
+
+
+def _export_revision(source: Revision, directory: Path) -> None:
+    command = ["git", "-C", str(source.repository), "archive", "--format=tar", source.commit]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
+        unpacked = subprocess.run(["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False)
+        fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
+    if archive.returncode != 0 or unpacked.returncode != 0:
+        raise BuildFailed(f"`{source.name}` cannot be taken out of git", details=fault.decode(errors="replace"))
+
+
+def _files(tree: Path) -> list[Path]:
+    """Return the source's files, relative and sorted: what git knows or would add, or all but what builds leave."""
+    listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    top = run_git(tree, "rev-parse", "--show-toplevel")
+    if listed.returncode == 0 and Path(top.stdout.strip()) == tree.resolve():
+        found = [Path(name) for name in listed.stdout.split("\0") if name]
+    else:
+        found = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
+    kept = (path for path in found if path.suffix not in LEFT_BY_BUILDS and ".git" not in path.parts)
+    return sorted(path for path in kept if not path.name.startswith(".make-") and _is_file(tree / path))
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_symlink() or path.is_file()
+
+
+def _content(path: Path) -> bytes:
+    return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()

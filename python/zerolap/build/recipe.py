@@ -1,0 +1,38 @@
+"""How a source tree becomes a server."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.records import UsageError
+
+RECIPE_REVISION = 1
+"""Part of a build's digest: to be raised when a recipe builds differently."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The command that builds, where it runs, and the program that it leaves, both relative to the tree."""
+
+    command: tuple[str, ...]
+    directory: Path
+    program: Path
+
+
+def recipe_for(tree: Path, jobs: int) -> Recipe:
+    """Return the recipe for a tree; raises `UsageError` if it is not a source that the lab knows how to build."""
+    makefile = tree / "src" / "Makefile"
+    if makefile.is_file() and (tree / "src" / "server.c").is_file():
+        program = _server_name(makefile.read_text(errors="replace"))
+        return Recipe(("make", f"-j{jobs}", program), Path("src"), Path("src") / program)
+    raise UsageError(
+        f"`{tree}` is not a source tree that can be built here",
+        hint="a tree of Redis, Valkey or a relative has src/server.c and src/Makefile; of others give the binary",
+    )
+
+
+def _server_name(makefile: str) -> str:
+    """Return the program's name as the Makefile assigns it, such as `redis-server`."""
+    assigned = dict(re.findall(r"^(\w+)\s*[:?]?=\s*(\S+)\s*$", makefile, re.MULTILINE))
+    name = assigned.get("SERVER_NAME") or assigned.get("REDIS_SERVER_NAME") or "redis-server"
+    return re.sub(r"\$[({](\w+)[)}]", lambda match: assigned.get(match.group(1), ""), name)

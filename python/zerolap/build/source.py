@@ -1,0 +1,112 @@
+"""What SERVER, BASE and HEAD on the command line stand for."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from zerolap.records import EnvironmentMissing, UsageError
+
+ENDPOINT_SCHEMES = ("tcp://", "unix://")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A running server; the lab neither starts nor stops it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A server program."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A directory with a server's source."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit of a git repository."""
+
+    name: str
+    repository: Path
+    commit: str
+
+
+Source: TypeAlias = Endpoint | Binary | Tree | Revision
+
+
+def resolve(text: str, repository: Path | None) -> Source:
+    """Return what `text` stands for, tried in the order of the documentation.
+
+    An endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the PATH. Raises
+    `UsageError` that names all that was tried.
+    """
+    if text.startswith(ENDPOINT_SCHEMES):
+        return Endpoint(text)
+    tried = ["not an endpoint (`tcp://…` or `unix://…`)"]
+    path = Path(text).expanduser()
+    if path.exists():
+        return _from_path(text, path.resolve())
+    tried.append(f"no file or directory `{text}`")
+    revision = _from_revision(text, repository, tried)
+    if revision is not None:
+        return revision
+    program = shutil.which(text)
+    if program is not None:
+        return Binary(text, Path(program).resolve())
+    tried.append(f"no program `{text}` on the PATH")
+    raise UsageError(
+        f"`{text}` names no server",
+        hint="give a binary, a source tree, or a revision with `--repo`",
+        details="tried: " + "; ".join(tried),
+    )
+
+
+def _from_path(name: str, path: Path) -> Source:
+    return Tree(name, path) if path.is_dir() else Binary(name, path)
+
+
+def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revision | None:
+    if repository is not None:
+        commit = commit_of(repository, text)
+        if commit is not None:
+            return Revision(text, repository.resolve(), commit)
+        tried.append(f"no revision `{text}` in the repository `{repository}`")
+        return None
+    directory, at, revision = text.rpartition("@")
+    if at and Path(directory).expanduser().is_dir():
+        named = Path(directory).expanduser()
+        commit = commit_of(named, revision)
+        if commit is not None:
+            return Revision(text, named.resolve(), commit)
+        tried.append(f"no revision `{revision}` in the repository `{directory}`")
+        return None
+    tried.append("no revision, as `--repo` is not given")
+    return None
+
+
+def commit_of(repository: Path, revision: str) -> str | None:
+    """Return the full commit id of a revision, or none; raises `UsageError` if `repository` is no git repository."""
+    if shutil.which("git") is None:
+        raise EnvironmentMissing("git is not installed", hint="apt-get install git")
+    if not repository.is_dir() or run_git(repository, "rev-parse", "--git-dir").returncode != 0:
+        raise UsageError(f"`{repository}` is not a git repository", hint="give one with `--repo`")
+    done = run_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run git in a repository; its hooks, pagers and the user's external diff programs stay out."""
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), "--no-pager", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

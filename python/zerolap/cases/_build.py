@@ -1,0 +1,128 @@
+"""From a file's values to cases."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zerolap.cases._document import Document, Path
+from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
+from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
+from zerolap.cases._messages import near, validated
+from zerolap.cases._model import DEFAULT_DATA_SIZE, Case, Dataset, KeyRange, Keys
+
+
+def cases_of(document: Document) -> list[Case]:
+    """Return the cases of a file, expanded; what is wrong is noted in the document's problems."""
+    if document.data is None:
+        if not document.problems:
+            document.add((), "the file is empty; expected cases")
+        return []
+    if not isinstance(document.data, dict):
+        document.add((), "expected the fields group, datasets and cases")
+        return []
+    outline = validated(Outline, document.data, document) or _sound_parts(document.data)
+    cases = [case for index, raw in enumerate(outline.cases) for case in _expanded(raw, index, outline, document)]
+    used = {raw.get("dataset") for raw in outline.cases if isinstance(raw.get("dataset"), str)}
+    for name, raw in outline.datasets.items():
+        if name not in used or document.problems:
+            fixed = without_lone_placeholders(raw)
+            _dataset(name, fixed, stand_in([name, fixed]), document)
+    return cases
+
+
+def _sound_parts(data: Mapping[str, Any]) -> Outline:
+    """Return the parts of a faulty file that can still be checked."""
+    group, datasets, cases = data.get("group"), data.get("datasets"), data.get("cases")
+    return Outline.model_construct(
+        group=group if isinstance(group, str) else "unknown",
+        datasets={n: d for n, d in datasets.items() if isinstance(d, dict)} if isinstance(datasets, dict) else {},
+        cases=[case if isinstance(case, dict) else {} for case in cases] if isinstance(cases, list) else [],
+    )
+
+
+def _expanded(raw: Mapping[str, Any], index: int, outline: Outline, document: Document) -> Iterator[Case]:
+    at: Path = ("cases", index)
+    if not raw:
+        document.add(at, "expected a case with its fields")
+        return
+    fields = {name: value for name, value in raw.items() if name != "matrix"}
+    for values in combinations(raw, document, at):
+        entry = validated(CaseEntry, filled(fields, values, document, at), document, at)
+        dataset = _dataset_of_case(raw.get("dataset"), values, outline, document, at)
+        case = _case(entry, dataset, outline.group, document, at) if entry else None
+        if case is not None:
+            yield case
+
+
+def _dataset_of_case(
+    name: Any, values: Mapping[str, str], outline: Outline, document: Document, at: Path
+) -> Dataset | None:
+    at = (*at, "dataset")
+    if not isinstance(name, str):
+        return None
+    if name not in outline.datasets:
+        known = ", ".join(outline.datasets) or "none"
+        document.add(at, f'no data set "{name}" in this file; it has {known}', near(name, outline.datasets))
+        return None
+    raw = outline.datasets[name]
+    lacking = [axis for axis in placeholders_of([name, raw]) if axis not in values]
+    if lacking:
+        document.add(at, f"the data set needs {{{lacking[0]}}}, for which the case's matrix has no values")
+        return None
+    return _dataset(name, raw, values, document)
+
+
+def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], document: Document) -> Dataset | None:
+    at: Path = ("datasets", name)
+    entry = validated(DatasetEntry, filled(raw, values, document, at), document, at)
+    if entry is None:
+        return None
+    if not entry.setup and not entry.load:
+        document.add(at, "expected setup, load or both; found neither")
+    if entry.expect.hit_rate is not None:
+        document.add((*at, "expect", "hit_rate"), "only a case expects a hit rate")
+    keys = _keys(Keys(pattern="parallel"), entry.keys, document, at)
+    return Dataset(
+        name=filled(name, values, document, at),
+        setup=entry.setup,
+        load=entry.load,
+        keys=keys,
+        data_size=entry.data_size,
+        random_data=entry.random_data,
+        expect=entry.expect,
+    )
+
+
+def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document: Document, at: Path) -> Case | None:
+    group = entry.group or group
+    if group is None:
+        document.add((*at, "group"), "missing", "give it in the case, or at the top for all cases of the file")
+        return None
+    if entry.expect.keys is not None:
+        document.add((*at, "expect", "keys"), "only a data set expects a number of keys")
+    inherited = dataset.keys.model_copy(update={"pattern": "random"}) if dataset else Keys()
+    size = dataset.data_size if dataset else DEFAULT_DATA_SIZE
+    own = {"description", "connections", "pipeline", "state", "setup", "expect", "topology", "config"}
+    return Case(
+        name=entry.name,
+        group=group,
+        commands=[command.command for command in entry.commands],
+        ratios=[command.ratio for command in entry.commands],
+        keys=_keys(inherited, entry.keys, document, at),
+        data_size=size if entry.data_size is None else entry.data_size,
+        random_data=(dataset is not None and dataset.random_data) if entry.random_data is None else entry.random_data,
+        dataset=dataset,
+        file=document.file,
+        line=document.line_of(at),
+        **{name: getattr(entry, name) for name in own},
+    )
+
+
+def _keys(inherited: Keys, given: KeyRange, document: Document, at: Path) -> Keys:
+    """Return the inherited keys with what is given in their place."""
+    fields = inherited.model_dump() | given.model_dump(include=given.model_fields_set)
+    if fields["minimum"] > fields["maximum"]:
+        side = "minimum" if "minimum" in given.model_fields_set else "maximum"
+        text = f"minimum {fields['minimum']} is above maximum {fields['maximum']}"
+        document.add((*at, "keys", side), text)
+        return inherited
+    return Keys(**fields)

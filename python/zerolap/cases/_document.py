@@ -1,0 +1,132 @@
+"""A YAML file as plain values that know their lines."""
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import yaml
+
+Path: TypeAlias = tuple[str | int, ...]
+
+_TEXT_FIELDS = {"matrix", "config"}
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a place of a file; sorts by place."""
+
+    file: str
+    line: int
+    text: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Return the problem as it is shown: the place first."""
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+@dataclass
+class Document:
+    """The values of a file, the line of each by its path, and what was wrong with the YAML itself."""
+
+    file: str
+    data: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    _faulty: set[Path] = field(default_factory=set)
+
+    def line_of(self, path: Path) -> int:
+        """Return the line of a value, or of the nearest value around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def add(self, path: Path, text: str, hint: str = "", line: int | None = None) -> None:
+        """Note a problem with the value at `path`; only the first one of a path is kept."""
+        if path not in self._faulty:
+            self._faulty.add(path)
+            name = f'field "{field_name(path)}": ' if path else ""
+            self.problems.append(Problem(self.file, line or self.line_of(path), name + text, hint))
+
+
+def field_name(path: Path) -> str:
+    """Return a path as a user writes it, such as `keys.pattern`; inside a case it starts at the case."""
+    if len(path) > 2 and path[0] == "cases":
+        path = path[2:]
+    name = ""
+    for part in path:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return name.removeprefix(".")
+
+
+def read_document(text: str, file: str) -> Document:
+    """Parse YAML text; what is wrong with it is in the document's problems."""
+    document = Document(file)
+    try:
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        hint = "indent with spaces, not with tabs" if "\t" in _line(text, line) else ""
+        document.problems.append(Problem(file, line, f"not valid YAML: {error.problem or 'cannot be read'}", hint))
+    except yaml.YAMLError as error:
+        line = text.count("\n", 0, getattr(error, "position", 0)) + 1
+        document.problems.append(Problem(file, line, "not valid YAML: a control character"))
+    else:
+        if root is not None:
+            document.lines[()] = root.start_mark.line + 1
+            document.data = _value(root, (), document, ())
+    return document
+
+
+def _line(text: str, number: int) -> str:
+    lines = text.split("\n")
+    return lines[number - 1] if number <= len(lines) else ""
+
+
+def _value(node: yaml.Node, path: Path, document: Document, around: tuple[yaml.Node, ...]) -> Any:
+    if any(node is outer for outer in around):
+        document.add(path, "refers to itself")
+        return None
+    around = (*around, node)
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(node, path, document, around)
+    if isinstance(node, yaml.SequenceNode):
+        values = []
+        for index, item in enumerate(node.value):
+            document.lines[(*path, index)] = item.start_mark.line + 1
+            values.append(_value(item, (*path, index), document, around))
+        return values
+    assert isinstance(node, yaml.ScalarNode)
+    return node.value if _TEXT_FIELDS.intersection(path) else _scalar(node, path, document)
+
+
+def _mapping(node: yaml.MappingNode, path: Path, document: Document, around: tuple[yaml.Node, ...]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, item in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            document.add(path, "a field's name must be text", 'quote text that starts with {, as in "{size}"', line)
+            continue
+        inner = (*path, key.value)
+        if key.value in values:
+            document.add(inner, f"given twice, first in line {document.lines[inner]}", line=line)
+            continue
+        document.lines[inner] = item.start_mark.line + 1 if isinstance(item, yaml.ScalarNode) else line
+        values[key.value] = _value(item, inner, document, around)
+    return values
+
+
+def _scalar(node: yaml.ScalarNode, path: Path, document: Document) -> Any:
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        document.add(path, "the value is missing")
+    elif kind == "bool":
+        return node.value.lower() in ("true", "yes", "on")
+    elif number := _NUMBERS.get(kind):
+        try:
+            return number(node.value)
+        except ValueError:
+            return node.value
+    return None if kind == "null" else node.value

@@ -1,0 +1,84 @@
+"""Placeholders such as `{size}` and the matrix that fills them."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zerolap.cases._document import Document, Path
+from zerolap.cases._fields import PLACEHOLDER, Filled
+from zerolap.cases._format import Matrix
+from zerolap.cases._messages import near, validated
+
+_AXIS = re.compile(r"[a-z][a-z0-9_]*")
+_TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")
+
+
+def combinations(raw: Mapping[str, Any], document: Document, at: Path) -> Iterator[dict[str, str]]:
+    """Yield the values of each point of a case's matrix; one empty point where it has none."""
+    axes = validated(Matrix, {"matrix": raw.get("matrix", {})}, document, at)
+    if axes is None:
+        yield stand_in(raw)
+        return
+    named = placeholders_of(raw.get("name"))
+    told_apart = {axis: values if axis in named else values[:1] for axis, values in axes.matrix.items()}
+    for axis in axes.matrix:
+        if not _AXIS.fullmatch(axis):
+            document.add((*at, "matrix", axis), "expected a name of a-z, 0-9 and _")
+        elif axis not in named:
+            document.add((*at, "matrix", axis), f"the case's name must contain {{{axis}}}, to tell the cases apart")
+    for point in itertools.product(*told_apart.values()):
+        yield dict(zip(told_apart, point, strict=True))
+
+
+def stand_in(raw: Any) -> dict[str, str]:
+    """Return values that let what holds placeholders be checked where no case gives them any."""
+    return dict.fromkeys(placeholders_of(raw), "1")
+
+
+def without_lone_placeholders(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that are nothing but a placeholder, as their type is not known."""
+    return {
+        name: without_lone_placeholders(value) if isinstance(value, dict) else value
+        for name, value in raw.items()
+        if not (isinstance(value, str) and re.fullmatch(PLACEHOLDER, value))
+    }
+
+
+def placeholders_of(raw: Any) -> list[str]:
+    """Return the names of the placeholders in a value and all it holds, each once."""
+    if isinstance(raw, str):
+        return list(dict.fromkeys(match[2][1:-1] for match in _TOKEN.finditer(raw) if match[2]))
+    parts: list[Any] = []
+    if isinstance(raw, dict):
+        parts = list(raw.values())
+    elif isinstance(raw, list):
+        parts = raw
+    return list(dict.fromkeys(name for part in parts for name in placeholders_of(part)))
+
+
+def filled(raw: Any, values: Mapping[str, str], document: Document, at: Path) -> Any:
+    """Return the value with its placeholders filled; one without a value is noted as a problem.
+
+    `{{size}}` stands for the text `{size}`.
+    """
+    if isinstance(raw, dict):
+        return {name: filled(part, values, document, (*at, name)) for name, part in raw.items()}
+    if isinstance(raw, list):
+        return [filled(part, values, document, (*at, index)) for index, part in enumerate(raw)]
+    if not isinstance(raw, str):
+        return raw
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[1]
+        name = match[2][1:-1]
+        if name not in values:
+            text = f"the matrix has no values for {match[2]}"
+            hint = near(name, values) or f"write {{{match[2]}}} for the text {match[2]} itself"
+            document.add(at, text, hint)
+            return "1"
+        return values[name]
+
+    text = _TOKEN.sub(fill, raw)
+    return Filled(text) if re.fullmatch(PLACEHOLDER, raw) else text

@@ -1,0 +1,35 @@
+"""Field types of the file format that models and messages share."""
+
+import re
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, Strict
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import core_schema
+
+PLACEHOLDER = r"\{[a-z][a-z0-9_]*\}"
+
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+class Filled(str):
+    """Text that came from a placeholder alone, and may stand for a number."""
+
+    __slots__ = ()
+
+
+class _OrPlaceholder:
+    """Lets the JSON Schema of a number accept a placeholder in its place."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "string", "pattern": f"^{PLACEHOLDER}$"}]}
+
+
+def _number_of(value: Any) -> Any:
+    return int(value) if isinstance(value, Filled) and _DECIMAL.fullmatch(value) else value
+
+
+Number: TypeAlias = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_number_of), _OrPlaceholder()]
+Positive: TypeAlias = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_number_of), _OrPlaceholder()]

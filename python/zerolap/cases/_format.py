@@ -1,0 +1,121 @@
+"""The file format as pydantic models; a case is checked after its placeholders are filled."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic_core import PydanticCustomError
+
+from zerolap.cases._commands import fault_of_command
+from zerolap.cases._fields import Positive
+from zerolap.cases._model import DEFAULT_DATA_SIZE, Expect, KeyRange, LoadRange, State
+from zerolap.records import Record
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SCALARS: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+
+
+def fault(text: str) -> PydanticCustomError:
+    """Return an error whose text is meant for the user."""
+    return PydanticCustomError("zerolap", "{text}", {"text": text})
+
+
+def _command_check(placeholders: bool) -> Callable[[str], str]:
+    def check(line: str) -> str:
+        text = fault_of_command(line, placeholders)
+        if text is not None:
+            raise fault(text)
+        return line
+
+    return check
+
+
+def _name_check(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise fault(f'expected letters, digits, ".", "_" and "-"; found "{name}"')
+    return name
+
+
+def _command_entry(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"command": value}
+    if not isinstance(value, dict | CommandEntry):
+        raise fault(f"expected a command or {{command: ..., ratio: ...}}; found {value}")
+    return value
+
+
+CommandLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=True))]
+SetupLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=False))]
+Scalar: TypeAlias = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_SCALARS))]
+Name: TypeAlias = Annotated[str, AfterValidator(_name_check)]
+
+
+class CommandEntry(Record):
+    """A command with its share of the requests."""
+
+    command: CommandLine
+    ratio: Positive = 1
+
+
+class DatasetEntry(Record):
+    """A data set as a file gives it."""
+
+    setup: list[SetupLine] = Field(default_factory=list)
+    load: list[CommandLine] = Field(default_factory=list)
+    keys: LoadRange = LoadRange()
+    data_size: Positive = DEFAULT_DATA_SIZE
+    random_data: StrictBool = False
+    expect: Expect = Expect()
+
+
+class CaseEntry(Record):
+    """A case as a file gives it, for one value of each axis of its matrix."""
+
+    name: Name
+    description: str = ""
+    group: Name | None = None
+    commands: list[
+        Annotated[CommandEntry, BeforeValidator(_command_entry, json_schema_input_type=str | CommandEntry)]
+    ] = Field(min_length=1)
+    keys: KeyRange = KeyRange()
+    data_size: Positive | None = None
+    random_data: StrictBool | None = None
+    connections: Positive = 20
+    pipeline: Positive = 16
+    state: State = "stable"
+    setup: list[SetupLine] = Field(default_factory=list)
+    dataset: str | None = None
+    expect: Expect = Expect()
+    topology: Name = "standalone"
+    config: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class Matrix(Record):
+    """The axes of a case; their values are taken as text."""
+
+    matrix: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = Field(default_factory=dict)
+
+
+class CaseTemplate(CaseEntry, Matrix):
+    """A case; `{name}` in it is filled from the matrix, over all combinations of its values."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class CaseFile(Record):
+    """Data sets and the cases that use them."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    group: Name | None = None
+    datasets: dict[str, DatasetEntry] = Field(default_factory=dict)
+    cases: list[CaseTemplate] = Field(min_length=1)
+
+
+class Outline(Record):
+    """A whole file before its cases and data sets are looked into."""
+
+    group: Name | None = None
+    datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    cases: list[dict[str, Any]] = Field(min_length=1)

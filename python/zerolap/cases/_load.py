@@ -1,0 +1,84 @@
+"""Reads case files: one, a directory of them, and the suite that comes with the package."""
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from zerolap.cases._build import cases_of
+from zerolap.cases._document import Document, Problem, read_document
+from zerolap.cases._model import Case
+from zerolap.records import CaseFileError, UsageError
+
+_ENDINGS = (".yml", ".yaml")
+_OF_OTHER_FORMATS = {"clientconfig", "clientconfigs", "dbconfig"}
+
+
+def load_cases(directory_or_file: Path) -> list[Case]:
+    """Read a case file, or all files of the format below a directory; files of the public format are passed over.
+
+    Raises:
+        UsageError: There is no such file, or no case file below the directory.
+        CaseFileError: A file does not follow the format; `details` lists all problems, one a line.
+    """
+    if directory_or_file.is_dir():
+        found = sorted(path for path in directory_or_file.rglob("*") if path.suffix in _ENDINGS and path.is_file())
+        documents = [_read(path) for path in found]
+        documents = [document for document in documents if not _is_foreign(document.data)]
+    elif directory_or_file.exists():
+        documents = [_read(directory_or_file)]
+    else:
+        raise UsageError(f"{directory_or_file}: no such file or directory")
+    if not documents:
+        raise UsageError(
+            f"{directory_or_file}: no case file (*.yml, *.yaml) in it", hint="docs/cases.md has an example"
+        )
+    return _cases(documents)
+
+
+def core_suite() -> list[Case]:
+    """Return the cases of the suite that comes with the package."""
+    resource = resources.files("zerolap.cases") / "suites" / "core.yml"
+    return _cases([read_document(resource.read_text(encoding="utf-8"), str(resource))])
+
+
+def _read(path: Path) -> Document:
+    try:
+        return read_document(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return Document(str(path), problems=[Problem(str(path), line, "not UTF-8 text")])
+    except OSError as error:
+        raise CaseFileError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _is_foreign(data: Any) -> bool:
+    return isinstance(data, dict) and "cases" not in data and not _OF_OTHER_FORMATS.isdisjoint(data)
+
+
+def _cases(documents: Iterable[Document]) -> list[Case]:
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    first_of: dict[str, Case] = {}
+    for document in documents:
+        own = cases_of(document)
+        problems += sorted(document.problems, key=lambda problem: problem.line)
+        cases += own
+        for case in own:
+            first = first_of.setdefault(case.name, case)
+            if first is not case:
+                text = f'field "name": case "{case.name}" exists already, at {first.file}:{first.line}'
+                problems.append(Problem(case.file, case.line, text))
+    if problems:
+        raise _error(problems)
+    return cases
+
+
+def _error(problems: list[Problem]) -> CaseFileError:
+    first, *others = problems
+    message = str(first)
+    if others:
+        message += f" (and {len(others)} more)"
+    hint = next((problem.hint for problem in problems if problem.hint), "")
+    details = "\n".join(f"{problem} ({problem.hint})" if problem.hint else str(problem) for problem in problems)
+    return CaseFileError(message, hint=first.hint or hint, details=details if others else "")

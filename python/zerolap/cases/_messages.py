@@ -1,0 +1,100 @@
+"""What is wrong with a file, in the user's words."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from zerolap.cases._document import Document, Path
+from zerolap.cases._format import CaseTemplate, CommandEntry, DatasetEntry, Outline
+from zerolap.cases._model import Expect, Keys
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_MODEL_OF_FIELD: dict[str, type[BaseModel]] = {"keys": Keys, "expect": Expect, "commands": CommandEntry}
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "fields with values",
+    "model_type": "fields with values",
+}
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean ...?` for the known word nearest to this one, or an empty text."""
+    by_lower_case = {name.lower(): name for name in known}
+    matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
+    return f'did you mean "{by_lower_case[matches[0]]}"?' if matches else ""
+
+
+def validated(model: type[ModelT], values: Any, document: Document, at: Path = ()) -> ModelT | None:
+    """Return the values as a model, or None with the problems noted in the document; `at` is where they stand."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            _note(detail, document, at)
+        return None
+
+
+def _note(detail: ErrorDetails, document: Document, at: Path) -> None:
+    path = (*at, *detail["loc"])
+    kind = detail["type"]
+    context = detail.get("ctx", {})
+    found = f"found {shown(detail['input'])}"
+    hint = ""
+    if kind == "missing":
+        text = "missing"
+    elif kind == "extra_forbidden":
+        known = _fields_at(path[:-1])
+        hint = near(str(path[-1]), known)
+        text = "unknown field" if hint else f"unknown field; known are {', '.join(known)}"
+    elif kind == "literal_error":
+        words = re.findall(r"'([^']*)'", context["expected"])
+        text, hint = f"expected one of {', '.join(words)}; {found}", near(str(detail["input"]), words)
+    elif kind == "greater_than_equal":
+        text = f"expected at least {context['ge']}; {found}"
+    elif kind == "too_short":
+        text = "expected at least one entry; found none"
+    elif kind == "zerolap":
+        text = context["text"]
+    else:
+        text = f"expected {_EXPECTED.get(kind, 'another value')}; {found}"
+        if kind == "string_type" and isinstance(detail["input"], int | float):
+            hint = "put it in quotes"
+    document.add(_existing(path, document, keep_last=kind in ("missing", "extra_forbidden")), text, hint)
+
+
+def _existing(path: Path, document: Document, keep_last: bool) -> Path:
+    """Drop the end of a path that stands for no place in the file, such as the command of a plain entry."""
+    if keep_last or path in document.lines:
+        return path
+    while path and path not in document.lines:
+        path = path[:-1]
+    return path
+
+
+def _fields_at(container: Path) -> list[str]:
+    if not container:
+        return list(Outline.model_fields)
+    if len(container) == 2:
+        return list((CaseTemplate if container[0] == "cases" else DatasetEntry).model_fields)
+    fields = list(_MODEL_OF_FIELD[str(container[2])].model_fields)
+    if container[2] == "expect":
+        fields.remove("keys" if container[0] == "cases" else "hit_rate")
+    return fields
+
+
+def shown(value: Any) -> str:
+    """Return a value as a file shows it."""
+    if isinstance(value, dict):
+        return "fields"
+    if isinstance(value, list):
+        return "a list"
+    return json.dumps(value, ensure_ascii=False)

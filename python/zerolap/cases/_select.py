@@ -1,0 +1,56 @@
+"""Choosing cases by name, command and group."""
+
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from itertools import chain
+
+from zerolap.cases._messages import near
+from zerolap.cases._model import Case
+from zerolap.records import UsageError
+
+_LIST_ALL = "`zerolap suites list` shows all cases"
+
+
+def select(
+    cases: Sequence[Case],
+    patterns: Iterable[str] = (),
+    commands: Iterable[str] = (),
+    groups: Iterable[str] = (),
+) -> list[Case]:
+    """Return the cases, in their order, that match one of each kind of option given.
+
+    Patterns are names or globs; commands and groups may be globs too, and the case of a command's letters does not
+    matter.
+
+    Raises:
+        UsageError: An option's value matches no case, or no case matches all options.
+    """
+    chosen = list(cases)
+    options: list[tuple[str, list[str], Callable[[Case], list[str]]]] = [
+        ("case", list(patterns), lambda case: [case.name]),
+        ("command", [command.upper() for command in commands], lambda case: case.verbs),
+        ("group", list(groups), lambda case: [case.group]),
+    ]
+    for kind, wanted, words_of in options:
+        known = list(dict.fromkeys(chain.from_iterable(map(words_of, cases))))
+        for pattern in wanted:
+            if not any(fnmatchcase(word, pattern) for word in known):
+                raise UsageError(f'no {kind} matches "{pattern}"', hint=_hint(pattern, known))
+        if wanted:
+            chosen = [case for case in chosen if _matches(words_of(case), wanted)]
+    if not chosen:
+        given = ", ".join(f"{kind} {' or '.join(wanted)}" for kind, wanted, _ in options if wanted)
+        raise UsageError(f"no case matches all of: {given}" if given else "there are no cases", hint=_LIST_ALL)
+    return chosen
+
+
+def _matches(words: Iterable[str], wanted: Sequence[str]) -> bool:
+    return any(fnmatchcase(word, pattern) for word in words for pattern in wanted)
+
+
+def _hint(pattern: str, known: Sequence[str]) -> str:
+    within = [word for word in known if pattern and pattern.lower() in word.lower()]
+    suggestion = near(pattern, known)
+    if not suggestion and within:
+        suggestion = f"did you mean {', '.join(within[:3])}?"
+    return f"{suggestion} {_LIST_ALL}".strip()

@@ -1,0 +1,64 @@
+"""Progress on standard error: a bar with the time left on a terminal, lines elsewhere."""
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+
+class Bar:
+    """Shows what the lab does."""
+
+    def __init__(self) -> None:
+        console = Console(file=sys.stderr)
+        self._lines = not console.is_terminal
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._told = 0
+
+    def building(self, name: str) -> None:
+        """Tell of a build."""
+        self._start(f"building {name}", None)
+
+    def measuring(self, cases: int) -> None:
+        """Tell that trials begin."""
+        self._start(f"measuring {cases} cases", None)
+
+    def trial_done(self, case: str, done: int, expected: int) -> None:
+        """Move the bar."""
+        if self._task is not None:
+            self._progress.update(self._task, completed=done, total=expected)
+        if self._lines and expected and done * 4 // expected > self._told:
+            self._told = done * 4 // expected
+            print(f"{done} of {expected} trials", file=sys.stderr)
+
+    def finished(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def _start(self, description: str, total: float | None) -> None:
+        if self._lines:
+            print(description, file=sys.stderr)
+            return
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(description, total=total)
+        self._progress.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finished()

@@ -1,0 +1,88 @@
+"""`zerolap compare`: two servers in, verdicts and reasons out."""
+
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = """Compare two servers: which commands got slower or faster, by how much, how sure, and why.
+
+BASE and HEAD are each a binary, a source tree, a program on the PATH, or with --repo a revision
+(REPO@REV names both).
+
+Examples:
+
+    zerolap compare HEAD~1 HEAD --repo ~/redis
+
+    zerolap compare 7.0.15 7.2.4 'hash-*' --repo ~/redis --json report.json
+
+    zerolap compare ./old/redis-server ./new/redis-server --command XADD
+
+    zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
+"""
+
+BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the base.", metavar="KEY=VALUE")]
+HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the head.", metavar="KEY=VALUE")]
+
+
+@app.command(help=HELP, no_args_is_help=True)
+def compare(
+    base: Annotated[str, typer.Argument(metavar="BASE", show_default=False)],
+    head: Annotated[str, typer.Argument(metavar="HEAD", show_default=False)],
+    cases: options.Cases = None,
+    repo: options.Repo = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    engine: options.Engine = "counted",
+    budget: options.Budget = None,
+    min_effect: options.MinEffect = "counted=0.5%",
+    quick: options.Quick = False,
+    config: options.Config = None,
+    base_config: BaseConfig = None,
+    head_config: HeadConfig = None,
+    json: options.Json = None,
+    html: options.Html = None,
+    markdown: options.Markdown = None,
+    fail_on: options.FailWhen = options.FailOn.NEVER,
+    store: options.StoreLocation = None,
+    seed: options.Seed = 1,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure both sides and report; ends with the exit code."""
+    from zerolap.build import resolve
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.exit_code import exit_code
+    from zerolap.cli.output import write_comparison
+    from zerolap.cli.selection import selected_cases
+    from zerolap.judge import COUNTED_Q
+    from zerolap.lab import CompareRequest, Silent
+    from zerolap.lab import compare as compare_servers
+    from zerolap.records import Settings
+    from zerolap.store import Store
+
+    options.check_writable(json, html, markdown)
+    shared = options.server_settings(config)
+    request = CompareRequest(
+        base=resolve(base, repo),
+        head=resolve(head, repo),
+        cases=selected_cases(cases_directory, cases, command, group),
+        settings=Settings(
+            engines=options.engines(engine),
+            min_effect=options.min_effects(min_effect),
+            q=COUNTED_Q,
+            budget_seconds=options.seconds(budget),
+            seed=seed,
+            quick=quick,
+        ),
+        command_line=options.command_line(),
+        base_settings=shared | options.server_settings(base_config),
+        head_settings=shared | options.server_settings(head_config),
+    )
+    with Store.open(store) as results:
+        comparison = compare_servers(request, results, Silent() if quiet else Bar())
+    write_comparison(comparison, json=json, markdown=markdown, html=html, quiet=quiet)
+    raise typer.Exit(exit_code(comparison, fail_on))

@@ -1,0 +1,46 @@
+"""`zerolap explain`: the reasons of a stored comparison."""
+
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = """Show a stored comparison or run with its reasons; needs nothing but the store.
+
+ID is what compare printed at its end, the beginning of it, or `latest`. Without ID: the newest ones.
+
+Examples:
+
+    zerolap explain
+
+    zerolap explain latest --markdown -
+
+    zerolap explain c-1f2e3d4c --html report.html
+"""
+
+
+@app.command(help=HELP)
+def explain(
+    identity: Annotated[str | None, typer.Argument(metavar="[ID]", show_default=False)] = None,
+    json: options.Json = None,
+    html: options.Html = None,
+    markdown: options.Markdown = None,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show what is stored."""
+    from zerolap.cli.listing import show_newest
+    from zerolap.cli.output import write_comparison, write_run
+    from zerolap.store import Store
+
+    options.check_writable(json, html, markdown)
+    with Store.open(store) as results:
+        if identity is None:
+            show_newest(results)
+        elif identity.startswith("r-"):
+            write_run(results.run(identity), json=json, quiet=quiet)
+        else:
+            write_comparison(results.comparison(identity), json=json, markdown=markdown, html=html, quiet=quiet)

@@ -1,0 +1,107 @@
+"""The program's edge: finds the verb, shows errors once, turns them into exit codes."""
+
+import errno
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from zerolap import __version__
+from zerolap.cli.verbs import VERBS
+from zerolap.errors import EnvironmentMissing, Interrupted, ZerolapError
+
+
+class LazyVerbs(TyperGroup):
+    """Imports a verb's module when the verb is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the verbs in the order in which one meets them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the verb's command, or none for an unknown one."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"zerolap.cli.{cmd_name}")
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"zerolap {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=LazyVerbs,
+    name="zerolap",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="First try: zerolap run. Then: zerolap compare HEAD~1 HEAD --repo PATH. Settings that last: zerolap.toml.",
+)
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """A performance lab for servers that speak the Redis protocol: two revisions in, a verdict and its reason out."""
+    from zerolap.cli.settings_file import default_map
+
+    context.default_map = default_map()
+
+
+class _Stop:
+    """Remembers that the user asked to stop: whatever ends the work then, the exit code says so."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    stop = _Stop()
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    code = _run()
+    sys.exit(Interrupted.exit_code if stop.asked else code)
+
+
+def _run() -> int:
+    try:
+        app()
+    except ZerolapError as fault:
+        return _show(fault)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except BrokenPipeError:
+        # Whoever read the output has enough of it; nothing is left to be flushed there at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as fault:
+        if fault.errno != errno.ENOSPC:
+            raise
+        return _show(EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space"))
+    return 0
+
+
+def _show(fault: ZerolapError) -> int:
+    if fault.details:
+        print(fault.details, file=sys.stderr)
+    print(f"error: {fault.message}", file=sys.stderr)
+    if fault.hint:
+        print(f"hint: {fault.hint}", file=sys.stderr)
+    return fault.exit_code

@@ -1,0 +1,116 @@
+"""Options that several verbs share, and how their values are read."""
+
+import re
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerolap.errors import UsageError
+
+DEFAULT_MIN_EFFECT = {"counted": 0.005}
+ENGINES = ("counted",)
+SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
+
+
+class FailOn(StrEnum):
+    """When a finished comparison ends with exit code 1."""
+
+    NEVER = "never"
+    REGRESSION = "regression"
+    UNSURE = "unsure"
+
+
+Cases = Annotated[list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")]
+Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
+CasesDirectory = Annotated[
+    Path | None, typer.Option("--cases", help="Case files instead of the core suite.", metavar="DIR|FILE")
+]
+Command = Annotated[
+    list[str] | None, typer.Option("--command", help="Only cases with this command, such as XADD.", metavar="NAME")
+]
+Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
+Engine = Annotated[str, typer.Option(help="Engines, separated by commas.", metavar="NAMES")]
+Budget = Annotated[
+    str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")
+]
+MinEffect = Annotated[
+    str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Data sets and requests scaled down to a tenth.")]
+Config = Annotated[
+    list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
+]
+Json = Annotated[str | None, typer.Option("--json", help="Write the JSON document; - is standard output.", metavar="FILE|-")]
+Html = Annotated[str | None, typer.Option("--html", help="Write a one-file HTML report.", metavar="FILE")]
+Markdown = Annotated[
+    str | None, typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-")
+]
+FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 1 on this or worse.")]
+StoreLocation = Annotated[str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")]
+Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+
+
+def seconds(text: str | None) -> float | None:
+    """Return a length of time such as `8m` in seconds; raises `UsageError`."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise UsageError(f"`--budget {text}` is no length of time", hint="write 90s, 8m or 1h")
+    return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
+
+
+def min_effects(text: str) -> dict[str, float]:
+    """Return the smallest effects by engine, as fractions, over the defaults; raises `UsageError`."""
+    effects = dict(DEFAULT_MIN_EFFECT)
+    for part in filter(None, text.split(",")):
+        match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
+        if match is None:
+            raise UsageError(f"`--min-effect {part}` is not understood", hint="write counted=0.5%")
+        _require_engine(match[1])
+        effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
+    return effects
+
+
+def engines(text: str) -> list[str]:
+    """Return the engines named; raises `UsageError` for one that this version does not have."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        _require_engine(name)
+    return names
+
+
+def _require_engine(name: str) -> None:
+    if name not in ENGINES:
+        raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
+
+
+def server_settings(pairs: list[str] | None) -> dict[str, str]:
+    """Return `KEY=VALUE` pairs as settings; raises `UsageError`."""
+    settings = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"`--config {pair}` is not understood", hint="write --config maxmemory=100mb")
+        settings[name.strip()] = value
+    return settings
+
+
+def check_writable(*targets: str | None) -> None:
+    """Raise `UsageError` if a report could not be written, before hours are spent on it."""
+    for target in targets:
+        if target is None or target == "-":
+            continue
+        path = Path(target)
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise UsageError(f"`{target}` cannot be written", hint="give a file in a directory that exists")
+
+
+def command_line() -> str:
+    """Return the command as one could type it again."""
+    return shlex.join(["zerolap", *sys.argv[1:]])

@@ -1,0 +1,53 @@
+"""Reports to where the user wants them."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from zerolap.records import Comparison, RunReport
+from zerolap.report.document import comparison_json, run_json
+from zerolap.report.terminal import show_comparison, show_run
+
+
+def write_comparison(
+    comparison: Comparison, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
+) -> None:
+    """Write all reports that were asked for; the table goes to standard output unless data does."""
+    if json is not None:
+        write(json, comparison_json(comparison))
+    if markdown is not None:
+        from zerolap.report.markdown import comparison_markdown
+
+        write(markdown, comparison_markdown(comparison))
+    if html is not None:
+        from zerolap.report.html import comparison_html
+
+        write(html, comparison_html(comparison))
+    if not quiet and "-" not in (json, markdown):
+        show_comparison(comparison, Console())
+
+
+def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:
+    """Write the reports on a run that were asked for."""
+    if json is not None:
+        write(json, run_json(report))
+    if not quiet and json != "-":
+        show_run(report, Console())
+
+
+def write(target: str, text: str) -> None:
+    """Write a text whole or not at all; `-` is standard output."""
+    if target == "-":
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+        return
+    path = Path(target)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        unfinished.write_text(text if text.endswith("\n") else text + "\n")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

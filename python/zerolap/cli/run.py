@@ -1,0 +1,72 @@
+"""`zerolap run`: one server measured by itself."""
+
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = """Measure one server: instructions, system calls and allocations per request, and where they go.
+
+Examples:
+
+    zerolap run
+
+    zerolap run xadd-auto-id --server ./src/redis-server
+
+    zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
+"""
+
+Server = Annotated[str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")]
+
+
+@app.command(help=HELP)
+def run(
+    cases: options.Cases = None,
+    server: Server = "redis-server",
+    repo: options.Repo = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    engine: options.Engine = "counted",
+    budget: options.Budget = None,
+    quick: options.Quick = False,
+    config: options.Config = None,
+    json: options.Json = None,
+    store: options.StoreLocation = None,
+    seed: options.Seed = 1,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure the server and report; ends with the exit code."""
+    from zerolap.build import resolve
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.exit_code import run_exit_code
+    from zerolap.cli.output import write_run
+    from zerolap.cli.selection import selected_cases
+    from zerolap.judge import COUNTED_Q
+    from zerolap.lab import RunRequest, Silent
+    from zerolap.lab import run as run_server
+    from zerolap.records import Settings
+    from zerolap.store import Store
+
+    options.check_writable(json)
+    request = RunRequest(
+        server=resolve(server, repo),
+        cases=selected_cases(cases_directory, cases, command, group),
+        settings=Settings(
+            engines=options.engines(engine),
+            min_effect=options.min_effects(""),
+            q=COUNTED_Q,
+            budget_seconds=options.seconds(budget),
+            seed=seed,
+            quick=quick,
+        ),
+        command_line=options.command_line(),
+        server_settings=options.server_settings(config),
+    )
+    with Store.open(store) as results:
+        report = run_server(request, results, Silent() if quiet else Bar())
+    write_run(report, json=json, quiet=quiet)
+    raise typer.Exit(run_exit_code(report))

@@ -1,0 +1,38 @@
+"""`zerolap.toml` in the working directory: options by their names, for all verbs or in a table for one."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from zerolap.cli.verbs import VERBS
+from zerolap.errors import UsageError
+
+FILE = Path("zerolap.toml")
+
+OPTIONS = {
+    "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
+    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server",
+}  # fmt: skip
+
+
+def default_map() -> dict[str, Any]:
+    """Return the defaults by verb and option; raises `UsageError` for a file that cannot be read or unknown names."""
+    if not FILE.exists():
+        return {}
+    try:
+        document = tomllib.loads(FILE.read_text())
+    except tomllib.TOMLDecodeError as wrong:
+        raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
+    shared = {name: value for name, value in document.items() if not isinstance(value, dict)}
+    tables = {name: value for name, value in document.items() if isinstance(value, dict)}
+    for verb in tables:
+        if verb not in VERBS:
+            raise UsageError(f"`{FILE}` has a table `{verb}`, which is no verb", hint=f"verbs: {', '.join(VERBS)}")
+    for name in {*shared, *(name for table in tables.values() for name in table)}:
+        if name not in OPTIONS:
+            raise UsageError(f"`{FILE}` sets `{name}`, which is no option", hint=f"options: {', '.join(sorted(OPTIONS))}")
+    return {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
+
+
+def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:
+    return {name.replace("-", "_"): value for name, value in options.items()}

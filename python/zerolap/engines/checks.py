@@ -1,0 +1,76 @@
+"""The conditions under which a counted measurement may be used."""
+
+from collections.abc import Sequence
+
+from zerolap.cases import Case
+from zerolap.engines.load import SliceResult
+from zerolap.records import Check
+
+
+def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
+    """Return what the replies of all measured slices say: errors, hits, kinds."""
+    errors: dict[str, int] = {}
+    for part in slices:
+        for code, count in part.errors.items():
+            errors[code] = errors.get(code, 0) + count
+    checks = [_error_check(case.expect.errors, errors)]
+    hits, nils = sum(part.hits for part in slices), sum(part.nils for part in slices)
+    empty = sum(part.empty_arrays for part in slices)
+    if case.expect.hit_rate is not None:
+        answered = hits + nils + empty
+        rate = hits / answered if answered else 0.0
+        holds = case.expect.hit_rate_holds(rate)
+        checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
+    if case.expect.reply is not None:
+        checks.append(_kind_check(case.expect.reply, slices))
+    return checks
+
+
+def _error_check(allowed: int, errors: dict[str, int]) -> Check:
+    total = sum(errors.values())
+    shown: float | str = total
+    if total:
+        shown = f"{total} ({', '.join(sorted(errors))})"
+    return Check(check="errors", ok=total <= allowed, value=shown, limit=f"<= {allowed}")
+
+
+def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
+    """The share of replies of the declared kind; nil replies are the hit rate's business."""
+    expected = sum(part.replies.get(kind, 0) for part in slices)
+    others: dict[str, int] = {}
+    for part in slices:
+        for name, count in part.replies.items():
+            if name not in (kind, "nil") and count:
+                others[name] = others.get(name, 0) + count
+    total = expected + sum(others.values())
+    share = expected / total if total else 0.0
+    value: float | str = share
+    if others:
+        value = f"{share:.3g} (also {', '.join(sorted(others))})"
+    return Check(check="reply", ok=total > 0 and not others, value=value, limit=f"all {kind}")
+
+
+def executed_check(requests: int, executed: int) -> Check:
+    """Whether the server says that it executed exactly the requests that were sent."""
+    return Check(check="executed", ok=requests == executed, value=float(executed), limit=f"= {requests}")
+
+
+def pinned_checks(clock_readings: int, random_readings: int) -> list[Check]:
+    """Whether the server took clock and randomness from the trial and not from the machine."""
+    return [
+        Check(check="clock_pinned", ok=clock_readings > 0, value=float(clock_readings), limit="> 0 readings"),
+        Check(check="randomness_pinned", ok=random_readings > 0, value=float(random_readings), limit="> 0 readings"),
+    ]
+
+
+WINDOWS_AGREE_LIMIT = 0.1
+
+
+def windows_check(case: Case, small_per_op: float, per_op: float) -> Check | None:
+    """Whether the small window alone gives about the same cost a request, for cases whose state is stable."""
+    if case.state != "stable" or per_op <= 0:
+        return None
+    difference = abs(small_per_op - per_op) / per_op
+    return Check(
+        check="windows_agree", ok=difference <= WINDOWS_AGREE_LIMIT, value=difference, limit=f"<= {WINDOWS_AGREE_LIMIT}"
+    )

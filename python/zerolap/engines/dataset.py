@@ -1,0 +1,46 @@
+"""What a case needs in the keyspace before it is measured."""
+
+from pathlib import Path
+
+from zerolap.cases import Case, Dataset, parse_command
+from zerolap.engines.load import PATTERN_LETTERS, key_arguments, load_program
+from zerolap.records import Check, TrialFailed
+from zerolap.server import RunningServer
+
+LOAD_PIPELINE = 50
+
+
+def prepare(server: RunningServer, case: Case, seed: int, log: Path) -> list[Check]:
+    """Send setup and load of the case's data set, then the case's own setup; return checks of the keyspace."""
+    checks = []
+    if case.dataset is not None:
+        _send(server, case.dataset.setup)
+        for command in case.dataset.load:
+            _load(server, case.dataset, command, seed, log)
+        if case.dataset.expect.keys is not None:
+            checks.append(_keys_check(server, case.dataset.expect.keys))
+    _send(server, case.setup)
+    return checks
+
+
+def _send(server: RunningServer, lines: list[str]) -> None:
+    for line in lines:
+        server.command(*parse_command(line))
+
+
+def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log: Path) -> None:
+    keys = dataset.keys
+    requests = keys.maximum - keys.minimum + 1
+    arguments = ["--threads", "1", "--clients", "1", "--pipeline", str(LOAD_PIPELINE), "--seed", str(seed)]
+    arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
+    arguments += ["--command", command, "--command-key-pattern", PATTERN_LETTERS[keys.pattern]]
+    with load_program(server.socket, log, arguments) as program:
+        result = program.slice(requests)
+    if result.errors:
+        shown = ", ".join(f"{count} x {code}" for code, count in result.errors.items())
+        raise TrialFailed(f"loading the data set `{dataset.name}` got error replies: {shown}")
+
+
+def _keys_check(server: RunningServer, expected: int) -> Check:
+    found = server.command("DBSIZE")
+    return Check(check="keys", ok=found == expected, value=float(str(found)), limit=f"= {expected}")

@@ -1,0 +1,121 @@
+"""The load generator as a child process, driven slice by slice over its control channel."""
+
+import contextlib
+import json
+import select
+import time
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import IO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from zerolap.cases import Case, Keys
+from zerolap.records import EnvironmentMissing, TrialFailed
+from zerolap.sandbox import Process, launch
+
+PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
+REPLY_SECONDS = 120
+
+
+class SliceResult(BaseModel):
+    """What the load generator says of a slice; counts are of requests and their replies."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    requests: int
+    succeeded: int
+    replies: dict[str, int]
+    hits: int
+    nils: int
+    empty_arrays: int = 0
+    errors: dict[str, int]
+
+
+def packaged(name: str) -> Path:
+    """Return a program or library that is shipped with the package; raises `EnvironmentMissing` if it is not built."""
+    path = Path(str(resources.files("zerolap") / "bin" / name))
+    if not path.exists():
+        raise EnvironmentMissing(f"`{path}` is missing", hint="make build")
+    return path
+
+
+class LoadProgram:
+    """A running load generator: connected, waiting for slices."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._buffer = b""
+
+    def slice(self, requests: int) -> SliceResult:
+        """Send exactly this many requests and wait for all replies; raises `TrialFailed` if that cannot be."""
+        self._send({"do": "slice", "requests": requests})
+        try:
+            return SliceResult.model_validate(self.next_event("slice"))
+        except ValidationError as wrong:
+            raise TrialFailed(f"the load generator answered in another form: {wrong.errors()[0]['msg']}") from wrong
+
+    def next_event(self, expected: str) -> dict[str, object]:
+        """Return the next event; raises `TrialFailed` if it is another or none comes in time."""
+        line = self._read_line(time.monotonic() + REPLY_SECONDS + 10)
+        event: dict[str, object] = json.loads(line) if line else {}
+        if event.get("event") != expected:
+            reason = event.get("message") or self._process.output_tail(5) or "it ended"
+            raise TrialFailed(f"the load generator failed: {reason}")
+        return event
+
+    def _send(self, order: dict[str, object]) -> None:
+        stream = self._stream(self._process.stdin)
+        try:
+            stream.write(json.dumps(order).encode() + b"\n")
+            stream.flush()
+        except BrokenPipeError as gone:
+            raise TrialFailed(f"the load generator is gone: {self._process.output_tail(5)}") from gone
+
+    def _read_line(self, end: float) -> bytes:
+        stream = self._stream(self._process.stdout)
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TrialFailed("the load generator does not answer")
+            data = stream.read1(65536) if hasattr(stream, "read1") else stream.read(65536)
+            if not data:
+                return b""
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    @staticmethod
+    def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+        if stream is None:
+            raise TrialFailed("the load generator has no control channel")
+        return stream
+
+
+@contextlib.contextmanager
+def load_program(socket: Path, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
+    """Start the load generator against a unix socket and stop it at the end of the context."""
+    command = [str(packaged("zerolap-load")), "--unix-socket", str(socket), "--control"]
+    command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
+    with launch(command, environment={}, output=log, piped=True) as process:
+        program = LoadProgram(process)
+        program.next_event("ready")
+        yield program
+
+
+def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
+    """Return the arguments for keys and values."""
+    arguments = ["--key-prefix", keys.prefix, "--key-minimum", str(keys.minimum), "--key-maximum", str(keys.maximum)]
+    arguments += ["--data-size", str(data_size)]
+    return [*arguments, "--random-data"] if random_data else arguments
+
+
+def case_arguments(case: Case, seed: int) -> list[str]:
+    """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
+    arguments = ["--threads", "1", "--clients", "1", "--pipeline", str(case.pipeline), "--lockstep", "--seed", str(seed)]
+    arguments += key_arguments(case.keys, case.data_size, case.random_data)
+    for command, ratio in zip(case.commands, case.ratios, strict=True):
+        arguments += ["--command", command, "--command-ratio", str(ratio)]
+        arguments += ["--command-key-pattern", PATTERN_LETTERS[case.keys.pattern]]
+    return arguments

@@ -1,0 +1,50 @@
+"""What can go wrong, each with its exit code; shown once, by the command line."""
+
+from typing import ClassVar
+
+
+class ZerolapError(Exception):
+    """A fault that is told to the user: what happened, and under `hint` what to do.
+
+    `details` holds lines that help to find the cause, such as the end of a log.
+    """
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, message: str, hint: str = "", details: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+
+class UsageError(ZerolapError):
+    """The command, an option or a name in it is wrong."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class CaseFileError(UsageError):
+    """A case file does not follow the format; the message names file, line, field and what was expected."""
+
+
+class EnvironmentMissing(ZerolapError):
+    """This machine lacks something that the work needs."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class BuildFailed(ZerolapError):
+    """A source does not build; `details` holds the end of the compiler's output."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class TrialFailed(ZerolapError):
+    """A trial could not be carried out; `details` holds the end of the server's log."""
+
+
+class Interrupted(ZerolapError):
+    """The user stopped the work; what was measured is kept."""
+
+    exit_code: ClassVar[int] = 130

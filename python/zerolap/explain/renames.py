@@ -1,0 +1,43 @@
+"""Functions that only changed their name or place."""
+
+from zerolap.explain.cost_graph import CostGraph, FunctionKey
+
+COST_TOLERANCE = 0.1
+CALLS_TOLERANCE = 0.01
+
+
+def find_renames(base: CostGraph, head: CostGraph) -> dict[FunctionKey, FunctionKey]:
+    """Return which vanished function of the base is which new one of the head.
+
+    First those of the same name in another file; then, in the same file, those called as often at about the same cost.
+    """
+    gone = sorted(base.nodes.keys() - head.nodes.keys())
+    new = set(head.nodes.keys() - base.nodes.keys())
+    renames: dict[FunctionKey, FunctionKey] = {}
+    for key in gone:
+        moved = [other for other in new if other[0] == key[0]]
+        if len(moved) == 1:
+            renames[key] = moved[0]
+            new.remove(moved[0])
+    for key in gone:
+        if key in renames:
+            continue
+        alike = [other for other in new if other[1] == key[1] and _alike(base, key, head, other)]
+        if alike:
+            renames[key] = min(alike, key=lambda other: abs(_cost(head, other) - _cost(base, key)))
+            new.remove(renames[key])
+    return renames
+
+
+def _alike(base: CostGraph, key: FunctionKey, head: CostGraph, other: FunctionKey) -> bool:
+    return _close(base.nodes[key].calls, head.nodes[other].calls, CALLS_TOLERANCE) and _close(
+        _cost(base, key), _cost(head, other), COST_TOLERANCE
+    )
+
+
+def _cost(graph: CostGraph, key: FunctionKey) -> float:
+    return graph.inclusive(key) or 0.0
+
+
+def _close(one: float, other: float, tolerance: float) -> bool:
+    return abs(one - other) <= tolerance * max(abs(one), abs(other), 1e-9)

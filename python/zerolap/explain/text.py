@@ -1,0 +1,78 @@
+"""The sentences of findings."""
+
+from collections.abc import Sequence
+
+from zerolap.records import Caller, PerSide
+
+CALLS_DIFFER = 0.01
+
+
+def culprit(
+    function: str,
+    *,
+    file: str | None,
+    changed_here: bool,
+    own: bool,
+    calls: PerSide,
+    instructions: PerSide,
+    share: float,
+    caller: Caller | None,
+) -> str:
+    """Return the sentence on a function whose cost changed."""
+    place = ", ".join(part for part in (file, "changed here" if changed_here else "") if part)
+    subject = f"`{function}` ({place})" if place else f"`{function}`"
+    effect = f"{_signed(instructions)} instructions per request, {share:.0%} of the change"
+    if own:
+        return f"{subject} itself {_costs(instructions)} instructions per request: {effect}."
+    by = ""
+    if caller is not None:
+        by = f" by `{caller.function}`" + (f" ({caller.file}, changed here)" if caller.in_diff else "")
+    return f"{subject} is called {_number(calls.head)} times per request{by}, before {_number(calls.base)}: {effect}."
+
+
+def _costs(instructions: PerSide) -> str:
+    return f"takes {_number(instructions.head)} instead of {_number(instructions.base)}"
+
+
+def _signed(instructions: PerSide) -> str:
+    return f"{(instructions.head or 0.0) - (instructions.base or 0.0):+,.0f}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def diffuse(explained: float, total: float) -> str:
+    """Return the sentence for a change that no few functions explain."""
+    return (
+        f"diffuse: the change of {total:+,.0f} instructions per request is spread over many functions; "
+        f"those listed explain {max(explained, 0.0):.0%}."
+    )
+
+
+def moved(function: str, instructions: float) -> str:
+    """Return the sentence for cost that only changed its place."""
+    return (
+        f"{instructions:,.0f} instructions per request only moved within `{function}` and what it calls "
+        "(calls replaced or inlined); they are set off."
+    )
+
+
+def stripped(sides: Sequence[str]) -> str:
+    """Return the sentence for a binary without symbols."""
+    return (
+        f"The binary of {' and '.join(sides)} is stripped: functions that are not exported are invisible, their cost is "
+        "shown without a name or under a neighbour's; calls between them are not seen."
+    )
+
+
+def no_debug_information() -> str:
+    """Return the sentence for a binary without line numbers."""
+    return "Without debug information (`-g`) inlined functions and changed lines cannot be told apart."
+
+
+def no_changes() -> str:
+    """Return the sentence for sources that cannot be compared."""
+    return "The sources are not both revisions of one repository or trees: functions are not matched with changed lines."

@@ -1,0 +1,28 @@
+"""What this machine is and can measure: doctor, pinning, noise, fingerprint."""
+
+from zerolap.host.diagnosis import Diagnosis, State
+from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
+from zerolap.host.identity import fingerprint
+from zerolap.host.noise import Counters, Noise, measure_noise, noise_between, read_counters
+from zerolap.host.pinning import Pinning, Sharing, choose_pinning
+from zerolap.host.topology import Processor, Topology, read_topology
+
+__all__ = [
+    "DOCTOR_SCHEMA",
+    "Counters",
+    "Diagnosis",
+    "Noise",
+    "Pinning",
+    "Processor",
+    "Sharing",
+    "State",
+    "Topology",
+    "choose_pinning",
+    "doctor",
+    "doctor_json",
+    "fingerprint",
+    "measure_noise",
+    "noise_between",
+    "read_counters",
+    "read_topology",
+]

@@ -1,0 +1,86 @@
+"""What others do to this machine while it measures."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.host.readings import ROOT, read_text
+
+_IDLE, _WAITING, _STEAL = 3, 4, 7
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Totals since the machine started; times in seconds, over all processors.
+
+    `own` is the processor time of this process and of its children that have ended.
+    """
+
+    clock: float
+    total: float
+    busy: float
+    steal: float
+    own: float
+    swapped_pages: int
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The interference over an interval.
+
+    `steal` is the share of processor time that the hypervisor gave to others, 0 to 1; `others` is how many processors
+    other processes kept busy; `swapped_pages` counts pages moved to and from swap per second.
+    """
+
+    seconds: float
+    steal: float
+    others: float
+    swapped_pages: float
+
+
+def read_counters(root: Path = ROOT) -> Counters:
+    """Read the kernel's totals; those that it does not tell are 0."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    first = (read_text("proc/stat", root) or "").partition("\n")[0].split()[1:9]
+    times = [int(value) / ticks for value in first] + [0.0] * (8 - len(first))
+    used = os.times()
+    return Counters(
+        clock=time.monotonic(),
+        total=sum(times),
+        busy=sum(times) - times[_IDLE] - times[_WAITING] - times[_STEAL],
+        steal=times[_STEAL],
+        own=used.user + used.system + used.children_user + used.children_system,
+        swapped_pages=_swapped_pages(root),
+    )
+
+
+def noise_between(before: Counters, after: Counters) -> Noise:
+    """Return the interference between two readings; of an empty interval there is none."""
+    seconds = after.clock - before.clock
+    total = after.total - before.total
+    if seconds <= 0 or total <= 0:
+        return Noise(seconds=max(seconds, 0.0), steal=0.0, others=0.0, swapped_pages=0.0)
+    others = (after.busy - before.busy) - (after.own - before.own)
+    return Noise(
+        seconds=seconds,
+        steal=max(0.0, after.steal - before.steal) / total,
+        others=max(0.0, others) / seconds,
+        swapped_pages=max(0, after.swapped_pages - before.swapped_pages) / seconds,
+    )
+
+
+def measure_noise(seconds: float = 0.3) -> Noise:
+    """Watch the machine for that many seconds, doing nothing."""
+    before = read_counters()
+    time.sleep(seconds)
+    return noise_between(before, read_counters())
+
+
+def _swapped_pages(root: Path) -> int:
+    pages = 0
+    for line in (read_text("proc/vmstat", root) or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name in {"pswpin", "pswpout"}:
+            pages += int(value)
+    return pages

@@ -1,0 +1,33 @@
+"""One small function for each subject of the doctor; none of them hangs or raises."""
+
+from collections.abc import Callable
+
+from zerolap.host.diagnosis import Diagnosis
+from zerolap.host.probes import instruments, isolation, memory, processor, programs
+
+PROBES: tuple[Callable[[], Diagnosis], ...] = (
+    processor.cores,
+    processor.pinning,
+    processor.simultaneous_threads,
+    processor.governor,
+    processor.turbo,
+    processor.virtualisation,
+    memory.transparent_huge_pages,
+    memory.memory,
+    memory.overcommit,
+    memory.address_randomisation,
+    memory.disk,
+    programs.python,
+    programs.redis_server,
+    instruments.valgrind,
+    instruments.library_symbols,
+    instruments.perf,
+    instruments.hardware_counters,
+    instruments.bpftrace,
+    instruments.strace,
+    isolation.bubblewrap,
+    isolation.control_groups,
+    programs.git,
+    programs.compiler,
+    programs.make,
+)

@@ -1,0 +1,82 @@
+"""Memory, disk and the settings of the address space."""
+
+import shutil
+from pathlib import Path
+
+from zerolap.host import settings
+from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.readings import ROOT, read_text
+
+_GIB = 2**30
+
+
+def transparent_huge_pages(root: Path = ROOT) -> Diagnosis:
+    """Whether the kernel makes huge pages unasked."""
+    found = settings.huge_pages(root)
+    if found == "always":
+        return warning(
+            "transparent huge pages",
+            found,
+            "latency peaks after fork, and memory that depends on the order of allocations",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        )
+    return fine("transparent huge pages", found or "the kernel has none")
+
+
+def memory(root: Path = ROOT) -> Diagnosis:
+    """Whether a data set fits twice."""
+    sizes = settings.memory_bytes(root)
+    total, free = sizes.get("MemTotal", 0), sizes.get("MemAvailable", 0)
+    found = f"{free / _GIB:.1f} GiB free of {total / _GIB:.1f} GiB, swap used: {_swap_used(sizes) / _GIB:.1f} GiB"
+    if free < _GIB:
+        return warning(
+            "memory",
+            found,
+            "large data sets do not fit twice: one side at a time, and pairs no longer cancel drift",
+            "free some memory",
+        )
+    return fine("memory", found)
+
+
+def overcommit(root: Path = ROOT) -> Diagnosis:
+    """Whether a server with much data may fork."""
+    found = read_text("proc/sys/vm/overcommit_memory", root)
+    if found is None:
+        return fine("overcommit", "the kernel does not tell")
+    if found == "1":
+        return fine("overcommit", "1: always granted")
+    return warning(
+        "overcommit",
+        f"{found}: {'estimated' if found == '0' else 'strict'}",
+        "saving and replication fail when a data set takes about half of the memory",
+        "sudo sysctl vm.overcommit_memory=1",
+    )
+
+
+def address_randomisation(root: Path = ROOT) -> Diagnosis:
+    """Whether addresses differ between process starts."""
+    found = read_text("proc/sys/kernel/randomize_va_space", root)
+    if found == "0":
+        return warning(
+            "address randomisation",
+            "off",
+            "every start gets the same addresses: a lucky or unlucky layout looks like a property of the code",
+            "sudo sysctl kernel.randomize_va_space=2",
+        )
+    return fine("address randomisation", "on" if found else "the kernel does not tell")
+
+
+def disk(directory: Path | None = None) -> Diagnosis:
+    """Whether results and builds find room where this process runs."""
+    try:
+        free = shutil.disk_usage(Path() if directory is None else directory).free
+    except OSError as fault:
+        return missing("disk", str(fault.strerror), "nothing can be stored", "work in a directory that can be read")
+    found = f"{free / _GIB:.1f} GiB free"
+    if free < 2 * _GIB:
+        return warning("disk", found, "builds and snapshots may not fit", "free 2 GiB")
+    return fine("disk", found)
+
+
+def _swap_used(sizes: dict[str, int]) -> int:
+    return sizes.get("SwapTotal", 0) - sizes.get("SwapFree", 0)

@@ -1,0 +1,111 @@
+"""Processors: how many, how they can be shared out, and how steady their speed is."""
+
+from pathlib import Path
+
+from zerolap.host import settings
+from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.pinning import choose_pinning
+from zerolap.host.readings import ROOT, read_text
+from zerolap.host.topology import PROCESSORS, Topology, read_topology
+
+
+def cores(topology: Topology | None = None, root: Path = ROOT) -> Diagnosis:
+    """Whether server, client and the rest each find a processor."""
+    topology = read_topology(root=root) if topology is None else topology
+    usable, physical = len(topology.processors), len(topology.cores)
+    found = f"{usable} usable, {physical} physical: {settings.cpu_model(root)}"
+    if usable < 2:
+        return missing(
+            "cores",
+            found,
+            "no timed trials: server and client would take each other's time; counted trials work",
+            "give the machine two processors or more",
+        )
+    if physical < 3:
+        return warning(
+            "cores",
+            found,
+            "no timed verdict on servers with I/O threads or replicas; all else on the machine disturbs timed trials",
+            "give the machine four processors or more",
+        )
+    return fine("cores", found)
+
+
+def pinning(topology: Topology | None = None, root: Path = ROOT) -> Diagnosis:
+    """Whether server and client can be kept apart."""
+    topology = read_topology(root=root) if topology is None else topology
+    if not topology.processors:
+        return missing("pinning", "no processor is usable", "no timed trials", "check the cpuset of this process")
+    plan = choose_pinning(topology)
+    places = [",".join(map(str, part)) for part in (plan.server, plan.client)]
+    found = f"server on processor {places[0]}, client on {places[1]}; shared: {plan.sharing}"
+    if plan.is_clean:
+        return fine("pinning", found)
+    return missing(
+        "pinning",
+        found,
+        "no timed verdict: server and client share a physical core",
+        "give this process two physical cores (see taskset -p, and the cpuset of its control group)",
+    )
+
+
+def simultaneous_threads(root: Path = ROOT) -> Diagnosis:
+    """Whether two processors share a physical core."""
+    active = read_text(f"{PROCESSORS}/smt/active", root)
+    if active == "1":
+        return warning(
+            "smt",
+            "on",
+            "work on the sibling of the server's processor slows it by a third or more, unseen",
+            "echo off | sudo tee /sys/devices/system/cpu/smt/control",
+        )
+    return fine("smt", "off" if active == "0" else "the kernel does not tell")
+
+
+def governor(root: Path = ROOT) -> Diagnosis:
+    """Whether the frequency is held."""
+    found = settings.governors(root)
+    if not found:
+        return warning(
+            "governor",
+            "not visible: the host of this machine decides",
+            "the frequency may change during timed trials; pairs cancel the slow part of it",
+            "on hardware of your own: sudo cpupower frequency-set -g performance, on the host",
+        )
+    if found != "performance":
+        return warning(
+            "governor",
+            found,
+            "the frequency changes during timed trials, which then need more of them",
+            "sudo cpupower frequency-set -g performance",
+        )
+    return fine("governor", found)
+
+
+def turbo(root: Path = ROOT) -> Diagnosis:
+    """Whether the frequency depends on heat and on neighbours."""
+    state = settings.turbo(root)
+    if state == "on":
+        intel = read_text(f"{PROCESSORS}/intel_pstate/no_turbo", root) is not None
+        return warning(
+            "turbo",
+            "on",
+            "the frequency depends on heat and on what other cores do: timed trials scatter",
+            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+            if intel
+            else "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
+        )
+    return fine("turbo", state or "not visible")
+
+
+def virtualisation(root: Path = ROOT) -> Diagnosis:
+    """Whether others share the hardware."""
+    found = settings.virtualisation(root)
+    if found:
+        return warning(
+            "virtualisation",
+            found,
+            "neighbours disturb timed trials, and hardware counters may be hidden; counted trials are not touched",
+            "measure on hardware of your own where microseconds matter",
+        )
+    return fine("virtualisation", "none")

@@ -1,0 +1,83 @@
+"""Files of the kernel and programs of the system, read so that nothing hangs or raises."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path("/")
+
+
+def read_text(path: str, root: Path = ROOT) -> str | None:
+    """Return the stripped text of a file below `root`, or None where it cannot be read."""
+    try:
+        return (root / path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def read_number(path: str, root: Path = ROOT) -> int | None:
+    """Return the whole number in a file below `root`, or None where there is none."""
+    text = read_text(path, root)
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None
+
+
+def chosen(text: str) -> str:
+    """Return the word in brackets of a line such as `always [madvise] never`, or the whole line."""
+    return text.partition("[")[2].partition("]")[0] or text
+
+
+def cpu_list(text: str) -> tuple[int, ...]:
+    """Return the numbers of a list such as `0-3,8`; raises `ValueError` for anything else."""
+    numbers: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        numbers.update(range(int(first), int(last or first) + 1))
+    return tuple(sorted(numbers))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program did; `status` is None where it was stopped for taking too long."""
+
+    status: int | None
+    output: str
+    errors: str
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it ended in time with status 0."""
+        return self.status == 0
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote, errors first."""
+        if self.status is None:
+            return "it did not end in time"
+        lines = (self.errors.strip() or self.output.strip()).splitlines()
+        return lines[-1] if lines else f"status {self.status}"
+
+
+def run(command: list[str], seconds: float = 5.0) -> Outcome | None:
+    """Run a program for at most that many seconds; None where there is no such program."""
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(status=None, output="", errors="")
+    except OSError as fault:
+        return Outcome(status=126, output="", errors=str(fault))
+    return Outcome(status=done.returncode, output=done.stdout, errors=done.stderr)

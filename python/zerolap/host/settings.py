@@ -1,0 +1,99 @@
+"""The settings of the machine that can change a measurement, each as text; empty where the kernel does not tell."""
+
+import os
+import platform
+from pathlib import Path
+
+from zerolap.host.readings import ROOT, chosen, read_number, read_text
+from zerolap.host.topology import PROCESSORS
+
+_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage"
+
+
+def cpu_model(root: Path = ROOT) -> str:
+    """Return the processor's name as the kernel has it, or the architecture's."""
+    for line in (read_text("proc/cpuinfo", root) or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in {"model name", "Model", "cpu model"}:
+            return " ".join(value.split())
+    return platform.machine()
+
+
+def cpu_field(field: str, root: Path = ROOT) -> str:
+    """Return a field of the first processor in /proc/cpuinfo."""
+    for line in (read_text("proc/cpuinfo", root) or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == field:
+            return value.strip()
+    return ""
+
+
+def governors(root: Path = ROOT) -> str:
+    """Return the frequency governors in use, separated by commas."""
+    found = {read_text(str(path.relative_to(root)), root) for path in _frequency_files(root)}
+    return ",".join(sorted(filter(None, found)))
+
+
+def turbo(root: Path = ROOT) -> str:
+    """Return `on` or `off`: whether the processor may exceed its nominal frequency."""
+    no_turbo = read_number(f"{PROCESSORS}/intel_pstate/no_turbo", root)
+    if no_turbo is not None:
+        return "off" if no_turbo else "on"
+    boost = read_number(f"{PROCESSORS}/cpufreq/boost", root)
+    return "" if boost is None else ("on" if boost else "off")
+
+
+def huge_pages(root: Path = ROOT) -> str:
+    """Return when transparent huge pages are used: `always`, `madvise` or `never`."""
+    return chosen(read_text(f"{_HUGE_PAGES}/enabled", root) or "")
+
+
+def huge_pages_defragmentation(root: Path = ROOT) -> str:
+    """Return when the kernel compacts memory to make huge pages."""
+    return chosen(read_text(f"{_HUGE_PAGES}/defrag", root) or "")
+
+
+def virtualisation(root: Path = ROOT) -> str:
+    """Return what this machine runs in: nothing (empty), a hypervisor by its name, a container, or both."""
+    layers = []
+    if "hypervisor" in cpu_field("flags", root).split():
+        product = read_text("sys/class/dmi/id/product_name", root) or read_text("sys/hypervisor/type", root)
+        layers.append(product or "virtual machine")
+    if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
+        layers.append("container")
+    return ", ".join(layers)
+
+
+def clock_source(root: Path = ROOT) -> str:
+    """Return what the kernel reads the time from."""
+    return read_text("sys/devices/system/clocksource/clocksource0/current_clocksource", root) or ""
+
+
+def mitigations(root: Path = ROOT) -> dict[str, str]:
+    """Return the state of each processor vulnerability, by its name."""
+    directory = root / PROCESSORS / "vulnerabilities"
+    try:
+        names = sorted(entry.name for entry in directory.iterdir())
+    except OSError:
+        return {}
+    return {name: read_text(f"{PROCESSORS}/vulnerabilities/{name}", root) or "" for name in names}
+
+
+def memory_bytes(root: Path = ROOT) -> dict[str, int]:
+    """Return the fields of /proc/meminfo in bytes."""
+    fields = {}
+    for line in (read_text("proc/meminfo", root) or "").splitlines():
+        name, _, value = line.partition(":")
+        words = value.split()
+        if words and words[0].isdigit():
+            fields[name] = int(words[0]) * (1024 if words[-1] == "kB" else 1)
+    return fields
+
+
+def kernel() -> str:
+    """Return the release of the running kernel."""
+    return os.uname().release
+
+
+def _frequency_files(root: Path) -> list[Path]:
+    return sorted((root / PROCESSORS).glob("cpu[0-9]*/cpufreq/scaling_governor"))

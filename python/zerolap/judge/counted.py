@@ -1,0 +1,103 @@
+"""Verdicts from counted trials: blocks of seeds, a pair of trials in each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zerolap import _core
+from zerolap.records import Measurement, Verdict, VerdictWord
+
+COUNTED_Q = 0.01
+MIN_BLOCKS = 3
+MAX_BLOCKS = 8
+
+# The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
+# (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
+RESOLUTION = 0.0002
+
+# Counts below this many a request are noise of rare events; a change from none is measured against it.
+SMALLEST: Mapping[str, float] = {"instructions_per_op": 1.0, "allocations_per_op": 0.001, "syscalls_per_op": 0.001}
+
+# A relative change of a small count must also be this much a request to matter.
+SMALLEST_CHANGE: Mapping[str, float] = {"instructions_per_op": 0.0, "allocations_per_op": 0.01, "syscalls_per_op": 0.01}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A metric's verdict before adjustment for the number of comparisons, with its p."""
+
+    verdict: Verdict
+    p: float
+
+
+def judge_counted(
+    metric: str, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float
+) -> Judged | None:
+    """Return the verdict on one metric; none where a side did not measure it.
+
+    Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios, at 1 - q.
+    """
+    pairs = [
+        (one.metrics[metric], other.metrics[metric])
+        for one, other in zip(base, head, strict=True)
+        if metric in one.metrics and metric in other.metrics
+    ]
+    if len(pairs) < len(base) or len(pairs) < 2:
+        return None
+    smallest = SMALLEST[metric]
+    base_values = [max(one, smallest) for one, _ in pairs]
+    head_values = [max(other, smallest) for _, other in pairs]
+    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - COUNTED_Q)
+    base_mean = sum(one for one, _ in pairs) / len(pairs)
+    head_mean = sum(other for _, other in pairs) / len(pairs)
+    word = _word(paired.change, paired.low, paired.high, min_effect)
+    if abs(head_mean - base_mean) < SMALLEST_CHANGE[metric]:
+        word = "same"
+    verdict = Verdict(
+        metric=metric,
+        engine="counted",
+        verdict=word,
+        base=base_mean,
+        head=head_mean,
+        change=paired.change,
+        low=paired.low,
+        high=paired.high,
+        q=None,
+        samples=len(pairs),
+        pairs=len(pairs),
+        min_effect=min_effect,
+        detectable=paired.detectable,
+    )
+    return Judged(verdict=verdict, p=paired.p)
+
+
+def _word(change: float, low: float, high: float, min_effect: float) -> VerdictWord:
+    """Apply the rule of the design to a metric of which less is better, as is every counted one."""
+    if low > 0 and change > min_effect:
+        return "regression"
+    if high < 0 and change < -min_effect:
+        return "improvement"
+    if -min_effect < low and high < min_effect:
+        return "same"
+    return "unsure"
+
+
+def wants_more(judged: Sequence[Judged], blocks: int) -> bool:
+    """Whether another block of seeds could decide what is still unsure."""
+    return blocks < MAX_BLOCKS and any(one.verdict.verdict == "unsure" for one in judged)
+
+
+def adjusted(judged: Sequence[Judged]) -> list[Verdict]:
+    """Return the verdicts with q over all of them; a change that q does not bear out becomes unsure.
+
+    q is the p adjusted by Benjamini and Hochberg (1995).
+    """
+    values = _core.adjust_p([one.p for one in judged])
+    verdicts = []
+    for one, q in zip(judged, values, strict=True):
+        verdict = one.verdict
+        if verdict.verdict == "same":
+            verdicts.append(verdict)
+            continue
+        kept: VerdictWord = verdict.verdict if q <= COUNTED_Q else "unsure"
+        verdicts.append(verdict.model_copy(update={"q": q, "verdict": kept}))
+    return verdicts

@@ -1,0 +1,49 @@
+"""Gathers the evidence for a changed case and has it explained."""
+
+import functools
+from collections.abc import Sequence
+
+from zerolap import _core
+from zerolap.build import BuiltServer
+from zerolap.explain import Evidence, SourceFunction, explain_change
+from zerolap.lab.trials import CaseTrials
+from zerolap.records import CallGraph, Changes, Finding, Measurement
+from zerolap.store import Blobs
+
+
+class Explainer:
+    """Explains cases of one comparison; what is the same for all of them is read once."""
+
+    def __init__(self, base: BuiltServer, head: BuiltServer, changes: Changes | None, blobs: Blobs) -> None:
+        self._base = base
+        self._head = head
+        self._changes = changes
+        self._blobs = blobs
+
+    @functools.cached_property
+    def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+        return _source_functions(self._base), _source_functions(self._head)
+
+    def explain(self, trials: CaseTrials) -> list[Finding]:
+        """Return the findings on a case that changed."""
+        base_functions, head_functions = self._functions
+        return explain_change(
+            Evidence(
+                base=self._graph(trials.measurements["base"]),
+                head=self._graph(trials.measurements["head"]),
+                base_functions=base_functions,
+                head_functions=head_functions,
+                changes=self._changes,
+                base_stripped=self._base.record.stripped,
+                head_stripped=self._head.record.stripped,
+            )
+        )
+
+    def _graph(self, measurements: Sequence[Measurement]) -> CallGraph:
+        graphs = [self._blobs.get(one.profile) for one in measurements if one.profile is not None]
+        return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
+
+
+def _source_functions(server: BuiltServer) -> list[SourceFunction]:
+    found = _core.source_functions(str(server.program), server.source_root)
+    return [SourceFunction(file, name, first, last) for file, name, first, last in found]

@@ -1,0 +1,35 @@
+"""How long work tells of itself."""
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Receives what happens; the lab calls it from one thread."""
+
+    def building(self, name: str) -> None:
+        """A source is being built."""
+
+    def measuring(self, cases: int) -> None:
+        """Trials begin: of so many cases."""
+
+    def trial_done(self, case: str, done: int, expected: int) -> None:
+        """A trial ended, the `done`th of about `expected` in all."""
+
+    def finished(self) -> None:
+        """Nothing more will come."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def building(self, name: str) -> None:
+        """Ignore it."""
+
+    def measuring(self, cases: int) -> None:
+        """Ignore it."""
+
+    def trial_done(self, case: str, done: int, expected: int) -> None:
+        """Ignore it."""
+
+    def finished(self) -> None:
+        """Ignore it."""

@@ -1,0 +1,44 @@
+"""What every run of the lab has: an id, a time, a place for builds, the tools that it cannot do without."""
+
+import os
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from zerolap.engines import missing_for_counting
+from zerolap.records import EnvironmentMissing
+from zerolap.sandbox import available
+from zerolap.store import Store
+
+
+def new_id(kind: str) -> str:
+    """Return an id that is new, such as `c-1f2e3d4c` for the kind `c`."""
+    return f"{kind}-{secrets.token_hex(4)}"
+
+
+def now() -> str:
+    """Return the time as ISO 8601 in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def builds_directory(store: Store) -> Path:
+    """Return where builds are kept: beside the results."""
+    return store.path.parent.resolve() / "builds"
+
+
+def trials_at_once() -> int:
+    """Return how many counted trials run at the same time: counts do not depend on other work."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def require_counting() -> None:
+    """Raise `EnvironmentMissing` if nothing can be counted here."""
+    missing = missing_for_counting()
+    if missing is not None:
+        raise EnvironmentMissing(f"no counted trials: {missing}", hint="apt-get install valgrind")
+
+
+def sandbox_note() -> list[str]:
+    """Return the note that belongs to results measured without a sandbox."""
+    reason = available()
+    return [] if reason is None else [f"builds and servers ran without a sandbox: {reason}"]

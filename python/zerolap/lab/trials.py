@@ -1,0 +1,205 @@
+"""Carries out the trials of many cases side by side and tells of each as it ends."""
+
+import errno
+import queue
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from zerolap.build import BuiltServer
+from zerolap.cases import Case, scaled
+from zerolap.engines import Counted, CountedTrial, Requests, count
+from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
+from zerolap.records import EnvironmentMissing, Interrupted, Measurement, Side, Trial, TrialFailed
+from zerolap.sandbox import stop_all
+
+QUICK_SCALE = 0.1
+"""The one factor by which `--quick` scales data sets and requests down."""
+
+SEEDS_PER_RUN = 1000
+"""Blocks of one run take seeds next to each other, runs with different `--seed` seeds far apart."""
+
+
+@dataclass(frozen=True)
+class SideUnderTest:
+    """A built server with the settings that it is started with."""
+
+    server: BuiltServer
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What to carry out: every case on every side, block after block until `enough` says so.
+
+    `budget_seconds` bounds the time spent in trials; `scale` shrinks data sets and requests; `workers` trials run at the same time, which counting does not
+    mind.
+    """
+
+    cases: Sequence[Case]
+    sides: Mapping[Side, SideUnderTest]
+    enough: Callable[[Mapping[Side, Sequence[Measurement]]], bool]
+    seed: int
+    workers: int
+    budget_seconds: float | None = None
+    scale: float = 1.0
+
+
+@dataclass
+class CaseTrials:
+    """What a case's trials gave, by side in the order of blocks; `failure` ends the case."""
+
+    case: Case
+    measurements: dict[Side, list[Measurement]]
+    failure: TrialFailed | None = None
+    cut_short: bool = False
+
+
+@dataclass(frozen=True)
+class TrialDone:
+    """A trial ended well; `graph` is its call graph as JSON."""
+
+    trial: Trial
+    counted: Counted
+
+
+@dataclass(frozen=True)
+class TrialFault:
+    """A trial failed; the case ends, the others go on."""
+
+    trial: Trial
+    fault: TrialFailed
+
+
+@dataclass(frozen=True)
+class CaseDone:
+    """A case is finished."""
+
+    trials: CaseTrials
+
+
+Event: TypeAlias = TrialDone | TrialFault | CaseDone
+
+
+@dataclass
+class _Shared:
+    """What the workers share."""
+
+    events: "queue.Queue[Event | BaseException | None]" = field(default_factory=queue.Queue)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
+
+
+def carry_out(plan: TrialPlan) -> Iterator[Event]:
+    """Yield what happens, in the caller's thread, until every case is done.
+
+    Raises what ends the whole work, such as `EnvironmentMissing`. However it ends, no process is left behind.
+    """
+    shared = _Shared()
+    finished = False
+    with ThreadPoolExecutor(max_workers=plan.workers) as pool:
+        try:
+            for case in plan.cases:
+                pool.submit(_work, plan, case, shared)
+            pool.submit(shared.events.put, None) if not plan.cases else None
+            left = len(plan.cases)
+            while left:
+                event = shared.events.get()
+                if isinstance(event, BaseException):
+                    raise event
+                if event is None:
+                    break
+                if isinstance(event, CaseDone):
+                    left -= 1
+                yield event
+            finished = True
+        finally:
+            if not finished:
+                shared.stopping.set()
+                stop_all()
+
+
+def _work(plan: TrialPlan, case: Case, shared: _Shared) -> None:
+    """Measure one case; whatever ends it reaches the caller's thread."""
+    if shared.stopping.is_set():
+        return
+    try:
+        shared.events.put(CaseDone(_measure_case(plan, case, shared)))
+    except OSError as fault:
+        shared.events.put(_disk_full(fault) if fault.errno == errno.ENOSPC else fault)
+    except BaseException as fault:  # noqa: BLE001 - handed to the thread that waits for it, which raises it
+        shared.events.put(fault)
+
+
+def _disk_full(fault: OSError) -> EnvironmentMissing:
+    return EnvironmentMissing(
+        f"no space left on the disk of `{fault.filename or tempfile.gettempdir()}`",
+        hint="free some, or set TMPDIR to a directory on another disk",
+    )
+
+
+def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
+    trials = CaseTrials(case, {side: [] for side in plan.sides})
+    requests: Requests | None = None
+    for block in range(MAX_BLOCKS):
+        if _out_of_budget(plan, shared):
+            trials.cut_short = True
+            return trials
+        for side, under_test in plan.sides.items():
+            trial = Trial(case=case.name, side=side, engine="counted", block=block, seed=_seed(plan.seed, block))
+            try:
+                counted = _one_trial(trial, scaled(case, plan.scale), under_test, requests, plan.scale)
+            except TrialFailed as fault:
+                if shared.stopping.is_set():
+                    raise Interrupted("interrupted") from fault
+                trials.failure = fault
+                shared.events.put(TrialFault(trial, fault))
+                return trials
+            requests = counted.requests
+            trials.measurements[side].append(counted.measurement)
+            shared.events.put(TrialDone(trial, counted))
+        if _invalid(trials):
+            return trials
+        if block + 1 >= MIN_BLOCKS and plan.enough(trials.measurements):
+            return trials
+    return trials
+
+
+def _invalid(trials: CaseTrials) -> bool:
+    return any(not one.validity.valid for measured in trials.measurements.values() for one in measured)
+
+
+def _out_of_budget(plan: TrialPlan, shared: _Shared) -> bool:
+    return plan.budget_seconds is not None and time.monotonic() - shared.began > plan.budget_seconds
+
+
+def _seed(seed: int, block: int) -> int:
+    return seed * SEEDS_PER_RUN + block
+
+
+def _one_trial(
+    trial: Trial, case: Case, under_test: SideUnderTest, requests: Requests | None, scale: float
+) -> Counted:
+    """Carry out a trial in a directory of its own, whose name has the same length on both sides."""
+    directory = Path(tempfile.mkdtemp(prefix="zerolap-"))
+    try:
+        return count(
+            CountedTrial(
+                program=under_test.server.program,
+                source_root=under_test.server.source_root,
+                case=case,
+                settings=under_test.settings,
+                seed=trial.seed,
+                directory=directory,
+                requests=requests,
+                scale=scale,
+            )
+        )
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,74 @@
+"""The words of the lab as types; `docs/glossary.md` says what each means."""
+
+from zerolap.errors import (
+    BuildFailed,
+    CaseFileError,
+    EnvironmentMissing,
+    Interrupted,
+    TrialFailed,
+    UsageError,
+    ZerolapError,
+)
+from zerolap.records.base import Record
+from zerolap.records.build import Build, SourceName
+from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
+from zerolap.records.changes import Changes, FileChange, Hunk
+from zerolap.records.comparison import (
+    COMPARISON_SCHEMA,
+    CaseResult,
+    CaseVerdict,
+    Comparison,
+    Settings,
+    Summary,
+)
+from zerolap.records.finding import Caller, Finding, PerSide
+from zerolap.records.measurement import Check, Measurement, Validity
+from zerolap.records.metric import METRICS, Metric, metric_named
+from zerolap.records.platform import Platform
+from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
+from zerolap.records.trial import Side, Trial
+from zerolap.records.verdict import Verdict, VerdictWord
+
+__all__ = [
+    "COMPARISON_SCHEMA",
+    "METRICS",
+    "RUN_SCHEMA",
+    "Build",
+    "BuildFailed",
+    "CallGraph",
+    "Caller",
+    "CaseFileError",
+    "CaseResult",
+    "CaseVerdict",
+    "Changes",
+    "Check",
+    "Comparison",
+    "EnvironmentMissing",
+    "FileChange",
+    "Finding",
+    "FunctionCost",
+    "GraphEdge",
+    "GraphFunction",
+    "GraphTotals",
+    "Hunk",
+    "Interrupted",
+    "Measurement",
+    "Metric",
+    "PerSide",
+    "Platform",
+    "Record",
+    "RunCase",
+    "RunReport",
+    "Settings",
+    "Side",
+    "SourceName",
+    "Summary",
+    "Trial",
+    "TrialFailed",
+    "UsageError",
+    "Validity",
+    "Verdict",
+    "VerdictWord",
+    "ZerolapError",
+    "metric_named",
+]

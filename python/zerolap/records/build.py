@@ -1,0 +1,28 @@
+"""A source and the build made from it."""
+
+from zerolap.records.base import Record
+
+
+class SourceName(Record):
+    """How the user named a source, and the revision it stands for where there is one."""
+
+    name: str
+    commit: str | None = None
+
+
+class Build(Record):
+    """The artifact: what a comparison's JSON says of a side.
+
+    `build` is the digest of what went in (for a binary, of the binary itself); `build_id` is the linker's own note in
+    the artifact, or empty; `flags` are the effective compiler flags as recorded in the artifact, or empty where it
+    carries no debug information.
+    """
+
+    name: str
+    commit: str | None
+    version: str
+    build: str
+    build_id: str
+    flags: str
+    compiler: str = ""
+    stripped: bool = False

@@ -1,0 +1,50 @@
+"""One server measured by itself: the document behind `zerolap run --json`."""
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.build import Build
+from zerolap.records.comparison import Settings
+from zerolap.records.measurement import Validity
+from zerolap.records.platform import Platform
+
+RUN_SCHEMA = "zerolap.run/1"
+
+
+class FunctionCost(Record):
+    """A function's own instructions and its calls per request."""
+
+    function: str
+    file: str | None
+    self_instructions_per_op: float
+    calls_per_op: float
+    share: float
+
+
+class RunCase(Record):
+    """One case of a run: the metrics' means over its trials and the functions that cost most."""
+
+    case: str
+    commands: list[str]
+    group: str
+    topology: str
+    validity: Validity
+    metrics: dict[str, float]
+    functions: list[FunctionCost]
+    samples: int
+    failure: str | None = None
+
+
+class RunReport(Record):
+    """The document of one run."""
+
+    schema_: str = Field(default=RUN_SCHEMA, alias="schema", serialization_alias="schema")
+    id: str
+    created: str
+    command_line: str
+    server: Build
+    platform: Platform
+    settings: Settings
+    machine_seconds: float
+    notes: list[str] = []
+    cases: list[RunCase]

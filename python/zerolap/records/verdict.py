@@ -1,0 +1,31 @@
+"""What a comparison concludes for a case and a metric."""
+
+from typing import Literal, TypeAlias
+
+from zerolap.records.base import Record
+from zerolap.records.metric import EngineName
+
+VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
+
+
+class Verdict(Record):
+    """A verdict with its evidence.
+
+    `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
+    same; `detectable` is the smallest relative change that these samples could have told from none; `samples` counts
+    the trials of a side.
+    """
+
+    metric: str
+    engine: EngineName
+    verdict: VerdictWord
+    base: float
+    head: float
+    change: float
+    low: float
+    high: float
+    q: float | None
+    samples: int
+    pairs: int
+    min_effect: float
+    detectable: float

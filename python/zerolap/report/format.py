@@ -1,0 +1,120 @@
+"""How numbers and foreign text are written, everywhere the same."""
+
+import math
+import unicodedata
+from collections.abc import Iterable
+
+from zerolap.records import METRICS, PerSide
+
+NO_VALUE = "-"
+NONE = "none"
+ARROW = "→"
+
+
+def change(fraction: float) -> str:
+    """Write a relative change in percent: 0.168 as `+16.8 %`."""
+    return f"{_signed_percent(fraction, _decimals(fraction))} %"
+
+
+def interval(low: float, high: float) -> str:
+    """Write the bounds of a relative change in percent: `[+16.5, +17.1]`."""
+    decimals = _decimals(max(abs(low), abs(high)))
+    return f"[{_signed_percent(low, decimals)}, {_signed_percent(high, decimals)}]"
+
+
+def percent(fraction: float) -> str:
+    """Write a fraction in percent without a sign for more: 0.005 as `0.5 %`."""
+    return f"{_plain(fraction * 100, 2)} %"
+
+
+def count(value: float | None) -> str:
+    """Write a count with thousands separators and no more digits than say something: `11,201`, `790.1`, `1.25`."""
+    if value is None:
+        return NO_VALUE
+    if not math.isfinite(value):
+        return _not_finite(value)
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    if size >= 100:
+        return _plain(value, 1)
+    if size >= 0.01 or size == 0:
+        return _plain(value, 2)
+    return f"{value:.1g}"
+
+
+def per_side(values: PerSide | None) -> str:
+    """Write a value of each side: `1 → 2`, with `none` for a side that has none."""
+    if values is None:
+        return NO_VALUE
+    base, head = (NONE if value is None else count(value) for value in (values.base, values.head))
+    return f"{base} {ARROW} {head}"
+
+
+def probability(q: float | None) -> str:
+    """Write an adjusted p: `0.012`, `< 0.001`, `-` for none."""
+    if q is None:
+        return NO_VALUE
+    return "< 0.001" if q < 0.001 else f"{q:.3f}"
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as `3.2 s`, `6 min 52 s` or `2 h 5 min`."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def metric_label(name: str) -> str:
+    """Return how a metric is called in a sentence."""
+    return METRICS[name].label if name in METRICS else name.replace("_per_op", "_per_request").replace("_", " ")
+
+
+def listing(parts: Iterable[str]) -> str:
+    """Join parts by commas."""
+    return ", ".join(parts)
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    """Write a number of things: `1 regression`, `2 regressions`."""
+    return f"{number:,} {singular if number == 1 else plural}"
+
+
+def printable(text: str) -> str:
+    """Return foreign text without what would steer a terminal or hide in a page; line ends and tabs stay."""
+    return "".join(character if _is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def one_line(text: str) -> str:
+    """Return foreign text on one line, as `printable` does."""
+    return printable(" ".join(text.split()))
+
+
+def _is_shown(character: str) -> bool:
+    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
+
+
+def _decimals(fraction: float) -> int:
+    """Return how many decimals of a percentage to show: small changes need more."""
+    return 1 if fraction == 0 or abs(fraction) >= 0.00995 else 2
+
+
+def _signed_percent(fraction: float, decimals: int) -> str:
+    if not math.isfinite(fraction):
+        return _not_finite(fraction)
+    rounded = round(fraction * 100, decimals)
+    return f"{abs(rounded):.{decimals}f}" if rounded == 0 else f"{rounded:+,.{decimals}f}"
+
+
+def _plain(value: float, decimals: int) -> str:
+    written = f"{value:,.{decimals}f}".rstrip("0").rstrip(".")
+    return "0" if written == "-0" else written
+
+
+def _not_finite(value: float) -> str:
+    if math.isnan(value):
+        return NO_VALUE
+    return "+∞" if value > 0 else "-∞"

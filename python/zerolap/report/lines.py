@@ -1,0 +1,119 @@
+"""Lines and tables for a terminal of any width, or none: no colour is needed to read them, nothing is cut."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+Part: TypeAlias = str | tuple[str, str]
+
+GAP = "  "
+SMALLEST_TEXT_WIDTH = 20
+SMALLEST_FIRST_WIDTH = 12
+ASCII = str.maketrans({"→": "->", "±": "+/-", "…": "...", "∞": "inf", "·": "-", "≥": ">="})
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; where width is scarce, the one with the highest `dispensable` goes first, 0 stays."""
+
+    header: str
+    cells: Sequence[Part]
+    right: bool = False
+    dispensable: int = 0
+
+    @property
+    def width(self) -> int:
+        """The cells on a line that its longest text takes."""
+        return max(part_width(part) for part in (self.header, *self.cells))
+
+
+class Lines:
+    """Writes to a console line by line."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._ascii = console.options.ascii_only
+
+    def line(self, *parts: Part, indent: int = 0) -> None:
+        """Write one line; where it is too long it goes on under itself."""
+        text = Text.assemble(*(self._part(part) for part in parts))
+        width = max(self.console.width - indent, SMALLEST_TEXT_WIDTH)
+        for wrapped in text.wrap(self.console, width):
+            wrapped.rstrip()
+            self._print(Text(" " * indent) + wrapped)
+
+    def blank(self) -> None:
+        """Write an empty line."""
+        self._print(Text())
+
+    def table(self, columns: Sequence[Column]) -> None:
+        """Write a table with as many of its columns as fit; a first cell that is too long gets a line of its own."""
+        columns = [self._column(column) for column in columns]
+        shown = self._fitting(columns, columns[0].width)
+        if _width(shown) > self.console.width:
+            shown = self._fitting(columns, SMALLEST_FIRST_WIDTH)
+        room = self.console.width - (_width(shown) - shown[0].width)
+        fits = [width for width in map(part_width, shown[0].cells) if width <= room]
+        first_width = max([part_width(shown[0].header), *fits])
+        widths = [first_width, *(column.width for column in shown[1:])]
+        self._row([(column.header, "dim") for column in shown], shown, widths)
+        for cells in zip(*(column.cells for column in shown), strict=True):
+            self._row(list(cells), shown, widths)
+
+    def _fitting(self, columns: Sequence[Column], first_width: int) -> list[Column]:
+        """Return the columns to show where the first one gets `first_width` cells."""
+        shown = list(columns)
+        while _width(shown) - shown[0].width + first_width > self.console.width:
+            dispensed = max(shown, key=lambda column: column.dispensable)
+            if not dispensed.dispensable:
+                break
+            shown.remove(dispensed)
+        return shown
+
+    def _row(self, cells: list[Part], columns: list[Column], widths: list[int]) -> None:
+        if part_width(cells[0]) > widths[0]:
+            self.line(cells[0])
+            cells = ["", *cells[1:]]
+        row = Text()
+        for column, cell, width in zip(columns, cells, widths, strict=True):
+            space = " " * (width - part_width(cell))
+            row.append(space if column.right else "").append(*as_pair(cell))
+            row.append("" if column.right else space).append(GAP)
+        row.rstrip()
+        self._print(row)
+
+    def _column(self, column: Column) -> Column:
+        header = plain(self._part(column.header))
+        return Column(header, [self._part(cell) for cell in column.cells], column.right, column.dispensable)
+
+    def _part(self, part: Part) -> Part:
+        if not self._ascii:
+            return part
+        text, style = as_pair(part)
+        return text.translate(ASCII).encode("ascii", "replace").decode("ascii"), style
+
+    def _print(self, text: Text) -> None:
+        self.console.print(text, soft_wrap=True, highlight=False)
+
+
+def plain(part: Part) -> str:
+    """Return a part's text."""
+    return part if isinstance(part, str) else part[0]
+
+
+def part_width(part: Part) -> int:
+    """Return the cells on a line that a part takes."""
+    return cell_len(plain(part))
+
+
+def as_pair(part: Part) -> tuple[str, str]:
+    """Return a part's text and style."""
+    return (part, "") if isinstance(part, str) else part
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(column.width for column in columns) + len(GAP) * (len(columns) - 1)

@@ -1,0 +1,156 @@
+"""A comparison as a comment on a pull request."""
+
+import re
+
+from zerolap.records import Build, CaseResult, Comparison, Finding
+from zerolap.report.format import ARROW, change, count, interval, metric_label, one_line, percent, probability
+from zerolap.report.reading import (
+    CHANGED,
+    deciding,
+    effort,
+    headline,
+    in_order,
+    others,
+    ranked,
+    sentence,
+    state_line,
+    unconfirmed,
+    word,
+)
+from zerolap.report.terminal_reasons import MARKS, callers, culprit_figures, failed_check, location
+
+# GitHub takes 65,536 characters a comment; these limits keep a report of any size within them.
+LISTED_ROWS = 80
+EXPLAINED_CASES = 12
+FAILURE_LENGTH = 500
+REASONS = 5
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#&$!])")
+MENTION = re.compile(r"@(?=\w)")
+TABLE_HEAD = f"| case | verdict | change | interval | base {ARROW} head | of | q |\n|---|---|--:|--:|--:|---|--:|"
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return the comparison as Markdown: verdict, what changed and why, what is invalid, how to repeat it."""
+    cases = in_order(comparison.cases)
+    told = [case for case in cases if word(case) != "same" or others(case)]
+    same = [case for case in cases if not (word(case) != "same" or others(case))]
+    blocks = [f"**{headline(comparison)}** ({escaped(effort(comparison))})"]
+    state = state_line(comparison)
+    if state is not None:
+        blocks.append(f"**{state}**")
+    blocks.append(f"{code(comparison.base.name)} {ARROW} {code(comparison.head.name)}")
+    if told:
+        blocks.append(_table(told))
+    blocks += [_reasons(case) for case in told[:EXPLAINED_CASES]]
+    if len(told) > EXPLAINED_CASES:
+        blocks.append(f"{len(told) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
+    if same:
+        blocks.append(_folded(f"{len(same)} same", _table(same)))
+    blocks += [f"Note: {escaped(note)}" for note in comparison.notes]
+    blocks.append(_folded("How to repeat it", _environment(comparison)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return foreign text so that Markdown shows it as it is, and mentions nobody."""
+    return MENTION.sub("@\u200b", SPECIAL.sub(r"\\\1", one_line(text)))
+
+
+def code(text: str, in_table: bool = False) -> str:
+    """Return foreign text as a code span; `in_table` keeps a `|` in it from ending the cell."""
+    shown = one_line(text).replace("|", "\\|") if in_table else one_line(text)
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    pad = " " if "`" in shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
+
+
+def _table(cases: list[CaseResult]) -> str:
+    lines = [TABLE_HEAD, *(_row(case) for case in cases[:LISTED_ROWS])]
+    if len(cases) > LISTED_ROWS:
+        lines.append(f"\n{len(cases) - LISTED_ROWS} more are not listed.")
+    return "\n".join(lines)
+
+
+def _row(case: CaseResult) -> str:
+    said = f"**{word(case)}**" if word(case) in CHANGED else word(case)
+    if unconfirmed(case):
+        said += " (counted)"
+    verdict = deciding(case)
+    if verdict is None:
+        return f"| {code(case.case, in_table=True)} | {said} |  |  |  |  |  |"
+    cells = (
+        code(case.case, in_table=True),
+        said,
+        change(verdict.change),
+        interval(verdict.low, verdict.high),
+        f"{count(verdict.base)} {ARROW} {count(verdict.head)}",
+        metric_label(verdict.metric),
+        probability(verdict.q).replace("<", "&lt;"),
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def _reasons(case: CaseResult) -> str:
+    lines = [f"#### {code(case.case)}: {word(case)}", ""]
+    if case.failure is not None:
+        lines.append(f"- failed: {escaped(case.failure[:FAILURE_LENGTH])}")
+    for check in case.validity.failed:
+        lines.append(f"- invalid: {escaped(failed_check(check.check, check.value, check.limit))}")
+    decided = deciding(case)
+    if decided is not None and word(case) == "unsure":
+        lines.append(
+            f"- {escaped(sentence(decided))}; {decided.samples} samples a side can tell "
+            f"a change of {percent(decided.detectable)} or more"
+        )
+    lines += [f"- also {verdict.verdict}: {escaped(sentence(verdict))}" for verdict in others(case)]
+    culprits = ranked(case, "culprit")
+    for place, finding in enumerate(culprits[:REASONS], start=1):
+        where = f" in {code(location(finding))}" if finding.file is not None else ""
+        mark = " **in this change**" if finding.in_diff else ""
+        lines.append(f"{place}. {code(finding.function or '(unknown function)')}{where}{mark}  ")
+        lines += [f"   {line}  " for line in _details_of(finding)]
+        lines.append(f"   {escaped(finding.text)}")
+    if len(culprits) > REASONS:
+        lines.append(f"\n{len(culprits) - REASONS} more functions are not listed.\n")
+    for kind, mark in MARKS.items():
+        lines += [f"- {mark}{escaped(finding.text)}" for finding in ranked(case, kind)]
+    return "\n".join(lines)
+
+
+def _details_of(finding: Finding) -> list[str]:
+    figures = "; ".join(culprit_figures(finding))
+    called = f"called by {escaped(callers(finding))}" if finding.callers else ""
+    return [line for line in (figures, called) if line]
+
+
+def _environment(comparison: Comparison) -> str:
+    platform = comparison.platform
+    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in comparison.settings.min_effect.items())
+    return "\n".join(
+        [
+            f"- command: {code(comparison.command_line)}",
+            f"- seed: {comparison.settings.seed}",
+            f"- smallest change that counts: {effects}; q {comparison.settings.q:g}",
+            f"- base: {_build(comparison.base)}",
+            f"- head: {_build(comparison.head)}",
+            f"- platform: {escaped(platform.name)}, {escaped(platform.cpu)}, {platform.cores} cores, "
+            f"kernel {escaped(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
+            f"- comparison: {code(comparison.id)} of {escaped(comparison.created)}",
+        ]
+    )
+
+
+def _build(build: Build) -> str:
+    parts = [code(build.name), escaped(build.version)]
+    if build.commit:
+        parts.append(f"commit {code(build.commit)}")
+    parts.append(f"build {code(build.build)}")
+    parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
+    if build.compiler:
+        parts.append(escaped(build.compiler))
+    return ", ".join(parts)
+
+
+def _folded(summary: str, content: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"

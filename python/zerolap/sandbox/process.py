@@ -1,0 +1,129 @@
+"""Processes of the lab: each known, each stopped whatever happens."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from zerolap.records import EnvironmentMissing, Interrupted
+from zerolap.sandbox.confinement import Confinement, available
+
+STOP_SECONDS = 10
+
+_running: set["Process"] = set()
+_lock = threading.Lock()
+_stopping = threading.Event()
+
+
+class Process:
+    """A child in a session of its own; leaving the context kills it and everything it started."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]", output: Path | None) -> None:
+        self._child = child
+        self.output = output
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """The child's standard input where it was asked for."""
+        return self._child.stdin
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """The child's standard output where it was asked for."""
+        return self._child.stdout
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, or none while it runs; negative for a signal."""
+        return self._child.poll()
+
+    def wait(self, seconds: float | None = None) -> int:
+        """Wait for the end; raises `subprocess.TimeoutExpired`, or `Interrupted` when the lab is stopping."""
+        code = self._child.wait(seconds)
+        if _stopping.is_set():
+            raise Interrupted("interrupted")
+        return code
+
+    def stop(self) -> None:
+        """Kill the session and wait for its end."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            self._child.kill()
+        self._child.wait(STOP_SECONDS)
+        for stream in (self._child.stdin, self._child.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        with _lock:
+            _running.discard(self)
+
+    def output_tail(self, lines: int = 30) -> str:
+        """Return the last lines that it wrote to its output file."""
+        if self.output is None or not self.output.exists():
+            return ""
+        text = self.output.read_text(errors="replace")
+        return "\n".join(text.rstrip().splitlines()[-lines:])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def launch(
+    arguments: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    output: Path | None = None,
+    confinement: Confinement | None = None,
+    directory: Path | None = None,
+    piped: bool = False,
+) -> Process:
+    """Start a process: confined if `confinement` is given and this machine can, else only tied to the lab's life.
+
+    `output` is the file that takes standard error and, unless `piped`, standard output. Raises `EnvironmentMissing` if
+    the program does not exist, `Interrupted` once the lab is stopping.
+    """
+    command, variables = list(arguments), dict(environment)
+    if confinement is not None and available() is None:
+        command, variables = confinement.command(arguments, environment), {"PATH": os.environ.get("PATH", "")}
+    elif confinement is not None:
+        command, directory = confinement.open_command(arguments), confinement.directory
+    with contextlib.ExitStack() as files:
+        sink: int | IO[bytes] = files.enter_context(output.open("ab")) if output else subprocess.DEVNULL
+        with _lock:
+            if _stopping.is_set():
+                raise Interrupted("interrupted")
+            try:
+                child = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+                    stdout=subprocess.PIPE if piped else sink,
+                    stderr=sink,
+                    env=variables,
+                    cwd=directory,
+                    start_new_session=True,
+                )
+            except FileNotFoundError as missing:
+                raise EnvironmentMissing(f"`{command[0]}` cannot be started: {missing.strerror}") from missing
+            process = Process(child, output)
+            _running.add(process)
+    return process
+
+
+def stop_all() -> None:
+    """Kill every running process and let none start any more: the lab is stopping."""
+    _stopping.set()
+    with _lock:
+        running = list(_running)
+    for process in running:
+        process.stop()

@@ -1,0 +1,109 @@
+"""One server process: started on a unix socket in its own directory, ready by its state, stopped whatever happens."""
+
+import contextlib
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import redis
+
+from zerolap.records import TrialFailed
+from zerolap.sandbox import Confinement, Process, launch
+
+START_SECONDS = 60
+POLL_SECONDS = 0.01
+REPLY_SECONDS = 60
+
+BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
+
+
+class RunningServer:
+    """A server that answers; `client` sends it commands outside of what is measured."""
+
+    def __init__(self, process: Process, socket: Path, log: Path) -> None:
+        self._process = process
+        self.socket = socket
+        self.log = log
+        self.client = redis.Redis(
+            unix_socket_path=str(socket),
+            socket_timeout=REPLY_SECONDS,
+            single_connection_client=False,
+            protocol=2,
+            retry=None,
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.returncode is None
+
+    def command(self, *arguments: str | bytes) -> object:
+        """Send a command and return its reply; raises `TrialFailed` if the server refuses it or is gone."""
+        try:
+            return self.client.execute_command(*arguments)
+        except redis.ResponseError as refused:
+            shown = " ".join(str(argument) for argument in arguments)[:80]
+            raise TrialFailed(f"the server refused `{shown}`: {refused}") from refused
+        except (redis.ConnectionError, redis.TimeoutError) as lost:
+            raise self.failure(f"the server was lost: {lost}") from lost
+
+    def failure(self, what: str) -> TrialFailed:
+        """Return the error for a server that failed, with its end and the end of its log."""
+        for _ in range(50):
+            if not self.alive:
+                break
+            time.sleep(POLL_SECONDS)
+        code = self._process.returncode
+        message = what if code is None else f"{what}; the server died ({_ending(code)})"
+        return TrialFailed(message, hint="the end of its log says why", details=self._process.output_tail())
+
+    def wait_until_ready(self) -> None:
+        """Wait until the server answers PING and has loaded its data; raises `TrialFailed` with its log if it dies."""
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            if not self.alive:
+                raise self.failure("the server did not start")
+            if self.socket.exists():
+                with contextlib.suppress(redis.ConnectionError, redis.BusyLoadingError):
+                    self.client.ping()
+                    return
+            time.sleep(POLL_SECONDS)
+        raise self.failure(f"the server was not ready within {START_SECONDS} s")
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def setting_arguments(settings: Mapping[str, str]) -> list[str]:
+    """Return settings as a server's command line takes them; a value may hold several words."""
+    arguments = []
+    for name, value in settings.items():
+        arguments += [f"--{name}", *(shlex.split(value) or [""])]
+    return arguments
+
+
+@contextlib.contextmanager
+def start(
+    program: Path,
+    settings: Mapping[str, str],
+    directory: Path,
+    *,
+    prefix: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    read_only: Sequence[Path] = (),
+) -> Iterator[RunningServer]:
+    """Start a server in `directory` under `prefix` (such as an emulator), and stop it at the end of the context."""
+    socket, log = directory / "socket", directory / "server.log"
+    fixed = BASE_SETTINGS | {"dir": str(directory), "unixsocket": str(socket)}
+    arguments = [*prefix, str(program), *setting_arguments(fixed | dict(settings))]
+    confinement = Confinement(writable=[directory], read_only=[program, *read_only], directory=directory)
+    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **(environment or {})}
+    with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
+        server = RunningServer(process, socket, log)
+        try:
+            server.wait_until_ready()
+            yield server
+        finally:
+            server.client.close()

@@ -1,0 +1,104 @@
+"""The doctor: what it says of machines that this one is not, and that it never hangs."""
+
+from pathlib import Path
+
+import pytest
+
+from zerolap.host import DOCTOR_SCHEMA, Processor, State, Topology, doctor, doctor_json
+from zerolap.host.diagnosis import Diagnosis
+from zerolap.host.noise import Noise
+from zerolap.host.probes import disturbance, instruments, isolation, memory, processor, programs
+from zerolap.host.readings import run
+
+
+def machine(cores: int, siblings: int = 1) -> Topology:
+    return Topology(tuple(Processor(n, n % cores, 0) for n in range(cores * siblings)))
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text + "\n")
+    return root
+
+
+def test_processor_probes(tmp_path: Path) -> None:
+    base = "sys/devices/system/cpu"
+    files = {
+        f"{base}/smt/active": "1",
+        f"{base}/cpu0/cpufreq/scaling_governor": "powersave",
+        f"{base}/intel_pstate/no_turbo": "0",
+        "proc/cpuinfo": "flags\t: fpu hypervisor",
+    }
+    write(tmp_path, files)
+    assert processor.cores(machine(1), tmp_path).state is State.MISSING
+    assert processor.cores(machine(2), tmp_path).state is State.WARNING
+    assert processor.cores(machine(4), tmp_path).state is State.OK
+    assert processor.pinning(machine(1, siblings=2)).state is State.MISSING
+    assert processor.pinning(Topology(())).state is State.MISSING
+    assert processor.simultaneous_threads(tmp_path).state is State.WARNING
+    assert processor.governor(tmp_path).found == "powersave"
+    assert "no_turbo" in processor.turbo(tmp_path).remedy
+    assert processor.virtualisation(tmp_path).found.startswith("virtual machine")
+
+
+def test_memory_probes(tmp_path: Path) -> None:
+    files = {
+        "sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never",
+        "proc/meminfo": "MemTotal: 2097152 kB\nMemAvailable: 524288 kB\nHugePages_Total: 3",
+        "proc/sys/vm/overcommit_memory": "0",
+        "proc/sys/kernel/randomize_va_space": "0",
+    }
+    write(tmp_path, files)
+    assert memory.transparent_huge_pages(tmp_path).state is State.WARNING
+    assert memory.memory(tmp_path).found.startswith("0.5 GiB free of 2.0 GiB")
+    assert memory.overcommit(tmp_path).remedy == "sudo sysctl vm.overcommit_memory=1"
+    assert memory.address_randomisation(tmp_path).state is State.WARNING
+    assert memory.disk(tmp_path / "nowhere").state is State.MISSING
+
+
+def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    probes = [
+        *(programs.redis_server, programs.git, programs.compiler, programs.make, isolation.bubblewrap),
+        *(instruments.valgrind, instruments.perf, instruments.hardware_counters),
+        *(instruments.bpftrace, instruments.strace),
+    ]
+    for probe in probes:
+        found = probe()
+        assert found.state is State.MISSING, found
+        assert found.cost
+        assert "apt-get install" in found.remedy
+
+
+def test_a_program_that_fails_is_not_taken_for_one_that_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'bubblewrap 0.8.0' && exit\necho 'no' >&2; exit 1\n")
+    bwrap.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert isolation.bubblewrap().found == "0.8.0, but: no"
+
+
+def test_a_program_that_hangs_is_stopped() -> None:
+    outcome = run(["sleep", "30"], seconds=0.05)
+    assert outcome is not None
+    assert outcome.status is None
+    assert outcome.last_words == "it did not end in time"
+
+
+def test_disturbance_is_told() -> None:
+    noisy = Noise(seconds=1.0, steal=0.2, others=1.5, swapped_pages=3.0)
+    quiet = Noise(seconds=1.0, steal=0.0, others=0.0, swapped_pages=0.0)
+    for probe in (disturbance.steal, disturbance.swap, disturbance.load):
+        assert probe(noisy).state is State.WARNING
+        assert probe(quiet).state is State.OK
+
+
+def test_the_doctor_tells_a_cost_and_a_remedy_for_all_that_is_not_well() -> None:
+    found = doctor()
+    assert len({item.subject for item in found}) == len(found)
+    assert all(item.cost and item.remedy for item in found if item.state is not State.OK)
+    document = doctor_json(found)
+    assert document["schema"] == DOCTOR_SCHEMA
+    assert sum(document["summary"].values()) == len(found)
+    assert document["diagnoses"][0] == Diagnosis(**document["diagnoses"][0]).to_json()

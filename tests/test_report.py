@@ -1,0 +1,470 @@
+"""The reports say what a comparison holds, readably at 80 columns, and nothing that steers a reader's program."""
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from zerolap.records import Comparison, EnvironmentMissing, RunReport
+from zerolap.report import format as written
+from zerolap.report import html
+from zerolap.report.document import comparison_json, run_json
+from zerolap.report.html import comparison_html
+from zerolap.report.markdown import code, comparison_markdown, escaped
+from zerolap.report.terminal import show_comparison, show_run
+
+BUILD = {
+    "name": "HEAD~1",
+    "commit": "1f3c5a7b9d0e4455",
+    "version": "7.0.15",
+    "build": "b-1",
+    "build_id": "ff",
+    "flags": "-O2 -g",
+}
+PLATFORM = {"name": "laptop", "fingerprint": "p-1", "cpu": "a cpu", "cores": 2, "kernel": "6.1"}
+SETTINGS = {"engines": ["counted"], "min_effect": {"counted": 0.005}, "q": 0.01, "budget_seconds": None, "seed": 7}
+VALID = {"valid": True, "checks": [{"check": "hit_rate", "ok": True, "value": 1.0, "limit": ">= 0.99"}]}
+INVALID = {"valid": False, "checks": [{"check": "hit_rate", "ok": False, "value": 0.1234, "limit": ">= 0.99"}]}
+
+
+def a_verdict(word: str = "same", **changes: Any) -> dict[str, Any]:
+    verdict = {
+        "metric": "instructions_per_op",
+        "engine": "counted",
+        "verdict": word,
+        "base": 11201.4,
+        "head": 11203.6,
+        "change": 0.0002,
+        "low": -0.0008,
+        "high": 0.0011,
+        "q": None,
+        "samples": 3,
+        "pairs": 3,
+        "min_effect": 0.005,
+        "detectable": 0.002,
+    }
+    return {**verdict, **changes}
+
+
+def a_case(name: str, word: str = "same", **changes: Any) -> dict[str, Any]:
+    case = {
+        "case": name,
+        "commands": ["XADD"],
+        "group": "stream",
+        "topology": "standalone",
+        "verdict": word,
+        "confirmed": False,
+        "validity": VALID,
+        "verdicts": [a_verdict(word)] if word != "invalid" else [],
+        "findings": [],
+    }
+    return {**case, **changes}
+
+
+CULPRIT = {
+    "kind": "culprit",
+    "rank": 1,
+    "function": "createStreamIDString",
+    "file": "t_stream.c",
+    "lines": [2210],
+    "instructions_per_op": {"base": 790.1, "head": 1580.4},
+    "calls_per_op": {"base": 1.0, "head": 2.0},
+    "share_of_change": 0.42,
+    "in_diff": True,
+    "callers": [
+        {"function": "xaddCommand", "file": None, "calls_per_op": {"base": None, "head": 2.0}, "in_diff": True}
+    ],
+    "text": "It runs twice per request.",
+}
+REGRESSION = a_case(
+    "xadd-auto-id",
+    "regression",
+    verdicts=[
+        a_verdict("regression", head=13087.2, change=0.168, low=0.165, high=0.171, q=1e-9),
+        a_verdict("improvement", metric="allocations_per_op", base=3, head=2, change=-1 / 3, low=-0.34, high=-0.33),
+        a_verdict("same", metric="syscalls_per_op"),
+    ],
+    findings=[
+        {**CULPRIT, "rank": 2, "function": "second", "text": "Less."},
+        CULPRIT,
+        {"kind": "moved", "rank": 3, "text": "120 instructions moved."},
+    ],
+)
+
+
+def a_comparison(cases: list[dict[str, Any]], **changes: Any) -> Comparison:
+    document = {
+        "schema": "zerolap.comparison/1",
+        "id": "c-20261120-4f1a",
+        "created": "2026-11-20T21:00:00Z",
+        "command_line": "zerolap compare HEAD~1 HEAD 'xadd*'",
+        "state": "done",
+        "base": BUILD,
+        "head": {**BUILD, "name": "HEAD", "build": "b-2"},
+        "platform": PLATFORM,
+        "settings": SETTINGS,
+        "summary": dict.fromkeys(("regression", "improvement", "same", "unsure", "invalid"), 0)
+        | {"machine_seconds": 412.4},
+        "notes": [],
+        "cases": cases,
+    }
+    return Comparison.model_validate({**document, **changes})
+
+
+ALL = a_comparison(
+    [
+        a_case("get-10B"),
+        a_case("lpush", "unsure", verdicts=[a_verdict("unsure", change=0.004, high=0.009, q=0.31)]),
+        a_case("hget-misses", "invalid", validity=INVALID),
+        a_case("fcall", "invalid", failure="the server exited with 139"),
+        REGRESSION,
+        a_case("ping"),
+    ],
+    notes=["the host was noisy"],
+)
+
+
+def shown(comparison: Comparison, width: int = 80, **options: Any) -> str:
+    file = io.StringIO()
+    show_comparison(comparison, Console(file=file, width=width), **options)
+    return file.getvalue()
+
+
+def test_a_terminal_of_80_columns() -> None:
+    assert (
+        shown(ALL)
+        == """\
+1 regression, 1 unsure, 1 failed, 1 invalid, 2 same
+6 cases, counted, 6 min 52 s of trials
+base  HEAD~1  7.0.15 1f3c5a7b9d0e
+head  HEAD  7.0.15 1f3c5a7b9d0e
+
+change of instructions per request
+case          verdict        change        interval      base → head        q
+xadd-auto-id  ! regression  +16.8 %  [+16.5, +17.1]  11,201 → 13,087  < 0.001
+lpush         ? unsure      +0.40 %  [-0.08, +0.90]  11,201 → 11,204    0.310
+fcall         x failed
+hget-misses   x invalid
+get-10B       = same        +0.02 %  [-0.08, +0.11]  11,201 → 11,204        -
+ping          = same        +0.02 %  [-0.08, +0.11]  11,201 → 11,204        -
+
+xadd-auto-id  ! regression
+  instructions per request +16.8 % [+16.5, +17.1], q < 0.001
+  also improvement: allocations per request -33.3 % [-34.0, -33.0]
+  by counting alone, not confirmed by timing
+  why
+  1. createStreamIDString  t_stream.c:2210  in this change
+     42 % of the change; calls per request 1 → 2; instructions per request 790.1
+     → 1,580
+     called by xaddCommand none → 2 (in this change)
+     It runs twice per request.
+  2. second  t_stream.c:2210  in this change
+     42 % of the change; calls per request 1 → 2; instructions per request 790.1
+     → 1,580
+     called by xaddCommand none → 2 (in this change)
+     Less.
+  moved cost: 120 instructions moved.
+
+lpush  ? unsure
+  instructions per request +0.40 % [-0.08, +0.90], q 0.310; these 3 samples a
+  side can tell a change of 0.2 % or more
+
+fcall  x failed
+  failed: the server exited with 139
+
+hget-misses  x invalid
+  invalid: hit_rate is 0.12, expected >= 0.99
+
+note: the host was noisy
+
+c-20261120-4f1a  zerolap explain c-20261120-4f1a
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("name", ["get", "1Mkeys-string-get-100B-pipeline-10", "memtier-" + "x" * 60])
+def test_a_terminal_of_any_width_cuts_nothing(width: int, name: str) -> None:
+    text = shown(a_comparison([*(case.model_dump() for case in ALL.cases), a_case(name)]), width)
+    assert name in text.replace("\n", "")
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    rows = [line for line in text.splitlines() if re.search(r"[!?=] (regression|unsure|same) ", line + " ")]
+    assert all(
+        re.search(r"[+-]?[\d.]+ %", line) for line in rows if not line.startswith(("xadd-auto-id  !", "lpush  ?"))
+    )
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+def test_a_wide_terminal_shows_all_columns_of_long_names() -> None:
+    text = shown(a_comparison([a_case("memtier_benchmark-1Mkeys-string-get-100B-pipeline-10")]), 120)
+    assert "pipeline-10  = same   +0.02 %  [-0.08, +0.11]  11,201 → 11,204  -" in text
+
+
+def test_a_pipe_gets_neither_colour_nor_characters_it_cannot_take() -> None:
+    assert "\x1b" not in shown(ALL)
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding="ascii")
+    show_comparison(ALL, Console(file=file, width=80))
+    file.flush()
+    assert b"11,201 -> 13,087" in raw.getvalue()
+
+
+def test_a_terminal_shows_colour() -> None:
+    file = io.StringIO()
+    show_comparison(ALL, Console(file=file, width=80, force_terminal=True, color_system="standard"))
+    assert "\x1b[1;31m! regression\x1b[0m" in file.getvalue()
+
+
+def test_foreign_text_cannot_steer_a_terminal() -> None:
+    hostile = "\x1b]0;owned\x07[red]boo[/red]\n\u202egnp.exe"
+    case = a_case("x", "invalid", failure=hostile)
+    text = shown(a_comparison([case], notes=[hostile], command_line=hostile))
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}
+    assert "[red]boo[/red]" in text
+
+
+def test_other_metrics_are_named_where_cases_differ_in_what_decided() -> None:
+    allocations = a_verdict("regression", metric="allocations_per_op", change=1.0, low=0.9, high=1.1)
+    case = a_case("set", "regression", verdicts=[a_verdict("same"), allocations])
+    text = shown(a_comparison([case, a_case("get")]), 120)
+    assert re.search(r"set +! regression +allocations per request +\+100\.0 %", text)
+    assert re.search(r"get +. same +instructions per request +\+0\.02 %", text)
+
+
+def test_a_confirmed_regression_is_told_by_what_confirmed_it() -> None:
+    timed = a_verdict("regression", metric="cpu_ns_per_op", engine="timed", change=0.05, low=0.04, high=0.06)
+    case = a_case("set", "regression", confirmed=True, verdicts=[a_verdict("regression"), timed])
+    text = shown(a_comparison([case]))
+    assert "change of cpu ns per request" in text
+    assert "by counting alone" not in text
+
+
+def test_reasons_are_limited_and_explained_in_full_on_demand() -> None:
+    findings = [{**CULPRIT, "rank": rank, "function": f"function_{rank}"} for rank in range(1, 9)]
+    comparison = a_comparison([a_case("x", "regression", findings=findings)])
+    assert "and 3 more, told by zerolap explain" in shown(comparison)
+    assert "function_6" not in shown(comparison)
+    assert "8. function_8" in shown(comparison, reasons=None)
+
+
+def test_an_unfinished_comparison_says_so() -> None:
+    assert "not finished: interrupted" in shown(a_comparison([a_case("x")], state="running"))
+    assert "no case was measured" in shown(a_comparison([], state="interrupted"))
+
+
+def a_run() -> RunReport:
+    case = {
+        "case": "get",
+        "commands": ["GET"],
+        "group": "string",
+        "topology": "standalone",
+        "validity": VALID,
+        "metrics": {"instructions_per_op": 1234.5, "allocations_per_op": 2.0, "syscalls_per_op": 0.125},
+        "functions": [
+            {
+                "function": "lookupKey",
+                "file": "db.c",
+                "self_instructions_per_op": 200.5,
+                "calls_per_op": 1.0,
+                "share": 0.163,
+            }
+        ],
+        "samples": 3,
+    }
+    broken = {**case, "case": "fcall", "metrics": {}, "functions": [], "failure": "it crashed", "validity": INVALID}
+    document = {
+        "schema": "zerolap.run/1",
+        "id": "r-1",
+        "created": "2026-11-20T21:00:00Z",
+        "command_line": "zerolap run",
+        "server": BUILD,
+        "platform": PLATFORM,
+        "settings": SETTINGS,
+        "machine_seconds": 4.25,
+        "notes": ["a note"],
+        "cases": [case, broken],
+    }
+    return RunReport.model_validate(document)
+
+
+def test_a_run_on_a_terminal() -> None:
+    file = io.StringIO()
+    show_run(a_run(), Console(file=file, width=80))
+    assert (
+        file.getvalue()
+        == """\
+1 of 2 cases measured
+counted, 4.2 s of trials
+server  HEAD~1  7.0.15 1f3c5a7b9d0e
+
+per request
+case             instructions  allocations  syscalls
+get                     1,234            2      0.12
+fcall  x failed
+
+get
+   share  instructions  calls  function   file
+  16.3 %         200.5      1  lookupKey  db.c
+
+fcall
+  failed: it crashed
+  invalid: hit_rate is 0.12, expected >= 0.99
+
+note: a note
+
+r-1
+"""
+    )
+
+
+def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
+    text = comparison_markdown(ALL)
+    assert text.startswith("**1 regression, 1 unsure, 1 failed, 1 invalid, 2 same**")
+    assert "| `xadd-auto-id` | **regression** (counted) | +16.8 % | [+16.5, +17.1] | 11,201 → 13,087 |" in text
+    assert "1. `createStreamIDString` in `t_stream.c:2210` **in this change**" in text
+    assert "- invalid: hit\\_rate is 0.12, expected \\>= 0.99" in text
+    assert "- failed: the server exited with 139" in text
+    folded = text[text.index("<details><summary>2 same</summary>") :]
+    assert "`get-10B`" in folded
+    assert "`get-10B`" not in text.removesuffix(folded)
+    for told in ("`zerolap compare HEAD~1 HEAD 'xadd*'`", "seed: 7", "flags `-O2 -g`", "a cpu", "`c-20261120-4f1a`"):
+        assert told in folded
+    assert text.count("<details>") == text.count("</details>") == 2
+
+
+def test_markdown_shows_foreign_text_as_it_is() -> None:
+    assert code("a|b") == "`a|b`"
+    assert code("a|b", in_table=True) == "`a\\|b`"
+    assert code("a`b``c") == "``` a`b``c ```"
+    assert escaped("<b>*x* [y](z) | `q` @user\nnext") == ("\\<b\\>\\*x\\* \\[y\\](z) \\| \\`q\\` @\u200buser next")
+    hostile = {**CULPRIT, "text": "</details><script>", "function": "a`|b", "file": "x\n| y"}
+    text = comparison_markdown(a_comparison([a_case("n|`m", "regression", findings=[hostile])]))
+    assert "<script>" not in text
+    row = next(line for line in text.splitlines() if line.startswith("| ``"))
+    assert len(re.findall(r"(?<!\\)\|", row)) == 8
+
+
+def test_markdown_of_any_size_fits_a_comment() -> None:
+    findings = [{**CULPRIT, "rank": rank, "text": "x" * 200} for rank in range(9)]
+    cases = [a_case(f"{'long-name-' * 7}{number}", "regression", findings=findings) for number in range(300)]
+    cases += [a_case(f"{'other-name-' * 7}{number}") for number in range(300)]
+    cases += [a_case("x", "invalid", failure="log " * 10_000)]
+    assert len(comparison_markdown(a_comparison(cases))) < 65_536
+
+
+def test_the_json_documents_are_the_records() -> None:
+    document = json.loads(comparison_json(ALL))
+    assert list(document)[:3] == ["schema", "id", "created"]
+    assert Comparison.model_validate(document) == ALL
+    assert RunReport.model_validate_json(run_json(a_run())) == a_run()
+
+
+class Page(HTMLParser):
+    """Collects a page's scripts, and whatever it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str | None, str] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "script":
+            kind = self.elements[-1][1].get("type")
+            self.scripts[kind] = self.scripts.get(kind, "") + data
+
+
+HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regression")], notes=["a\u2028b & <b>"])
+
+
+def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = tmp_path / "report.html"
+    template.write_text('<p>ü</p><script type="application/json">__ZEROLAP_DOCUMENT__</script>', encoding="utf-8")
+    monkeypatch.setattr(html, "TEMPLATE", template)
+    text = comparison_html(HOSTILE)
+    assert "\u2028" not in text
+    page = Page(text)
+    assert Comparison.model_validate_json(page.scripts["application/json"]) == HOSTILE
+    assert [tag for tag, _ in page.elements] == ["p", "script"]
+
+
+def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "TEMPLATE", tmp_path / "none.html")
+    with pytest.raises(EnvironmentMissing) as fault:
+        comparison_html(ALL)
+    assert fault.value.hint == "make web"
+
+
+@pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not built: make web")
+def test_the_built_page_loads_nothing() -> None:
+    text = comparison_html(HOSTILE)
+    page = Page(text)
+    assert Comparison.model_validate_json(page.scripts["application/json"]) == HOSTILE
+    assert "alert(1)</script>" not in text
+    for tag, attributes in page.elements:
+        loaded = attributes.get("src") or (attributes.get("href") if tag != "a" else None)
+        assert loaded is None or loaded.startswith("data:"), (tag, attributes)
+    assert not re.search(r"url\(\s*['\"]?(https?:|//)|@import|import\s*\(|fetch\(|XMLHttpRequest", text)
+    policy = next(attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes)
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("fraction", "expected"),
+    [
+        (0.168, "+16.8 %"),
+        (-0.1, "-10.0 %"),
+        (0.0, "0.0 %"),
+        (-0.00001, "0.00 %"),
+        (0.0002, "+0.02 %"),
+        (12.5, "+1,250.0 %"),
+        (float("inf"), "+∞ %"),
+    ],
+)
+def test_changes(fraction: float, expected: str) -> None:
+    assert written.change(fraction) == expected
+
+
+def test_intervals_share_their_decimals() -> None:
+    assert written.interval(0.165, 0.171) == "[+16.5, +17.1]"
+    assert written.interval(-0.0008, 0.0011) == "[-0.08, +0.11]"
+    assert written.interval(-0.001, 0.5) == "[-0.1, +50.0]"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (11201.4, "11,201"),
+        (790.1, "790.1"),
+        (2.0, "2"),
+        (0.125, "0.12"),
+        (0.00123, "0.001"),
+        (0.0, "0"),
+        (None, "-"),
+        (1234567.8, "1,234,568"),
+    ],
+)
+def test_counts(value: float | None, expected: str) -> None:
+    assert written.count(value) == expected
+
+
+def test_probabilities_and_durations() -> None:
+    assert [written.probability(q) for q in (None, 1e-9, 0.0124)] == ["-", "< 0.001", "0.012"]
+    assert [written.duration(seconds) for seconds in (3.21, 59.99, 412.4, 7500)] == [
+        "3.2 s",
+        "1 min 0 s",
+        "6 min 52 s",
+        "2 h 5 min",
+    ]

@@ -1,0 +1,28 @@
+import type { CaseResult } from "../document.ts";
+import { ranked } from "../reading.ts";
+import { CheckList } from "./CheckList.tsx";
+import { CulpritList } from "./CulpritList.tsx";
+import { VerdictTable } from "./VerdictTable.tsx";
+
+const MARKS = { moved: "Moved cost", diffuse: "Diffuse", limits: "Limits" } as const;
+
+export function CaseDetails({ result }: { result: CaseResult }) {
+  const culprits = ranked(result, "culprit");
+  const remarks = (["moved", "diffuse", "limits"] as const).flatMap((kind) => ranked(result, kind));
+  return (
+    <div class="detail">
+      <p class="quiet">
+        {result.commands.join(", ")} · group {result.group} · {result.topology}
+      </p>
+      {result.failure !== null && <p class="warning">Failed: {result.failure}</p>}
+      {culprits.length > 0 && <CulpritList culprits={culprits} />}
+      {remarks.map((finding) => (
+        <p key={`${finding.kind}-${finding.rank}-${finding.text}`}>
+          <strong>{finding.kind === "culprit" ? "" : MARKS[finding.kind]}:</strong> {finding.text}
+        </p>
+      ))}
+      {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
+      {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
+    </div>
+  );
+}

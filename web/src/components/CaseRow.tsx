@@ -1,0 +1,63 @@
+import { useState } from "preact/hooks";
+import type { CaseResult } from "../document.ts";
+import { change, count, interval, probability } from "../numbers.ts";
+import { deciding, isChanged, metricLabel, word } from "../reading.ts";
+import { CaseDetails } from "./CaseDetails.tsx";
+import { IntervalChart, type Scale } from "./IntervalChart.tsx";
+import { VerdictMark } from "./VerdictMark.tsx";
+
+interface Properties {
+  result: CaseResult;
+  scale: Scale;
+  /** Whether to say which metric the change is of. */
+  named: boolean;
+}
+
+export function CaseRow({ result, scale, named }: Properties) {
+  const [open, setOpen] = useState(word(result) === "regression");
+  const verdict = deciding(result);
+  return (
+    <>
+      <tr class="case">
+        <th scope="row">
+          <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <span class="arrow" aria-hidden="true">
+              {open ? "▾" : "▸"}
+            </span>
+            {result.case}
+          </button>
+        </th>
+        <td>
+          <VerdictMark word={word(result)} />
+          {isChanged(result) && !result.confirmed && <span class="quiet"> counted</span>}
+        </td>
+        {verdict === undefined ? (
+          <td colSpan={4} />
+        ) : (
+          <>
+            <td class="number strong">{change(verdict.change)}</td>
+            <td class="interval">
+              <IntervalChart verdict={verdict} scale={scale} word={word(result)} />
+              <span class="quiet number">{interval(verdict.low, verdict.high)}</span>
+            </td>
+            <td class="number values" title={metricLabel(verdict.metric)}>
+              {count(verdict.base)} → {count(verdict.head)}
+              {named && <div class="quiet small">{metricLabel(verdict.metric)}</div>}
+            </td>
+            <td class="number q">
+              <span class="phone">q </span>
+              {probability(verdict.q)}
+            </td>
+          </>
+        )}
+      </tr>
+      {open && (
+        <tr class="details">
+          <td colSpan={6}>
+            <CaseDetails result={result} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}

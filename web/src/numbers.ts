@@ -1,0 +1,83 @@
+/** How numbers are written, as in the other reports. */
+
+const NO_VALUE = "-";
+
+export function change(fraction: number | null): string {
+  return fraction === null ? NO_VALUE : `${signedPercent(fraction, decimals(fraction))} %`;
+}
+
+export function interval(low: number | null, high: number | null): string {
+  const places = decimals(Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0)));
+  const bound = (value: number | null, open: string) =>
+    value === null ? open : signedPercent(value, places);
+  return `[${bound(low, "-∞")}, ${bound(high, "+∞")}]`;
+}
+
+export function percent(fraction: number | null): string {
+  return fraction === null ? NO_VALUE : `${plain(fraction * 100, 2)} %`;
+}
+
+export function count(value: number | null): string {
+  if (value === null) {
+    return NO_VALUE;
+  }
+  const size = Math.abs(value);
+  if (size >= 1000) {
+    return plain(value, 0);
+  }
+  if (size >= 100) {
+    return plain(value, 1);
+  }
+  return size >= 0.01 || size === 0 ? plain(value, 2) : value.toPrecision(1);
+}
+
+export function perSide(sides: { base: number | null; head: number | null } | null): string {
+  if (sides === null) {
+    return NO_VALUE;
+  }
+  const side = (value: number | null) => (value === null ? "none" : count(value));
+  return `${side(sides.base)} → ${side(sides.head)}`;
+}
+
+export function probability(q: number | null): string {
+  if (q === null) {
+    return NO_VALUE;
+  }
+  return q < 0.001 ? "< 0.001" : q.toFixed(3);
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 59.95) {
+    return `${seconds.toFixed(1)} s`;
+  }
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60
+    ? `${minutes} min ${whole % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function counted(number: number, singular: string, plural: string): string {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? singular : plural}`;
+}
+
+function decimals(fraction: number): number {
+  return fraction === 0 || Math.abs(fraction) >= 0.00995 ? 1 : 2;
+}
+
+function signedPercent(fraction: number, places: number): string {
+  return (fraction * 100).toLocaleString("en-US", {
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+    signDisplay: "exceptZero",
+    roundingMode: "halfEven",
+  });
+}
+
+function plain(value: number, places: number): string {
+  return value.toLocaleString("en-US", {
+    maximumFractionDigits: places,
+    signDisplay: "negative",
+    roundingMode: "halfEven",
+  });
+}

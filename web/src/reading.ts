@@ -1,0 +1,105 @@
+/** How a comparison is read: what decides a case, what comes first, the headline. */
+
+import type { CaseResult, Comparison, Finding, MetricVerdict } from "./document.ts";
+import { counted, duration } from "./numbers.ts";
+
+export const WORDS = ["regression", "improvement", "unsure", "failed", "invalid", "same"] as const;
+export type Word = (typeof WORDS)[number];
+
+export const SIGNS: Record<Word, string> = {
+  regression: "!",
+  improvement: "+",
+  unsure: "?",
+  failed: "×",
+  invalid: "×",
+  same: "=",
+};
+
+const PLURALS: Partial<Record<Word, string>> = { regression: "regressions", improvement: "improvements" };
+
+const STATES: Record<Comparison["state"], string | null> = {
+  done: null,
+  running: "Not finished: interrupted, or still going on. This is what was recorded.",
+  interrupted: "Interrupted. This is what was recorded until then.",
+  failed: "Failed. This is what was recorded until then.",
+};
+
+export function word(result: CaseResult): Word {
+  return result.verdict === "invalid" && result.failure !== null ? "failed" : result.verdict;
+}
+
+export function isChanged(result: CaseResult): boolean {
+  return word(result) === "regression" || word(result) === "improvement";
+}
+
+/** The verdict that made the case's: of timing where it confirmed, else instructions before the others. */
+export function deciding(result: CaseResult): MetricVerdict | undefined {
+  const preference = (verdict: MetricVerdict) =>
+    (verdict.verdict === result.verdict ? 4 : 0) +
+    (result.confirmed && verdict.engine === "timed" ? 2 : 0) +
+    (verdict.metric === "instructions_per_op" ? 1 : 0);
+  let best: MetricVerdict | undefined;
+  for (const verdict of result.verdicts) {
+    if (best === undefined || preference(verdict) > preference(best)) {
+      best = verdict;
+    }
+  }
+  return best;
+}
+
+export function metricLabel(name: string): string {
+  return name.replace("_per_op", "_per_request").replace("syscalls", "system calls").replaceAll("_", " ");
+}
+
+export function headline(comparison: Comparison): string {
+  const parts = WORDS.flatMap((one) => {
+    const number = comparison.cases.filter((result) => word(result) === one).length;
+    return number > 0 ? [counted(number, one, PLURALS[one] ?? one)] : [];
+  });
+  return parts.join(", ") || "no case was measured";
+}
+
+export function effort(comparison: Comparison): string {
+  const { engines, quick } = comparison.settings;
+  const cases = counted(comparison.cases.length, "case", "cases");
+  const trials = `${duration(comparison.summary.machine_seconds)} of trials`;
+  return [cases, engines.join(" and "), ...(quick ? ["quick"] : []), trials].join(", ");
+}
+
+export function stateLine(comparison: Comparison): string | null {
+  return STATES[comparison.state];
+}
+
+export function ranked(result: CaseResult, kind: Finding["kind"]): Finding[] {
+  return result.findings
+    .filter((finding) => finding.kind === kind)
+    .sort((one, other) => one.rank - other.rank);
+}
+
+export type Order = "verdict" | "case" | "change" | "q";
+
+/** The cases in an order; `verdict` puts changed ones first, the larger change before the smaller. */
+export function sorted(cases: CaseResult[], order: Order, reversed: boolean): CaseResult[] {
+  const result = [...cases].sort((one, other) => compare(one, other, order));
+  return reversed ? result.reverse() : result;
+}
+
+function compare(one: CaseResult, other: CaseResult, order: Order): number {
+  switch (order) {
+    case "case":
+      return one.case.localeCompare(other.case, "en", { numeric: true });
+    case "change":
+      return size(other) - size(one);
+    case "q":
+      return (deciding(one)?.q ?? 2) - (deciding(other)?.q ?? 2);
+    case "verdict": {
+      const place = WORDS.indexOf(word(one)) - WORDS.indexOf(word(other));
+      return place !== 0 || !isChanged(one) ? place : size(other) - size(one);
+    }
+  }
+}
+
+function size(result: CaseResult): number {
+  const verdict = deciding(result);
+  return verdict === undefined ? -1 : Math.abs(verdict.change ?? Number.MAX_VALUE);
+}
