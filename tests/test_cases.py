@@ -628,8 +628,6 @@ def drawn(keys: Keys, seed: int) -> Iterator[str]:
 
 ENCODINGS = {
     "get-100B": ("string:1", "raw"),
-    "set-100B": ("string:1", "raw"),
-    "incr": ("counter:1", "int"),
     "hset": ("user:1", "listpack"),
     "hgetall-20-fields": ("user:1", "listpack"),
     "rpush-lpop": ("queue", "quicklist"),
@@ -638,7 +636,7 @@ ENCODINGS = {
     "zadd": ("leaderboard", "skiplist"),
     "zrange-100-withscores": ("ranking", "listpack"),
     "geosearch-100km": ("places", "skiplist"),
-    "expire": ("session:1", "raw"),
+    "set-ex-100B": ("session:1", "raw"),
     "eval": ("counter:1", "int"),
 }
 

@@ -5,6 +5,18 @@ All functions let other threads run while they work.
 
 from typing import final
 
+__all__ = [
+    "BinaryFacts",
+    "PairedChange",
+    "ZeroSideError",
+    "adjust_p",
+    "binary_facts",
+    "call_graph",
+    "merge_call_graphs",
+    "paired_change",
+    "source_functions",
+]
+
 class ZeroSideError(ValueError):
     """One side of a comparison is 0 in all samples, the other is not: there is a change, but no ratio."""
 

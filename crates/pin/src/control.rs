@@ -16,8 +16,8 @@ pub const PAGE_BYTES: usize = 4096;
 
 /// The lab asks for nothing.
 pub const REQUEST_NONE: u32 = 0;
-/// Let every timer that is due fire once, then let none fire: waits without an event no longer time out.
-pub const REQUEST_QUIET: u32 = 1;
+/// Let so much time pass that every timer is due once more.
+pub const REQUEST_LEAP: u32 = 1;
 /// Start instrumentation.
 pub const REQUEST_START: u32 = 2;
 /// Write all counters to a file and set them to zero. (Callgrind's own request to only set them to zero leaves the
@@ -47,8 +47,6 @@ pub struct Control {
     pub random_readings: AtomicU64,
     /// Time passed since the start, ns.
     pub elapsed_ns: AtomicU64,
-    /// 1 once [`REQUEST_QUIET`] was carried out.
-    pub quiet: AtomicU32,
     /// 1 while the event loop waits: what is asked for then is carried out at its next wait.
     pub waiting: AtomicU32,
 }

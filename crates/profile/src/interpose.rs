@@ -47,6 +47,7 @@ fn lines_of_calls(into: &Flow, calls: f64) -> BTreeMap<Place, f64> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 mod tests {
     use std::sync::Arc;
 

@@ -43,4 +43,6 @@ def explain(
         elif identity.startswith("r-"):
             write_run(results.run(identity), json=json, quiet=quiet)
         else:
-            write_comparison(results.comparison(identity), json=json, markdown=markdown, html=html, quiet=quiet)
+            write_comparison(
+                results.comparison(identity), json=json, markdown=markdown, html=html, quiet=quiet, reasons=None
+            )

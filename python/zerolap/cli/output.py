@@ -11,11 +11,22 @@ from zerolap.records import Comparison, RunReport
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.terminal import show_comparison, show_run
 
+SHOWN_REASONS = 3
+
 
 def write_comparison(
-    comparison: Comparison, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
+    comparison: Comparison,
+    *,
+    json: str | None,
+    markdown: str | None,
+    html: str | None,
+    quiet: bool,
+    reasons: int | None = SHOWN_REASONS,
 ) -> None:
-    """Write all reports that were asked for; the table goes to standard output unless data does."""
+    """Write all reports that were asked for; the table goes to standard output unless data does.
+
+    `reasons` bounds the culprits in the table, none shows all.
+    """
     if json is not None:
         write(json, comparison_json(comparison))
     if markdown is not None:
@@ -27,7 +38,7 @@ def write_comparison(
 
         write(html, comparison_html(comparison))
     if not quiet and "-" not in (json, markdown):
-        show_comparison(comparison, Console())
+        show_comparison(comparison, Console(), reasons)
 
 
 def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:

@@ -14,7 +14,7 @@ Examples:
 
     zerolap run
 
-    zerolap run xadd-auto-id --server ./src/redis-server
+    zerolap run 'get-*' --server ./src/redis-server
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 """

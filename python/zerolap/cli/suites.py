@@ -40,7 +40,7 @@ def show(
 ) -> None:
     """Show a case with all its fields, placeholders filled, as JSON.
 
-    Example: zerolap suites show xadd-auto-id
+    Example: zerolap suites show get-100B
     """
     from zerolap.cli.selection import selected_cases
 

@@ -147,7 +147,7 @@ def _measure(trial: CountedTrial, server: RunningServer, pin: Pin, load: LoadPro
     def one_cycle() -> object:
         return load.slice(cycle)
 
-    pin.carry_out(Request.QUIET, one_cycle)
+    pin.carry_out(Request.LEAP, one_cycle)
     pin.carry_out(Request.START, one_cycle)
     load.slice(unit)
     pin.carry_out(Request.DUMP, one_cycle)

@@ -31,7 +31,9 @@ def _send(server: RunningServer, lines: list[str]) -> None:
 def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log: Path) -> None:
     keys = dataset.keys
     requests = keys.maximum - keys.minimum + 1
-    arguments = ["--threads", "1", "--clients", "1", "--pipeline", str(LOAD_PIPELINE), "--seed", str(seed)]
+    arguments = ["--threads", "1", "--clients", "1", "--seed", str(seed)]
+    # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
+    arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", PATTERN_LETTERS[keys.pattern]]
     with load_program(server.socket, log, arguments) as program:

@@ -20,7 +20,7 @@ REQUEST_OFFSET = FIXED_FIELDS.size
 SEEN = struct.Struct("<QQQ")
 SEEN_OFFSET = REQUEST_OFFSET + REQUEST.size
 ELAPSED_BYTES = 8
-STATE = struct.Struct("<II")
+STATE = struct.Struct("<I")
 STATE_OFFSET = SEEN_OFFSET + SEEN.size + ELAPSED_BYTES
 
 # 1 January 2035: a deadline computed from the virtual clock is not reached while a trial lasts.
@@ -36,7 +36,7 @@ POLL_SECONDS = 0.0005
 class Request(IntEnum):
     """What the library is asked to do at the next wait of the event loop."""
 
-    QUIET = 1
+    LEAP = 1
     START = 2
     DUMP = 3
 
@@ -72,7 +72,7 @@ class Pin:
         It is asked while its event loop waits: between two replies it would act on it too early. Raises `TrialFailed`
         if it does not: the library is not in effect there.
         """
-        self._until(lambda: STATE.unpack_from(self._page, STATE_OFFSET)[1] == 1)
+        self._until(lambda: STATE.unpack_from(self._page, STATE_OFFSET)[0] == 1)
         done_before = REQUEST.unpack_from(self._page, REQUEST_OFFSET)[1]
         REQUEST.pack_into(self._page, REQUEST_OFFSET, request, done_before)
         wake_up()

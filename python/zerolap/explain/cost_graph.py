@@ -1,6 +1,6 @@
 """A call graph by source function: what each costs itself, and who calls whom at what cost."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 FunctionKey = tuple[str, str]
 """Name and file of a source function; the object's name where the file is not known."""
@@ -25,17 +25,22 @@ class Node:
 
 @dataclass
 class Edge:
-    """Calls per request and what they cost with all that the callee calls; `inlined` where no call instruction is."""
+    """Calls per request and what they cost with all that the callee calls.
+
+    `inlined` where no call instruction is; `through` names functions on the way that were made transparent.
+    """
 
     calls: float = 0.0
     instructions: float = 0.0
     inlined: bool = False
+    through: frozenset[str] = frozenset()
 
     def absorb(self, other: "Edge") -> None:
         """Add another's costs to this one's."""
         self.calls += other.calls
         self.instructions += other.instructions
         self.inlined = self.inlined or other.inlined
+        self.through = self.through | other.through
 
 
 @dataclass
@@ -81,11 +86,11 @@ class CostGraph:
         return sum(node.instructions for node in self.nodes.values())
 
     def renamed(self, names: dict[FunctionKey, FunctionKey]) -> "CostGraph":
-        """Return the graph with some functions under other keys."""
+        """Return a copy of the graph with some functions under other keys."""
         graph = CostGraph()
         for key, node in self.nodes.items():
             graph.node(names.get(key, key)).absorb(node)
             graph.node(names.get(key, key)).has_file = node.has_file
         for (caller, callee), edge in self.edges.items():
-            graph.add_edge(names.get(caller, caller), names.get(callee, callee), edge)
+            graph.add_edge(names.get(caller, caller), names.get(callee, callee), replace(edge))
         return graph

@@ -7,6 +7,7 @@ from zerolap.explain import text
 from zerolap.explain.attribution import SourceFunction, SourceFunctions, by_source_function
 from zerolap.explain.blame import Blame, Term, assign_blame
 from zerolap.explain.changed_lines import ChangedLines
+from zerolap.explain.contraction import without_one_sided
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 from zerolap.explain.renames import find_renames
 from zerolap.records import CallGraph, Caller, Changes, Finding, PerSide
@@ -39,6 +40,8 @@ class _Sides:
 
     base: CostGraph
     head: CostGraph
+    base_contracted: CostGraph
+    head_contracted: CostGraph
     old: SourceFunctions
     new: SourceFunctions
     changed: ChangedLines
@@ -59,8 +62,13 @@ class _Sides:
         )
 
     def edge_calls(self, caller: FunctionKey, callee: FunctionKey) -> PerSide:
-        old, new = self.base.edges.get((caller, callee)), self.head.edges.get((caller, callee))
+        old = self.base_contracted.edges.get((caller, callee))
+        new = self.head_contracted.edges.get((caller, callee))
         return PerSide(base=old.calls if old else 0.0, head=new.calls if new else 0.0)
+
+    def through(self, caller: FunctionKey, callee: FunctionKey) -> list[str]:
+        edge = self.head_contracted.edges.get((caller, callee))
+        return sorted(edge.through) if edge else []
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class _Suspect:
 def explain_change(evidence: Evidence) -> list[Finding]:
     """Return the findings on a case's change of instructions per request, most important first."""
     sides = _sides(evidence)
-    blame = assign_blame(sides.base, sides.head)
+    blame = assign_blame(sides.base_contracted, sides.head_contracted)
     total = sides.head.total() - sides.base.total()
     if total == 0:
         return []
@@ -96,7 +104,9 @@ def explain_change(evidence: Evidence) -> list[Finding]:
 def _sides(evidence: Evidence) -> _Sides:
     old, new = SourceFunctions(evidence.base_functions), SourceFunctions(evidence.head_functions)
     base, head = by_source_function(evidence.base, old), by_source_function(evidence.head, new)
-    return _Sides(base.renamed(find_renames(base, head)), head, old, new, ChangedLines(evidence.changes))
+    base = base.renamed(find_renames(base, head))
+    base_contracted, head_contracted = without_one_sided(base, head)
+    return _Sides(base, head, base_contracted, head_contracted, old, new, ChangedLines(evidence.changes))
 
 
 def _suspects(blame: Blame, sides: _Sides, total: float) -> list[_Suspect]:
@@ -157,6 +167,7 @@ def _culprit(suspect: _Suspect, sides: _Sides, rank: int) -> Finding:
             instructions=sides.own(key) if own else PerSide(base=sides.base.inclusive(key), head=sides.head.inclusive(key)),
             share=suspect.share,
             caller=callers[0] if callers else None,
+            through=sides.through((callers[0].function, callers[0].file or ""), key) if callers else [],
         ),
     )
 
@@ -165,7 +176,7 @@ def _callers(suspect: _Suspect, sides: _Sides) -> list[Caller]:
     """Return who calls the function more or less often than before; else who calls it most."""
     blamed = [term.caller for term in _largest(suspect.terms) if term.callee is not None]
     if not blamed:
-        graph = sides.head if suspect.key in sides.head.nodes else sides.base
+        graph = sides.head_contracted if suspect.key in sides.head.nodes else sides.base_contracted
         edges = graph.callers(suspect.key)
         blamed = sorted(edges, key=lambda caller: -edges[caller].instructions)[:1]
     return [

@@ -17,6 +17,7 @@ def culprit(
     instructions: PerSide,
     share: float,
     caller: Caller | None,
+    through: Sequence[str],
 ) -> str:
     """Return the sentence on a function whose cost changed."""
     place = ", ".join(part for part in (file, "changed here" if changed_here else "") if part)
@@ -27,7 +28,14 @@ def culprit(
     by = ""
     if caller is not None:
         by = f" by `{caller.function}`" + (f" ({caller.file}, changed here)" if caller.in_diff else "")
-    return f"{subject} is called {_number(calls.head)} times per request{by}, before {_number(calls.base)}: {effect}."
+        by += f" through {' and '.join(f'`{name}`' for name in through)}" if through else ""
+    return (
+        f"{subject} is called {_times(calls.head)} per request instead of {_times(calls.base)}{by}: {effect}."
+    )
+
+
+def _times(calls: float | None) -> str:
+    return "once" if calls is not None and abs(calls - 1) < CALLS_DIFFER else f"{_number(calls)} times"
 
 
 def _costs(instructions: PerSide) -> str:

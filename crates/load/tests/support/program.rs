@@ -1,7 +1,8 @@
 //! Runs `zerolap-load`, never for longer than a limit.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,8 @@ fn wait(child: &mut Child) -> ExitStatus {
 pub struct Session {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    /// Lines of its output; its end is theirs.
+    lines: Receiver<String>,
 }
 
 impl Session {
@@ -74,7 +76,14 @@ impl Session {
         let mut command = command(arguments);
         let mut child = command.arg("--control").stdin(Stdio::piped()).spawn().expect("the program starts");
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut session = Self { input: child.stdin.take(), output, child };
+        let (line_sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines() {
+                // A test that has seen enough listens no more.
+                let _ = line_sender.send(line.expect("a line"));
+            }
+        });
+        let session = Self { input: child.stdin.take(), lines, child };
         let event = session.event().expect("an event");
         (session, event)
     }
@@ -85,10 +94,12 @@ impl Session {
     }
 
     /// The next event; none at the end of output.
-    pub fn event(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        (!line.is_empty()).then(|| serde_json::from_str(&line).expect("a JSON line"))
+    pub fn event(&self) -> Option<Value> {
+        match self.lines.recv_timeout(LIMIT) {
+            Ok(line) => Some(serde_json::from_str(&line).expect("a JSON line")),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the program said nothing for {LIMIT:?}"),
+        }
     }
 
     /// Runs a slice; returns its event.
