@@ -1,4 +1,4 @@
-"""A call graph by source function: what each costs itself, and who calls whom at what cost."""
+"""A call graph by function: what each costs itself, and who calls whom at what cost."""
 
 from dataclasses import dataclass, field, replace
 
@@ -27,19 +27,17 @@ class Node:
 class Edge:
     """Calls per request and what they cost with all that the callee calls.
 
-    `inlined` where no call instruction is; `through` names functions on the way that were made transparent.
+    `through` names functions on the way that were made transparent.
     """
 
     calls: float = 0.0
     instructions: float = 0.0
-    inlined: bool = False
-    through: frozenset[str] = frozenset()
+    through: frozenset[FunctionKey] = frozenset()
 
     def absorb(self, other: "Edge") -> None:
         """Add another's costs to this one's."""
         self.calls += other.calls
         self.instructions += other.instructions
-        self.inlined = self.inlined or other.inlined
         self.through = self.through | other.through
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.explain import text
-from zerolap.explain.attribution import SourceFunction, SourceFunctions, by_source_function
+from zerolap.explain.attribution import SourceFunction, SourceFunctions, cost_graph
 from zerolap.explain.blame import Blame, Term, assign_blame
 from zerolap.explain.changed_lines import ChangedLines
-from zerolap.explain.contraction import without_one_sided
+from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
+from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
 from zerolap.records import CallGraph, Caller, Changes, Finding, PerSide
 
@@ -68,7 +69,7 @@ class _Sides:
 
     def through(self, caller: FunctionKey, callee: FunctionKey) -> list[str]:
         edge = self.head_contracted.edges.get((caller, callee))
-        return sorted(edge.through) if edge else []
+        return sorted(name for name, _ in edge.through) if edge else []
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ def explain_change(evidence: Evidence) -> list[Finding]:
 
 def _sides(evidence: Evidence) -> _Sides:
     old, new = SourceFunctions(evidence.base_functions), SourceFunctions(evidence.head_functions)
-    base, head = by_source_function(evidence.base, old), by_source_function(evidence.head, new)
-    base = base.renamed(find_renames(base, head))
-    base_contracted, head_contracted = without_one_sided(base, head)
+    base, head = inline_alike(cost_graph(evidence.base, old), cost_graph(evidence.head, new), old, new)
+    base, head = inline_alike(base.renamed(find_renames(base, head)), head, old, new)
+    base_contracted, head_contracted = without_detours(base, head)
     return _Sides(base, head, base_contracted, head_contracted, old, new, ChangedLines(evidence.changes))
 
 

@@ -1,0 +1,1 @@
+"""Measurements of Zerolap itself; each writes `.bench/NAME.json`."""
