@@ -162,7 +162,6 @@ xadd-auto-id  ! regression
      42 % of the change; calls per request 1 → 2; instructions per request 790.1
      → 1,580
      called by xaddCommand none → 2 (in this change)
-     It runs twice per request.
   2. second  t_stream.c:2210  in this change
      42 % of the change; calls per request 1 → 2; instructions per request 790.1
      → 1,580

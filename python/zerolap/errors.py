@@ -37,8 +37,6 @@ class EnvironmentMissing(ZerolapError):
 class BuildFailed(ZerolapError):
     """A source does not build; `details` holds the end of the compiler's output."""
 
-    exit_code: ClassVar[int] = 3
-
 
 class TrialFailed(ZerolapError):
     """A trial could not be carried out; `details` holds the end of the server's log."""

@@ -72,7 +72,10 @@ class Builder:
             raise UsageError(f"`{source.path}` is not an executable file")
         digest = _digest(["binary", hashlib.sha256(source.path.read_bytes()).hexdigest()])
         artifact = Artifact(version=server_version(source.path), source_root="")
-        return _built(source, digest, source.path, artifact)
+        try:
+            return _built(source, digest, source.path, artifact)
+        except ValueError as wrong:
+            raise UsageError(f"`{source.path}` is no program that can be counted: {wrong}") from wrong
 
     def _from_source(self, source: Tree | Revision) -> BuiltServer:
         digest = _digest([str(RECIPE_REVISION), export.content_digest(source), compiler_version()])

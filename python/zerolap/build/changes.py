@@ -76,7 +76,7 @@ def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
 
 
 def _file_name(name: str, prefix: str, strip: str) -> str:
-    name = name.split("\t")[0].strip('"')
+    name = name.split("\t", maxsplit=1)[0].strip('"')
     if name == "/dev/null":
         return ""
     return name.removeprefix(prefix).removeprefix(strip)

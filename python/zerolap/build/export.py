@@ -36,7 +36,9 @@ def export(source: Tree | Revision, directory: Path) -> None:
 def _export_revision(source: Revision, directory: Path) -> None:
     command = ["git", "-C", str(source.repository), "archive", "--format=tar", source.commit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
-        unpacked = subprocess.run(["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False)
+        unpacked = subprocess.run(
+            ["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False
+        )
         fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
     if archive.returncode != 0 or unpacked.returncode != 0:
         raise BuildFailed(f"`{source.name}` cannot be taken out of git", details=fault.decode(errors="replace"))

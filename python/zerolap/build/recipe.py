@@ -33,6 +33,6 @@ def recipe_for(tree: Path, jobs: int) -> Recipe:
 
 def _server_name(makefile: str) -> str:
     """Return the program's name as the Makefile assigns it, such as `redis-server`."""
-    assigned = dict(re.findall(r"^(\w+)\s*[:?]?=\s*(\S+)\s*$", makefile, re.MULTILINE))
+    assigned = dict(re.findall(r"^(\w+)[ \t]*[:?]?=[ \t]*(\S+)[ \t]*$", makefile, re.MULTILINE))
     name = assigned.get("SERVER_NAME") or assigned.get("REDIS_SERVER_NAME") or "redis-server"
     return re.sub(r"\$[({](\w+)[)}]", lambda match: assigned.get(match.group(1), ""), name)

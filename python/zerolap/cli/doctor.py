@@ -21,7 +21,9 @@ STYLES = {"ok": "green", "warning": "yellow", "missing": "red"}
 
 @app.command(help=HELP)
 def doctor(
-    json: Annotated[str | None, typer.Option("--json", help="Write JSON; - is standard output.", metavar="FILE|-")] = None,
+    json: Annotated[
+        str | None, typer.Option("--json", help="Write JSON; - is standard output.", metavar="FILE|-")
+    ] = None,
 ) -> None:
     """Examine and print."""
     import json as encoder

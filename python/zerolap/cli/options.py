@@ -24,7 +24,9 @@ class FailOn(StrEnum):
     UNSURE = "unsure"
 
 
-Cases = Annotated[list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")]
+Cases = Annotated[
+    list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")
+]
 Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
 CasesDirectory = Annotated[
     Path | None, typer.Option("--cases", help="Case files instead of the core suite.", metavar="DIR|FILE")
@@ -34,23 +36,24 @@ Command = Annotated[
 ]
 Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
 Engine = Annotated[str, typer.Option(help="Engines, separated by commas.", metavar="NAMES")]
-Budget = Annotated[
-    str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")
-]
-MinEffect = Annotated[
-    str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")
-]
+Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
+MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Data sets and requests scaled down to a tenth.")]
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
 ]
-Json = Annotated[str | None, typer.Option("--json", help="Write the JSON document; - is standard output.", metavar="FILE|-")]
+Json = Annotated[
+    str | None, typer.Option("--json", help="Write the JSON document; - is standard output.", metavar="FILE|-")
+]
 Html = Annotated[str | None, typer.Option("--html", help="Write a one-file HTML report.", metavar="FILE")]
 Markdown = Annotated[
-    str | None, typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-")
+    str | None,
+    typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-"),
 ]
 FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 1 on this or worse.")]
-StoreLocation = Annotated[str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")]
+StoreLocation = Annotated[
+    str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")
+]
 Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
 
@@ -82,6 +85,8 @@ def engines(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         _require_engine(name)
+    if not names:
+        raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
     return names
 
 
@@ -97,6 +102,10 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"`--config {pair}` is not understood", hint="write --config maxmemory=100mb")
+        try:
+            shlex.split(value)
+        except ValueError as wrong:
+            raise UsageError(f"`--config {pair}` is not understood: {wrong}", hint="close the quotes") from wrong
         settings[name.strip()] = value
     return settings
 

@@ -19,7 +19,9 @@ Examples:
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 """
 
-Server = Annotated[str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")]
+Server = Annotated[
+    str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")
+]
 
 
 @app.command(help=HELP)

@@ -20,9 +20,11 @@ def default_map() -> dict[str, Any]:
     if not FILE.exists():
         return {}
     try:
-        document = tomllib.loads(FILE.read_text())
-    except tomllib.TOMLDecodeError as wrong:
+        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
+    except OSError as fault:
+        raise UsageError(f"`{FILE}` cannot be read: {fault.strerror}") from fault
     shared = {name: value for name, value in document.items() if not isinstance(value, dict)}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     for verb in tables:
@@ -30,9 +32,13 @@ def default_map() -> dict[str, Any]:
             raise UsageError(f"`{FILE}` has a table `{verb}`, which is no verb", hint=f"verbs: {', '.join(VERBS)}")
     for name in {*shared, *(name for table in tables.values() for name in table)}:
         if name not in OPTIONS:
-            raise UsageError(f"`{FILE}` sets `{name}`, which is no option", hint=f"options: {', '.join(sorted(OPTIONS))}")
+            raise UsageError(
+                f"`{FILE}` sets `{name}`, which is no option", hint=f"options: {', '.join(sorted(OPTIONS))}"
+            )
     return {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
 
 
 def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:
-    return {name.replace("-", "_"): value for name, value in options.items()}
+    """Return the values under the names of the verbs' parameters; `cases` there are the positional names."""
+    parameters = {"cases": "cases_directory"}
+    return {parameters.get(name, name.replace("-", "_")): value for name, value in options.items()}

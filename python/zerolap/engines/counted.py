@@ -31,7 +31,8 @@ QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "activerehashing": "no", "jemal
 
 # `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
 GLIBC_TUNABLES = ":".join(
-    f"glibc.cpu.x86_{name}={1 << 40}" for name in ("rep_movsb_threshold", "rep_stosb_threshold", "non_temporal_threshold")
+    f"glibc.cpu.x86_{name}={1 << 40}"
+    for name in ("rep_movsb_threshold", "rep_stosb_threshold", "non_temporal_threshold")
 )
 
 CALLGRIND = (
@@ -131,7 +132,7 @@ def _quiet(server: RunningServer) -> None:
             server.client.config_set(name, value)
         except redis.ResponseError:
             continue
-        except redis.ConnectionError as lost:
+        except (redis.ConnectionError, redis.TimeoutError) as lost:
             raise server.failure(f"the server was lost: {lost}") from lost
 
 
@@ -153,9 +154,7 @@ def _measure(trial: CountedTrial, server: RunningServer, pin: Pin, load: LoadPro
     pin.carry_out(Request.DUMP, one_cycle)
     load.slice(unit)
     pin.carry_out(Request.DUMP, one_cycle)
-    requests = trial.requests or _choose(
-        _dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, trial.scale
-    )
+    requests = trial.requests or _choose(_dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, trial.scale)
 
     load.slice(requests.small)
     before = _calls(server, trial.case)
@@ -196,7 +195,10 @@ def _dumped_instructions(dump: Path) -> float:
 
 def _calls(server: RunningServer, case: Case) -> int:
     """Return how often the server says that it has executed the case's commands."""
-    statistics = server.client.info("commandstats")
+    try:
+        statistics = server.client.info("commandstats")
+    except redis.RedisError as fault:
+        raise TrialFailed(f"the server does not say what it executed: {fault}") from fault
     verbs = {verb.lower() for verb in case.verbs}
     calls = 0
     for name, figures in statistics.items():

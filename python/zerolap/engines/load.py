@@ -113,7 +113,17 @@ def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
 
 def case_arguments(case: Case, seed: int) -> list[str]:
     """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
-    arguments = ["--threads", "1", "--clients", "1", "--pipeline", str(case.pipeline), "--lockstep", "--seed", str(seed)]
+    arguments = [
+        "--threads",
+        "1",
+        "--clients",
+        "1",
+        "--pipeline",
+        str(case.pipeline),
+        "--lockstep",
+        "--seed",
+        str(seed),
+    ]
     arguments += key_arguments(case.keys, case.data_size, case.random_data)
     for command, ratio in zip(case.commands, case.ratios, strict=True):
         arguments += ["--command", command, "--command-ratio", str(ratio)]

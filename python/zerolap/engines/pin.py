@@ -26,6 +26,8 @@ STATE_OFFSET = SEEN_OFFSET + SEEN.size + ELAPSED_BYTES
 # 1 January 2035: a deadline computed from the virtual clock is not reached while a trial lasts.
 START_REALTIME_NS = 2_051_222_400 * 10**9
 SEED_STEP_NS = 1_000 * 10**9
+# More of them would take the clock to other centuries, and beyond 64 bits.
+SEED_STEPS = 10_000
 STEP_PER_WAKE_NS = 10_000
 STEP_PER_READING_NS = 50
 
@@ -49,7 +51,7 @@ class Pin:
         self._random = directory / "random"
         self._cpuinfo = directory / "cpuinfo"
         page = bytearray(PAGE_BYTES)
-        start_ns = START_REALTIME_NS + seed * SEED_STEP_NS
+        start_ns = START_REALTIME_NS + seed % SEED_STEPS * SEED_STEP_NS
         FIXED_FIELDS.pack_into(page, 0, start_ns, STEP_PER_WAKE_NS, STEP_PER_READING_NS, seed)
         self._control.write_bytes(page)
         self._random.write_bytes(random.Random(seed).randbytes(RANDOM_BYTES))

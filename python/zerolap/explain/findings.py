@@ -11,7 +11,7 @@ from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
-from zerolap.records import CallGraph, Caller, Changes, Finding, PerSide
+from zerolap.records import Caller, CallGraph, Changes, Finding, PerSide
 
 ENOUGH_SHARE = 0.6
 LISTED_SHARE = 0.95
@@ -147,28 +147,32 @@ def _culprit(suspect: _Suspect, sides: _Sides, rank: int) -> Finding:
         in_diff = sides.body_changed(key) or (sides.changed.mentions(key) and calls.base != calls.head)
     callers = _callers(suspect, sides)
     own = any(term.callee is None for term in _largest(suspect.terms)[:1])
+    file = key[1] if node.has_file else None
+    inclusive = PerSide(base=sides.base.inclusive(key), head=sides.head.inclusive(key))
     return Finding(
         kind="culprit",
         rank=rank,
         function=key[0],
-        file=key[1] if node.has_file else None,
+        file=file,
         lines=sides.changed.lines_in(key, sides.head) or None,
-        instructions_per_op=PerSide(base=sides.base.inclusive(key), head=sides.head.inclusive(key)),
+        instructions_per_op=inclusive,
         self_instructions_per_op=sides.own(key),
         calls_per_op=calls,
         share_of_change=suspect.share,
         in_diff=in_diff,
         callers=callers,
         text=text.culprit(
-            key[0],
-            file=key[1] if node.has_file else None,
-            changed_here=sides.body_changed(key),
-            own=own,
-            calls=calls,
-            instructions=sides.own(key) if own else PerSide(base=sides.base.inclusive(key), head=sides.head.inclusive(key)),
-            share=suspect.share,
-            caller=callers[0] if callers else None,
-            through=sides.through((callers[0].function, callers[0].file or ""), key) if callers else [],
+            text.Culprit(
+                function=key[0],
+                file=file,
+                changed_here=sides.body_changed(key),
+                own=own,
+                calls=calls,
+                instructions=sides.own(key) if own else inclusive,
+                share=suspect.share,
+                caller=callers[0] if callers else None,
+                through=sides.through((callers[0].function, callers[0].file or ""), key) if callers else [],
+            )
         ),
     )
 
@@ -193,7 +197,7 @@ def _callers(suspect: _Suspect, sides: _Sides) -> list[Caller]:
 
 def _moved(blame: Blame, total: float, count: int) -> list[Finding]:
     """Return what was set off: cost that left one place in a function and came back in another."""
-    findings = []
+    findings: list[Finding] = []
     for key, instructions in sorted(blame.cancelled.items(), key=lambda one: -one[1]):
         if instructions < MOVED_SHARE * abs(total):
             break

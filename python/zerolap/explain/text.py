@@ -1,37 +1,49 @@
 """The sentences of findings."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from zerolap.records import Caller, PerSide
 
 CALLS_DIFFER = 0.01
 
 
-def culprit(
-    function: str,
-    *,
-    file: str | None,
-    changed_here: bool,
-    own: bool,
-    calls: PerSide,
-    instructions: PerSide,
-    share: float,
-    caller: Caller | None,
-    through: Sequence[str],
-) -> str:
+@dataclass(frozen=True)
+class Culprit:
+    """What the sentence on a function tells: `own` if its own work changed rather than how often it is called.
+
+    `instructions` are its own where `own`, else with all that it calls; `through` names functions between it and the
+    caller.
+    """
+
+    function: str
+    file: str | None
+    changed_here: bool
+    own: bool
+    calls: PerSide
+    instructions: PerSide
+    share: float
+    caller: Caller | None
+    through: Sequence[str]
+
+
+def culprit(found: Culprit) -> str:
     """Return the sentence on a function whose cost changed."""
-    place = ", ".join(part for part in (file, "changed here" if changed_here else "") if part)
-    subject = f"`{function}` ({place})" if place else f"`{function}`"
-    effect = f"{_signed(instructions)} instructions per request, {share:.0%} of the change"
-    if own:
-        return f"{subject} itself {_costs(instructions)} instructions per request: {effect}."
-    by = ""
-    if caller is not None:
-        by = f" by `{caller.function}`" + (f" ({caller.file}, changed here)" if caller.in_diff else "")
-        by += f" through {' and '.join(f'`{name}`' for name in through)}" if through else ""
-    return (
-        f"{subject} is called {_times(calls.head)} per request instead of {_times(calls.base)}{by}: {effect}."
-    )
+    place = ", ".join(part for part in (found.file, "changed here" if found.changed_here else "") if part)
+    subject = f"`{found.function}` ({place})" if place else f"`{found.function}`"
+    effect = f"{_signed(found.instructions)} instructions per request, {found.share:.0%} of the change"
+    if found.own:
+        return f"{subject} itself {_costs(found.instructions)} instructions per request: {effect}."
+    times = f"{_times(found.calls.head)} per request instead of {_times(found.calls.base)}"
+    return f"{subject} is called {times}{_by(found)}: {effect}."
+
+
+def _by(found: Culprit) -> str:
+    if found.caller is None:
+        return ""
+    place = f" ({found.caller.file}, changed here)" if found.caller.in_diff else ""
+    through = f" through {' and '.join(f'`{name}`' for name in found.through)}" if found.through else ""
+    return f" by `{found.caller.function}`{place}{through}"
 
 
 def _times(calls: float | None) -> str:
@@ -71,8 +83,8 @@ def moved(function: str, instructions: float) -> str:
 def stripped(sides: Sequence[str]) -> str:
     """Return the sentence for a binary without symbols."""
     return (
-        f"The binary of {' and '.join(sides)} is stripped: functions that are not exported are invisible, their cost is "
-        "shown without a name or under a neighbour's; calls between them are not seen."
+        f"The binary of {' and '.join(sides)} is stripped: functions that are not exported are invisible, "
+        "their cost is shown without a name or under a neighbour's; calls between them are not seen."
     )
 
 
@@ -83,4 +95,6 @@ def no_debug_information() -> str:
 
 def no_changes() -> str:
     """Return the sentence for sources that cannot be compared."""
-    return "The sources are not both revisions of one repository or trees: functions are not matched with changed lines."
+    return (
+        "The sources are not both revisions of one repository or trees: functions are not matched with changed lines."
+    )

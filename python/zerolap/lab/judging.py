@@ -24,5 +24,7 @@ def undecided(measured: Mapping[Side, Sequence[Measurement]], settings: Settings
 
 def _judge(base: Sequence[Measurement], head: Sequence[Measurement], settings: Settings) -> list[Judged]:
     min_effect = settings.min_effect["counted"]
-    judged = [judge_counted(name, base, head, min_effect) for name, metric in METRICS.items() if metric.engine == "counted"]
+    judged = [
+        judge_counted(name, base, head, min_effect) for name, metric in METRICS.items() if metric.engine == "counted"
+    ]
     return [one for one in judged if one is not None]

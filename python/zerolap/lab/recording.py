@@ -1,5 +1,6 @@
 """Stores each trial as it ends."""
 
+import contextlib
 from dataclasses import replace
 
 from zerolap.judge import MIN_BLOCKS
@@ -23,19 +24,20 @@ def record_events(
     recorded: dict[str, dict[Side, list[Measurement]]] = {
         case.name: {side: [] for side in plan.sides} for case in plan.cases
     }
-    for event in carry_out(plan):
-        match event:
-            case TrialDone(trial, counted):
-                profile = store.blobs.put(counted.graph)
-                measurement = counted.measurement.model_copy(update={"profile": profile})
-                store.record_trial(identity, trial, measurement)
-                recorded[trial.case][trial.side].append(measurement)
-                ended[trial.case] += 1
-                expected[trial.case] = max(expected[trial.case], ended[trial.case])
-                progress.trial_done(trial.case, sum(ended.values()), sum(expected.values()))
-            case TrialFault(trial, fault):
-                store.record_failure(identity, trial, fault.message, fault.details)
-            case CaseDone(trials):
-                expected[trials.case.name] = ended[trials.case.name]
-                done[trials.case.name] = replace(trials, measurements=recorded[trials.case.name])
-                progress.trial_done(trials.case.name, sum(ended.values()), sum(expected.values()))
+    with contextlib.closing(carry_out(plan)) as events:
+        for event in events:
+            match event:
+                case TrialDone(trial, counted):
+                    profile = store.blobs.put(counted.graph)
+                    measurement = counted.measurement.model_copy(update={"profile": profile})
+                    store.record_trial(identity, trial, measurement)
+                    recorded[trial.case][trial.side].append(measurement)
+                    ended[trial.case] += 1
+                    expected[trial.case] = max(expected[trial.case], ended[trial.case])
+                    progress.trial_done(trial.case, sum(ended.values()), sum(expected.values()))
+                case TrialFault(trial, fault):
+                    store.record_failure(identity, trial, fault.message, fault.details)
+                case CaseDone(trials):
+                    expected[trials.case.name] = ended[trials.case.name]
+                    done[trials.case.name] = replace(trials, measurements=recorded[trials.case.name])
+                    progress.trial_done(trials.case.name, sum(ended.values()), sum(expected.values()))

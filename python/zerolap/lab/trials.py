@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +38,8 @@ class SideUnderTest:
 class TrialPlan:
     """What to carry out: every case on every side, block after block until `enough` says so.
 
-    `budget_seconds` bounds the time spent in trials; `scale` shrinks data sets and requests; `workers` trials run at the same time, which counting does not
-    mind.
+    `budget_seconds` bounds the time spent in trials; `scale` shrinks data sets and requests. `workers` trials run at
+    the same time, which counting does not mind.
     """
 
     cases: Sequence[Case]
@@ -91,15 +91,16 @@ Event: TypeAlias = TrialDone | TrialFault | CaseDone
 class _Shared:
     """What the workers share."""
 
-    events: "queue.Queue[Event | BaseException | None]" = field(default_factory=queue.Queue)
+    events: "queue.Queue[Event | BaseException]" = field(default_factory=queue.Queue)
     stopping: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)
 
 
-def carry_out(plan: TrialPlan) -> Iterator[Event]:
+def carry_out(plan: TrialPlan) -> Generator[Event, None, None]:
     """Yield what happens, in the caller's thread, until every case is done.
 
-    Raises what ends the whole work, such as `EnvironmentMissing`. However it ends, no process is left behind.
+    Raises what ends the whole work, such as `EnvironmentMissing`. However it ends, no process is left behind; who stops
+    asking for more closes it.
     """
     shared = _Shared()
     finished = False
@@ -107,14 +108,11 @@ def carry_out(plan: TrialPlan) -> Iterator[Event]:
         try:
             for case in plan.cases:
                 pool.submit(_work, plan, case, shared)
-            pool.submit(shared.events.put, None) if not plan.cases else None
             left = len(plan.cases)
             while left:
                 event = shared.events.get()
                 if isinstance(event, BaseException):
                     raise event
-                if event is None:
-                    break
                 if isinstance(event, CaseDone):
                     left -= 1
                 yield event
@@ -180,12 +178,10 @@ def _out_of_budget(plan: TrialPlan, shared: _Shared) -> bool:
 
 
 def _seed(seed: int, block: int) -> int:
-    return seed * SEEDS_PER_RUN + block
+    return (seed * SEEDS_PER_RUN + block) % 2**64
 
 
-def _one_trial(
-    trial: Trial, case: Case, under_test: SideUnderTest, requests: Requests | None, scale: float
-) -> Counted:
+def _one_trial(trial: Trial, case: Case, under_test: SideUnderTest, requests: Requests | None, scale: float) -> Counted:
     """Carry out a trial in a directory of its own, whose name has the same length on both sides."""
     directory = Path(tempfile.mkdtemp(prefix="zerolap-"))
     try:

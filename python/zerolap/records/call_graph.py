@@ -25,7 +25,7 @@ class GraphFunction(Record):
 
 
 class GraphEdge(Record):
-    """Calls from one function to another, with what they cost in all; `lines` holds (file, line, calls) of call sites."""
+    """Calls from one function to another and what they cost in all; `lines` holds (file, line, calls) of call sites."""
 
     caller: int
     callee: int

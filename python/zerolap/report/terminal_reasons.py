@@ -78,7 +78,6 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
         lines.line(figures, indent=5)
     if finding.callers:
         lines.line("called by " + callers(finding), indent=5)
-    lines.line(one_line(finding.text), indent=5)
 
 
 def culprit_figures(finding: Finding) -> list[str]:

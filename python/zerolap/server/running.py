@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from zerolap.records import TrialFailed
+from zerolap.records import TrialFailed, UsageError
 from zerolap.sandbox import Confinement, Process, launch
 
 START_SECONDS = 60
@@ -30,7 +32,7 @@ class RunningServer:
             socket_timeout=REPLY_SECONDS,
             single_connection_client=False,
             protocol=2,
-            retry=None,
+            retry=Retry(NoBackoff(), 0),
         )
 
     @property
@@ -41,7 +43,7 @@ class RunningServer:
     def command(self, *arguments: str | bytes) -> object:
         """Send a command and return its reply; raises `TrialFailed` if the server refuses it or is gone."""
         try:
-            return self.client.execute_command(*arguments)
+            return self.client.execute_command(*arguments)  # type: ignore[no-untyped-call]
         except redis.ResponseError as refused:
             shown = " ".join(str(argument) for argument in arguments)[:80]
             raise TrialFailed(f"the server refused `{shown}`: {refused}") from refused
@@ -65,9 +67,13 @@ class RunningServer:
             if not self.alive:
                 raise self.failure("the server did not start")
             if self.socket.exists():
-                with contextlib.suppress(redis.ConnectionError, redis.BusyLoadingError):
+                try:
                     self.client.ping()
                     return
+                except (redis.AuthenticationError, redis.ResponseError) as refused:
+                    raise self.failure(f"the server refused `PING`: {refused}") from refused
+                except (redis.ConnectionError, redis.TimeoutError):
+                    pass
             time.sleep(POLL_SECONDS)
         raise self.failure(f"the server was not ready within {START_SECONDS} s")
 
@@ -80,7 +86,10 @@ def setting_arguments(settings: Mapping[str, str]) -> list[str]:
     """Return settings as a server's command line takes them; a value may hold several words."""
     arguments = []
     for name, value in settings.items():
-        arguments += [f"--{name}", *(shlex.split(value) or [""])]
+        try:
+            arguments += [f"--{name}", *(shlex.split(value) or [""])]
+        except ValueError as wrong:
+            raise UsageError(f"the server setting `{name}` has the value `{value}`: {wrong}") from wrong
     return arguments
 
 
