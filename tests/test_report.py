@@ -166,7 +166,6 @@ xadd-auto-id  ! regression
      42 % of the change; calls per request 1 → 2; instructions per request 790.1
      → 1,580
      called by xaddCommand none → 2 (in this change)
-     Less.
   moved cost: 120 instructions moved.
 
 lpush  ? unsure

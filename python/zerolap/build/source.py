@@ -57,14 +57,14 @@ def resolve(text: str, repository: Path | None) -> Source:
     tried = ["not an endpoint (`tcp://…` or `unix://…`)"]
     path = Path(text).expanduser()
     if path.exists():
-        return _from_path(text, path.resolve())
+        return _from_path(text, path)
     tried.append(f"no file or directory `{text}`")
     revision = _from_revision(text, repository, tried)
     if revision is not None:
         return revision
     program = shutil.which(text)
     if program is not None:
-        return Binary(text, Path(program).resolve())
+        return Binary(text, Path(program).absolute())
     tried.append(f"no program `{text}` on the PATH")
     raise UsageError(
         f"`{text}` names no server",
@@ -74,7 +74,8 @@ def resolve(text: str, repository: Path | None) -> Source:
 
 
 def _from_path(name: str, path: Path) -> Source:
-    return Tree(name, path) if path.is_dir() else Binary(name, path)
+    # A program's links are kept: some, such as Debian's redis-server, go by the name that they are started under.
+    return Tree(name, path.resolve()) if path.is_dir() else Binary(name, path.absolute())
 
 
 def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revision | None:

@@ -107,7 +107,9 @@ def count(trial: CountedTrial) -> Counted:
                 with load_program(server.socket, load_log, case_arguments(trial.case, trial.seed)) as load:
                     windows = _measure(trial, server, pin, load, dumps)
             except TrialFailed as fault:
-                raise fault if server.alive else server.failure(fault.message) from fault
+                if server.died():
+                    raise server.failure(fault.message) from fault
+                raise
         found += checks.pinned_checks(pin.clock_readings, pin.random_readings)
     return _evaluate(trial, windows, found, time.monotonic() - began)
 

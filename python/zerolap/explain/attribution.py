@@ -47,10 +47,15 @@ class SourceFunctions:
 
 
 def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
-    """Return the graph with each function under its name and the file that defines it."""
+    """Return the graph with each function under its name and the file that defines it.
+
+    What occurs in the small window only has less than no cost a request; it is left out.
+    """
     result = CostGraph()
     keys = [_key(graph, function, functions) for function in graph.functions]
     for key, function in zip(keys, graph.functions, strict=True):
+        if function.instructions <= 0 or function.calls < 0:
+            continue
         node = result.node(key)
         node.has_file = function.file is not None
         node.calls += function.calls
@@ -59,7 +64,9 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
             place = graph.files[file], line
             node.lines[place] = node.lines.get(place, 0.0) + instructions
     for edge in graph.edges:
-        result.add_edge(keys[edge.caller], keys[edge.callee], Edge(edge.calls, edge.instructions))
+        caller, callee = keys[edge.caller], keys[edge.callee]
+        if edge.calls > 0 and edge.instructions > 0 and caller in result.nodes and callee in result.nodes:
+            result.add_edge(caller, callee, Edge(edge.calls, edge.instructions))
     return result
 
 

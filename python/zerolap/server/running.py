@@ -16,6 +16,7 @@ from zerolap.sandbox import Confinement, Process, launch
 START_SECONDS = 60
 POLL_SECONDS = 0.01
 REPLY_SECONDS = 60
+DYING_SECONDS = 2
 
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 
@@ -50,12 +51,16 @@ class RunningServer:
         except (redis.ConnectionError, redis.TimeoutError) as lost:
             raise self.failure(f"the server was lost: {lost}") from lost
 
+    def died(self) -> bool:
+        """Whether the process ended, or does so within a moment: a connection is lost before the process is gone."""
+        end = time.monotonic() + DYING_SECONDS
+        while self.alive and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+        return not self.alive
+
     def failure(self, what: str) -> TrialFailed:
         """Return the error for a server that failed, with its end and the end of its log."""
-        for _ in range(50):
-            if not self.alive:
-                break
-            time.sleep(POLL_SECONDS)
+        self.died()
         code = self._process.returncode
         message = what if code is None else f"{what}; the server died ({_ending(code)})"
         return TrialFailed(message, hint="the end of its log says why", details=self._process.output_tail())

@@ -1,0 +1,105 @@
+"""The command line as a user meets it: a process, its two outputs, its exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROGRAM = [sys.executable, "-c", 'import sys; sys.argv[0] = "zerolap"; from zerolap.cli import main; main()']
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def document(self) -> Any:
+        """Return standard output, which must be one JSON document."""
+        return json.loads(self.out)
+
+    def fails_with(self, code: int, *parts: str) -> None:
+        """Assert the exit code, one message without a traceback, and what the message holds."""
+        assert self.code == code, self
+        assert "Traceback" not in self.err, self.err
+        assert [line.startswith("error: ") for line in self.err.splitlines()].count(True) == 1, self.err
+        for part in parts:
+            assert part in self.err, self.err
+
+
+class Zerolap:
+    """Runs the program in a directory of its own; its trials are below `trials`."""
+
+    def __init__(self, directory: Path, store: Path | None = None) -> None:
+        self.directory = directory
+        self.trials = directory / "t"
+        self.trials.mkdir(exist_ok=True)
+        self.store = store or directory / "store"
+
+    def __call__(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
+        child = self.start(*arguments, environment=environment)
+        out, err = child.communicate()
+        return Ended(child.returncode, out, err)
+
+    def start(
+        self, *arguments: str | Path, environment: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*PROGRAM, *map(str, arguments)],
+            cwd=self.directory,
+            env={**os.environ, "TMPDIR": str(self.trials), "COLUMNS": "200", **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def processes(self) -> list[str]:
+        """Return the command lines of all processes that belong to trials or builds of this directory."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if str(self.trials) in line or str(self.store) in line:
+                found.append(line)
+        return found
+
+    def leaves_nothing(self) -> None:
+        """Assert that neither a process nor a trial's directory is left."""
+        self.wait_for_no_process()
+        assert list(self.trials.iterdir()) == []
+
+    def wait_for_no_process(self) -> None:
+        end = time.monotonic() + PATIENCE_SECONDS
+        while left := self.processes():
+            assert time.monotonic() < end, left
+            time.sleep(0.05)
+
+
+def stop(child: "subprocess.Popen[str]", number: signal.Signals) -> Ended:
+    """Send a signal to the program alone and return how it ended."""
+    child.send_signal(number)
+    out, err = child.communicate(timeout=PATIENCE_SECONDS)
+    return Ended(child.returncode, out, err)
+
+
+def path_without(directory: Path, *names: str) -> dict[str, str]:
+    """Return an environment whose PATH has all of this machine's programs but these."""
+    directory.mkdir()
+    for place in ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"):
+        for program in Path(place).glob("*"):
+            link = directory / program.name
+            if program.name not in names and not link.is_symlink():
+                link.symlink_to(program)
+    return {"PATH": str(directory)}

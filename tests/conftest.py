@@ -1,0 +1,54 @@
+"""What tests of several subjects share: the command line, the toy server, real programs or a reason to skip."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import Zerolap
+from toy_server import ToySource, compile_toy
+
+
+def _required(*programs: str) -> None:
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+@pytest.fixture(scope="session")
+def valgrind() -> None:
+    _required("valgrind")
+
+
+@pytest.fixture(scope="session")
+def compiler() -> None:
+    _required("git", "make", "cc")
+
+
+@pytest.fixture(scope="session")
+def redis_server(valgrind: None) -> Path:
+    _required("redis-server")
+    return Path(shutil.which("redis-server") or "")
+
+
+@pytest.fixture(scope="session")
+def toy(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> ToySource:
+    """The toy server's repository; every commit of a test is on top of the first."""
+    return ToySource(tmp_path_factory.mktemp("toy") / "source")
+
+
+@pytest.fixture(scope="session")
+def toy_program(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The toy server as a binary."""
+    return compile_toy(ToySource(tmp_path_factory.mktemp("toy-program") / "source").path)
+
+
+@pytest.fixture(scope="session")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of which many tests use the builds."""
+    return tmp_path_factory.mktemp("shared") / "store"
+
+
+@pytest.fixture
+def zerolap(tmp_path: Path) -> Zerolap:
+    """The program in an empty directory."""
+    return Zerolap(tmp_path)

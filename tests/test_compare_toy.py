@@ -1,0 +1,243 @@
+"""Comparisons of real builds of a small server: what changed is found, with its reason, and nothing else is blamed."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Ended, Zerolap
+from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource, compile_toy
+
+pytestmark = pytest.mark.usefixtures("valgrind")
+
+BUSY = WORK_BEGINS + "\n    for (volatile int turn = 0; turn < 300; turn++);"
+
+
+@pytest.fixture
+def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> Any:
+    """Runs a quick comparison over the toy's repository."""
+
+    def run(base: str | Path, head: str | Path, *arguments: str | Path) -> Ended:
+        common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--json", "-"]
+        ended = zerolap("compare", base, head, *common, *arguments)
+        zerolap.leaves_nothing()
+        return ended
+
+    return run
+
+
+def case_of(document: Any, name: str) -> Any:
+    return next(case for case in document["cases"] if case["case"] == name)
+
+
+def words(document: Any) -> dict[str, str]:
+    return {case["case"]: case["verdict"] for case in document["cases"]}
+
+
+def test_function_called_twice(compare: Any, toy: ToySource) -> None:
+    head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    ended = compare(toy.first, head, "toy-get", "toy-set")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert words(document) == {"toy-get": "regression", "toy-set": "same"}
+    culprit = case_of(document, "toy-get")["findings"][0]
+    assert culprit["kind"] == "culprit"
+    assert culprit["rank"] == 1
+    assert (culprit["function"], culprit["file"]) == ("checksum_value", "format.c")
+    assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 2.0})
+    assert culprit["in_diff"] is True
+    assert culprit["share_of_change"] > 0.8
+    assert culprit["callers"][0]["function"] == "get_command"
+    assert culprit["callers"][0]["in_diff"] is True
+    assert culprit["callers"][0]["calls_per_op"] == pytest.approx({"base": 1.0, "head": 2.0})
+    assert "checksum_value" in culprit["text"]
+    assert_is_the_documented_comparison(document, toy.first, head)
+    assert case_of(document, "toy-set")["findings"] == []
+
+
+def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> None:
+    assert document["schema"] == "zerolap.comparison/1"
+    assert re.fullmatch(r"c-[0-9a-f]+", document["id"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["created"])
+    assert document["command_line"].startswith("zerolap compare ")
+    assert document["state"] == "done"
+    for side, commit in (("base", base), ("head", head)):
+        build = document[side]
+        assert {"name", "commit", "version", "build", "build_id", "flags"} <= build.keys()
+        assert (build["name"], build["commit"], build["version"]) == (commit, commit, "1.0.0")
+        assert re.fullmatch(r"b-[0-9a-f]+", build["build"])
+        assert re.fullmatch(r"[0-9a-f]{40}", build["build_id"])
+        assert "-O2" in build["flags"].split()
+    assert document["base"]["build"] != document["head"]["build"]
+    platform = document["platform"]
+    assert platform.keys() == {"name", "fingerprint", "cpu", "cores", "kernel"}
+    assert platform["cores"] >= 1
+    settings = document["settings"]
+    assert settings["engines"] == ["counted"]
+    assert settings["min_effect"] == {"counted": 0.005}
+    assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
+    assert document["summary"].keys() == {
+        "regression", "improvement", "same", "unsure", "invalid", "machine_seconds",
+    }  # fmt: skip
+    counts = [case["verdict"] for case in document["cases"]]
+    for word in ("regression", "improvement", "same", "unsure", "invalid"):
+        assert document["summary"][word] == counts.count(word)
+    assert document["summary"]["machine_seconds"] > 0
+    for case in document["cases"]:
+        assert_is_a_documented_case(case)
+
+
+def assert_is_a_documented_case(case: Any) -> None:
+    assert {
+        "case", "commands", "group", "topology", "verdict", "confirmed", "validity", "verdicts", "findings",
+    } <= case.keys()  # fmt: skip
+    assert (case["group"], case["topology"], case["confirmed"]) == ("toy", "standalone", False)
+    assert case["validity"]["valid"] is True
+    for check in case["validity"]["checks"]:
+        assert check.keys() == {"check", "ok", "value", "limit"}
+    for verdict in case["verdicts"]:
+        assert verdict.keys() == {
+            "metric", "engine", "verdict", "base", "head", "change", "low", "high", "q", "samples", "pairs",
+            "min_effect", "detectable",
+        }  # fmt: skip
+        assert verdict["engine"] == "counted"
+        assert verdict["low"] <= verdict["change"] <= verdict["high"]
+        assert (verdict["q"] is None) == (verdict["verdict"] == "same")
+        assert verdict["samples"] >= 3
+    instructions = case["verdicts"][0]
+    assert instructions["metric"] == "instructions_per_op"
+    assert instructions["change"] == pytest.approx(instructions["head"] / instructions["base"] - 1, abs=1e-3)
+    for finding in case["findings"]:
+        assert {
+            "kind", "rank", "function", "file", "instructions_per_op", "calls_per_op", "share_of_change", "in_diff",
+            "text",
+        } <= finding.keys()  # fmt: skip
+
+
+def test_improvement(compare: Any, toy: ToySource) -> None:
+    slower = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    document = compare(slower, toy.first, "toy-get").document()
+    assert words(document) == {"toy-get": "improvement"}
+    assert document["summary"]["improvement"] == 1
+    culprit = case_of(document, "toy-get")["findings"][0]
+    assert culprit["function"] == "checksum_value"
+    assert culprit["calls_per_op"] == pytest.approx({"base": 2.0, "head": 1.0})
+    assert document["cases"][0]["verdicts"][0]["change"] < 0
+
+
+def test_busy_loop_and_failing_on_it(compare: Any, toy: ToySource) -> None:
+    head = toy.changed(("commands.c", WORK_BEGINS, BUSY))
+    ended = compare(toy.first, head, "--fail-on", "regression")
+    assert ended.code == 1, ended.err
+    document = ended.document()
+    assert words(document) == {"toy-get": "same", "toy-set": "same", "toy-work": "regression"}
+    culprit = case_of(document, "toy-work")["findings"][0]
+    assert (culprit["function"], culprit["file"], culprit["in_diff"]) == ("work_command", "commands.c", True)
+    assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 1.0})
+    own = culprit["self_instructions_per_op"]
+    assert own["head"] - own["base"] > 300
+    line = (toy.path / "src" / "commands.c").read_text().splitlines().index("    " + BUSY.splitlines()[1].strip()) + 1
+    assert culprit["lines"] == [line]
+    assert case_of(document, "toy-get")["findings"] == case_of(document, "toy-set")["findings"] == []
+
+
+def test_pure_rename(compare: Any, toy: ToySource) -> None:
+    names = {"checksum_value": "sum_of_value", "get_command": "read_command", "find_link": "link_of", "execute": "run"}
+    ended = compare(toy.first, toy.renamed(names), "toy-get", "toy-set", "--fail-on", "unsure")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert words(document) == {"toy-get": "same", "toy-set": "same"}
+    assert [case["findings"] for case in document["cases"]] == [[], []]
+
+
+def test_the_same_revision_on_both_sides(compare: Any, toy: ToySource) -> None:
+    ended = compare(toy.first, toy.first[:12], "toy-get", "toy-work", "--fail-on", "unsure")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert set(words(document).values()) == {"same"}
+    assert document["base"]["build"] == document["head"]["build"]
+    for case in document["cases"]:
+        assert case["verdicts"][0]["base"] == pytest.approx(case["verdicts"][0]["head"], rel=1e-4)
+
+
+@pytest.mark.parametrize("base", ["first", "noinline"])
+def test_inlining_that_changes_nothing_much_is_not_blamed(compare: Any, toy: ToySource, base: str) -> None:
+    plain = "static inline uint64_t mix_word"
+    apart = toy.changed(("server.h", plain, "static __attribute__((noinline)) uint64_t mix_word"))
+    within = toy.changed(("server.h", plain, "static inline __attribute__((always_inline)) uint64_t mix_word"))
+    sides = (toy.first, within) if base == "first" else (apart, within)
+    case = compare(*sides, "toy-work", "--min-effect", "counted=5%").document()["cases"][0]
+    assert case["verdict"] == "same"
+    assert case["findings"] == []
+
+
+def test_inlining_that_costs_is_explained_by_what_was_inlined(compare: Any, toy: ToySource) -> None:
+    plain = "static inline uint64_t mix_word"
+    head = toy.changed(("server.h", plain, "static __attribute__((noinline)) uint64_t mix_word"))
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    assert case["verdict"] == "regression"
+    culprits = [finding["function"] for finding in case["findings"] if finding["kind"] == "culprit"]
+    assert set(culprits) <= {"checksum_value", "mix_word"}
+    assert culprits
+
+
+def test_two_source_trees(compare: Any, tmp_path: Path, toy: ToySource) -> None:
+    base = ToySource(tmp_path / "one tree")
+    head = ToySource(tmp_path / "other")
+    head.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+    shutil.rmtree(head.path / ".git")
+    document = compare(base.path, head.path, "toy-get").document()
+    assert words(document) == {"toy-get": "regression"}
+    assert document["base"]["commit"] is None
+    culprit = document["cases"][0]["findings"][0]
+    assert (culprit["function"], culprit["in_diff"]) == ("checksum_value", True)
+    assert culprit["callers"][0]["in_diff"] is True
+
+
+def test_two_binaries_one_of_them_stripped(compare: Any, tmp_path: Path, toy_program: Path) -> None:
+    if shutil.which("strip") is None:
+        pytest.skip("not installed: strip")
+    slower = ToySource(tmp_path / "slower")
+    slower.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+    program = compile_toy(slower.path)
+    subprocess.run(["strip", str(program)], check=True)
+    document = compare(toy_program, program, "toy-get").document()
+    assert words(document) == {"toy-get": "regression"}
+    assert (document["base"]["stripped"], document["head"]["stripped"]) == (False, True)
+    limits = [finding["text"] for finding in document["cases"][0]["findings"] if finding["kind"] == "limits"]
+    assert any("head is stripped" in text for text in limits)
+
+
+def test_one_binary_under_two_settings(compare: Any, toy_program: Path) -> None:
+    document = compare(toy_program, toy_program, "toy-get", "toy-set", "--head-config", "rounds=3").document()
+    assert words(document) == {"toy-get": "regression", "toy-set": "same"}
+    assert document["base"]["build"] == document["head"]["build"]
+    culprit = document["cases"][0]["findings"][0]
+    assert culprit["function"] == "checksum_value"
+    assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 3.0})
+
+
+def test_reports_from_the_store_alone(zerolap: Zerolap, tmp_path: Path) -> None:
+    source = ToySource(tmp_path / "gone")
+    head = source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    selected = ["toy-get", "--repo", source.path, "--cases", CASES, "--store", zerolap.store, "--quick"]
+    reports = ["--json", "report.json", "--markdown", "report.md", "--html", "report.html"]
+    ended = zerolap("compare", source.first, head, *selected, *reports)
+    assert ended.code == 0, ended.err
+    assert "checksum_value" in ended.out
+    document = json.loads((tmp_path / "report.json").read_text())
+    shutil.rmtree(source.path)
+    shutil.rmtree(zerolap.store / "builds")
+    for identity in ("latest", document["id"], document["id"][:6]):
+        again = zerolap("explain", identity, "--store", zerolap.store, "--json", "-")
+        assert again.code == 0, again.err
+        assert again.document() == document
+    shown = zerolap("explain", "latest", "--store", zerolap.store)
+    assert "checksum_value" in shown.out
+    assert document["id"] in zerolap("explain", "--store", zerolap.store).out
+    markdown = zerolap("explain", "latest", "--store", zerolap.store, "--markdown", "-")
+    assert markdown.out == (tmp_path / "report.md").read_text()
+    assert "checksum_value" in (tmp_path / "report.html").read_text()

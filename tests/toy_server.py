@@ -1,0 +1,66 @@
+"""The toy server's source as a git repository that tests change and commit to."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).parent / "servers" / "toy"
+CASES = SOURCE / "cases.yml"
+
+CHECKSUM_ONCE = "last_checksum += checksum_value(value->data, value->length);"
+CHECKSUM_TWICE = (
+    "last_checksum += checksum_value(value->data, value->length)\n"
+    "            + checksum_value(value->data + 1, value->length - 1);"
+)
+WORK_BEGINS = "uint64_t word = arguments[1].length;"
+
+
+class ToySource:
+    """A copy of the toy server's source in a git repository."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        shutil.copytree(SOURCE, path)
+        self.git("init", "--quiet")
+        self.first = self.commit("first")
+
+    def git(self, *arguments: str) -> str:
+        identity = ["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+        command = ["git", *identity, "-C", str(self.path), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self, message: str) -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def replace(self, file: str, old: str, new: str, everywhere: bool = False) -> None:
+        """Replace text that must be there, once unless `everywhere`."""
+        path = self.path / "src" / file
+        text = path.read_text()
+        assert text.count(old) >= 1, f"{file} does not hold {old!r}"
+        assert everywhere or text.count(old) == 1, f"{file} holds {old!r} more than once"
+        path.write_text(text.replace(old, new))
+
+    def changed(self, *edits: tuple[str, str, str]) -> str:
+        """Return a commit on top of the first one with these replacements of (file, old, new)."""
+        self.git("checkout", "--quiet", "--force", self.first)
+        for file, old, new in edits:
+            self.replace(file, old, new)
+        return self.commit("change")
+
+    def renamed(self, names: dict[str, str]) -> str:
+        """Return a commit on top of the first one in which functions have other names."""
+        self.git("checkout", "--quiet", "--force", self.first)
+        for path in (self.path / "src").glob("*.[ch]"):
+            text = path.read_text()
+            for old, new in names.items():
+                text = text.replace(old, new)
+            path.write_text(text)
+        return self.commit("rename")
+
+
+def compile_toy(source: Path) -> Path:
+    """Build a tree in place and return the program."""
+    subprocess.run(["make", "-C", str(source / "src")], capture_output=True, check=True)
+    return source / "src" / "toy-server"
