@@ -45,6 +45,10 @@ class BinaryFacts:
         """Whether there is line information: costs can be told by source line."""
 
     @property
+    def compile_directory(self) -> str:
+        """The directory that most of the server's own units were compiled in; empty when unknown."""
+
+    @property
     def exported_functions(self) -> int:
         """Functions in the dynamic symbol table that others can call."""
 

@@ -59,6 +59,7 @@ pub(crate) struct BinaryFacts {
     stripped: bool,
     debug_lines: bool,
     exported_functions: usize,
+    compile_directory: String,
     static_executable: bool,
 }
 
@@ -80,6 +81,7 @@ pub(crate) fn binary_facts(py: Python<'_>, path: &str) -> PyResult<BinaryFacts> 
         stripped: facts.stripped,
         debug_lines: facts.debug_lines,
         exported_functions: facts.exported_functions,
+        compile_directory: facts.compile_directory,
         static_executable: facts.static_executable,
     })
 }

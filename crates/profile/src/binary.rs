@@ -23,6 +23,8 @@ pub struct BinaryFacts {
     pub compiler: String,
     /// The compiler's flags as it recorded them; empty when unknown.
     pub flags: String,
+    /// The directory that most of the server's own units were compiled in; empty when unknown.
+    pub compile_directory: String,
     /// Whether there is no symbol table: functions have no names.
     pub stripped: bool,
     /// Whether there is line information: costs can be told by source line.
@@ -40,15 +42,14 @@ pub struct BinaryFacts {
 pub fn facts(path: &Path) -> Result<BinaryFacts, BinaryError> {
     let bytes = elf::read(path)?;
     let file = object::File::parse(&*bytes)?;
-    let producer = producer(&file)?;
-    let (compiler, flags) = match &producer {
-        Some(producer) => split_producer(producer),
-        None => (comment(&file)?, String::new()),
-    };
+    let (compile_directory, producer) = main_units(&file)?.unwrap_or_default();
+    let (compiler, flags) =
+        if producer.is_empty() { (comment(&file)?, String::new()) } else { split_producer(&producer) };
     Ok(BinaryFacts {
         build_id: file.build_id()?.map(hexadecimal).unwrap_or_default(),
         compiler,
         flags,
+        compile_directory,
         stripped: file.section_by_name(".symtab").is_none(),
         debug_lines: file.section_by_name(SectionId::DebugLine.name()).is_some(),
         exported_functions: exported_functions(&file),
@@ -86,9 +87,9 @@ fn has_interpreter(file: &object::File<'_>) -> bool {
 /// Units that link-time optimisation makes; the source's own units stand beside them and tell the flags given.
 const LINK_TIME_PRODUCER: &str = "GNU GIMPLE";
 
-/// The producer of most C units in the directory that most C units were compiled in: a server's own code, not its
-/// bundled libraries.
-fn producer(file: &object::File<'_>) -> Result<Option<String>, BinaryError> {
+/// The directory that most C units were compiled in, which is a server's own code and not its bundled libraries', and
+/// the producer of most units there.
+fn main_units(file: &object::File<'_>) -> Result<Option<(String, String)>, BinaryError> {
     const WANTED: [SectionId; 6] = [
         SectionId::DebugInfo,
         SectionId::DebugAbbrev,
@@ -111,8 +112,11 @@ fn producer(file: &object::File<'_>) -> Result<Option<String>, BinaryError> {
         let directory = unit.comp_dir.as_ref().map(Reader::to_string_lossy).unwrap_or_default().into_owned();
         *directories.entry(directory).or_default().entry(producer).or_default() += 1;
     }
-    let main = directories.into_values().max_by_key(|producers| producers.values().sum::<usize>());
-    Ok(main.and_then(|producers| producers.into_iter().max_by_key(|(_, units)| *units)).map(|(producer, _)| producer))
+    let main = directories.into_iter().max_by_key(|(_, producers)| producers.values().sum::<usize>());
+    Ok(main.and_then(|(directory, producers)| {
+        let (producer, _) = producers.into_iter().max_by_key(|(_, units)| *units)?;
+        Some((directory, producer))
+    }))
 }
 
 /// The compiler's name and version, and the flags: all from the first word that begins with `-`.

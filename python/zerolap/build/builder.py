@@ -71,7 +71,8 @@ class Builder:
         if not os.access(source.path, os.X_OK):
             raise UsageError(f"`{source.path}` is not an executable file")
         digest = _digest(["binary", hashlib.sha256(source.path.read_bytes()).hexdigest()])
-        artifact = Artifact(version=server_version(source.path), source_root="")
+        root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
+        artifact = Artifact(version=server_version(source.path), source_root=root)
         try:
             return _built(source, digest, source.path, artifact)
         except ValueError as wrong:
@@ -206,6 +207,11 @@ def server_version(program: Path) -> str:
     if found is None:
         raise _no_server(program, f"it answers `{text.strip()[:80]}`")
     return found.group(1)
+
+
+def source_root_of(compile_directory: str) -> str:
+    """Return the root of the tree that a binary was compiled in: servers are compiled in its `src`."""
+    return compile_directory.removesuffix("/src")
 
 
 def _no_server(program: Path, seen: str) -> UsageError:

@@ -1,6 +1,8 @@
 """The counted engine: instructions, system calls and allocations per request, under callgrind."""
 
+import errno
 import math
+import os
 import re
 import shutil
 import time
@@ -24,6 +26,7 @@ TARGET_INSTRUCTIONS = 16_000_000
 """Of the large window: enough for rare paths to be seen, little enough for a third of a second under callgrind."""
 MAX_REQUESTS = 3_000
 MIN_UNITS = 4
+LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 SMALL_SHARE = 4
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
@@ -189,10 +192,18 @@ def _choose(instructions_per_op: float, unit: int, scale: float) -> Requests:
 
 
 def _dumped_instructions(dump: Path) -> float:
-    found = re.search(r"^totals: (\d+)", dump.read_text(), re.MULTILINE)
+    text = dump.read_text() if dump.exists() else ""
+    found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
     if found is None:
-        raise TrialFailed(f"callgrind wrote no totals to `{dump.name}`")
+        raise _broken_dump(dump.parent, f"`{dump.name}` has no totals")
     return float(found.group(1))
+
+
+def _broken_dump(directory: Path, what: str) -> Exception:
+    """Return the error for a dump that is not whole; callgrind does not tell of a full disk."""
+    if shutil.disk_usage(directory).free < LARGEST_DUMP_BYTES:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))
+    return TrialFailed(f"callgrind wrote no whole dump: {what}")
 
 
 def _calls(server: RunningServer, case: Case) -> int:
@@ -210,13 +221,16 @@ def _calls(server: RunningServer, case: Case) -> int:
 
 
 def _evaluate(trial: CountedTrial, windows: _Windows, found: list[Check], seconds: float) -> Counted:
-    graph = _core.call_graph(
-        str(windows.small_dump),
-        str(windows.large_dump),
-        windows.counted_small,
-        windows.counted_large,
-        trial.source_root,
-    )
+    try:
+        graph = _core.call_graph(
+            str(windows.small_dump),
+            str(windows.large_dump),
+            windows.counted_small,
+            windows.counted_large,
+            trial.source_root,
+        )
+    except (OSError, ValueError) as broken:
+        raise _broken_dump(trial.directory, str(broken)) from broken
     parsed = CallGraph.model_validate_json(graph)
     metrics = {
         "instructions_per_op": parsed.totals.instructions,
