@@ -71,12 +71,12 @@ class Builder:
         if not os.access(source.path, os.X_OK):
             raise UsageError(f"`{source.path}` is not an executable file")
         digest = _digest(["binary", hashlib.sha256(source.path.read_bytes()).hexdigest()])
-        root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
-        artifact = Artifact(version=server_version(source.path), source_root=root)
+        version = server_version(source.path)
         try:
-            return _built(source, digest, source.path, artifact)
+            root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
         except ValueError as wrong:
             raise UsageError(f"`{source.path}` is no program that can be counted: {wrong}") from wrong
+        return _built(source, digest, source.path, Artifact(version=version, source_root=root))
 
     def _from_source(self, source: Tree | Revision) -> BuiltServer:
         digest = _digest([str(RECIPE_REVISION), export.content_digest(source), compiler_version()])

@@ -15,7 +15,6 @@ import redis
 from zerolap import _core
 from zerolap.cases import Case
 from zerolap.engines import checks
-from zerolap.engines.allocations import allocations_per_op
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import LoadProgram, SliceResult, case_arguments, load_program, packaged
 from zerolap.engines.pin import Pin, Request
@@ -236,7 +235,7 @@ def _evaluate(trial: CountedTrial, windows: _Windows, found: list[Check], second
         "instructions_per_op": parsed.totals.instructions,
         "syscalls_per_op": parsed.totals.syscalls,
     }
-    allocations = allocations_per_op(parsed)
+    allocations = parsed.allocations()
     if allocations is not None:
         metrics["allocations_per_op"] = allocations
     sent = sum(part.requests for part in windows.slices)

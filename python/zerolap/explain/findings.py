@@ -10,6 +10,7 @@ from zerolap.explain.changed_lines import ChangedLines
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 from zerolap.explain.inlining import inline_alike
+from zerolap.explain.rare_costs import explain_calls, makes_system_calls
 from zerolap.explain.renames import find_renames
 from zerolap.records import Caller, CallGraph, Changes, Finding, PerSide
 
@@ -24,7 +25,10 @@ IN_CHANGE_WEIGHT = 2.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a case's explanation is made from; `changes` is none where sources cannot be compared."""
+    """What a case's explanation is made from.
+
+    `changes` is none where sources cannot be compared; `metric` is the one that decided the case.
+    """
 
     base: CallGraph
     head: CallGraph
@@ -33,6 +37,7 @@ class Evidence:
     changes: Changes | None
     base_stripped: bool
     head_stripped: bool
+    metric: str = "instructions_per_op"
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,15 @@ class _Suspect:
 
 
 def explain_change(evidence: Evidence) -> list[Finding]:
-    """Return the findings on a case's change of instructions per request, most important first."""
+    """Return the findings on a case's change of the evidence's metric, most important first."""
+    if evidence.metric == "syscalls_per_op":
+        return explain_calls(evidence.base, evidence.head, makes_system_calls)
+    if evidence.metric == "allocations_per_op":
+        return explain_calls(evidence.base, evidence.head, CallGraph.is_allocation)
+    return _explain_instructions(evidence)
+
+
+def _explain_instructions(evidence: Evidence) -> list[Finding]:
     sides = _sides(evidence)
     blame = assign_blame(sides.base_contracted, sides.head_contracted)
     total = sides.head.total() - sides.base.total()

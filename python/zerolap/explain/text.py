@@ -64,6 +64,11 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def called(callee: str, caller: str, calls: PerSide) -> str:
+    """Return the sentence on a call that is made more or less often."""
+    return f"`{caller}` calls `{callee}` {_times(calls.head)} per request instead of {_times(calls.base)}."
+
+
 def diffuse(explained: float, total: float) -> str:
     """Return the sentence for a change that no few functions explain."""
     return (

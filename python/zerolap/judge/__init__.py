@@ -1,6 +1,6 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
-from zerolap.judge.case import case_validity, case_verdict
+from zerolap.judge.case import case_validity, case_verdict, deciding_verdict
 from zerolap.judge.counted import COUNTED_Q, MAX_BLOCKS, MIN_BLOCKS, Judged, adjusted, judge_counted, wants_more
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "adjusted",
     "case_validity",
     "case_verdict",
+    "deciding_verdict",
     "judge_counted",
     "wants_more",
 ]

@@ -8,16 +8,18 @@ from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
 DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
 
 
+def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """Return the verdict that decides the case: the first that is not same, else the first; none without any."""
+    ordered = [verdict for metric in DECIDING for verdict in verdicts if verdict.metric == metric]
+    return next((verdict for verdict in ordered if verdict.verdict != "same"), ordered[0] if ordered else None)
+
+
 def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict:
     """Return the case's verdict from those on its metrics."""
-    if not validity.valid or not verdicts:
+    deciding = deciding_verdict(verdicts)
+    if not validity.valid or deciding is None:
         return "invalid"
-    by_metric = {verdict.metric: verdict.verdict for verdict in verdicts}
-    words = [by_metric[metric] for metric in DECIDING if metric in by_metric]
-    for word in words:
-        if word != "same":
-            return word
-    return "same"
+    return deciding.verdict
 
 
 def case_validity(base: Sequence[Measurement], head: Sequence[Measurement]) -> Validity:

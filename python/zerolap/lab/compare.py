@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
-from zerolap.judge import adjusted, case_validity, case_verdict
+from zerolap.judge import adjusted, case_validity, case_verdict, deciding_verdict
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import judge_case, undecided
 from zerolap.lab.progress import Progress
@@ -154,7 +154,7 @@ def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Expl
         word = case_verdict(own, validity)
         if word == "invalid" and trials.cut_short and validity.valid:
             word = "unsure"
-        changed = word in ("regression", "improvement")
+        deciding = deciding_verdict(own) if word in ("regression", "improvement") else None
         results.append(
             CaseResult(
                 case=trials.case.name,
@@ -165,7 +165,7 @@ def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Expl
                 confirmed=False,
                 validity=validity,
                 verdicts=own if validity.valid else [],
-                findings=explainer.explain(trials) if changed else [],
+                findings=explainer.explain(trials, deciding.metric) if deciding else [],
                 failure=_failure(trials),
             )
         )

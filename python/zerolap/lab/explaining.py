@@ -24,8 +24,8 @@ class Explainer:
     def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
         return _source_functions(self._base), _source_functions(self._head)
 
-    def explain(self, trials: CaseTrials) -> list[Finding]:
-        """Return the findings on a case that changed."""
+    def explain(self, trials: CaseTrials, metric: str) -> list[Finding]:
+        """Return the findings on a case whose `metric` changed."""
         base_functions, head_functions = self._functions
         return explain_change(
             Evidence(
@@ -36,6 +36,7 @@ class Explainer:
                 changes=self._changes,
                 base_stripped=self._base.record.stripped,
                 head_stripped=self._head.record.stripped,
+                metric=metric,
             )
         )
 

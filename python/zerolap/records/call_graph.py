@@ -1,8 +1,17 @@
 """A call graph per request, as `crates/profile` writes it."""
 
+import re
+
 from pydantic import ConfigDict, Field
 
 from zerolap.records.base import Record
+
+ALLOCATOR_ENTRY = re.compile(
+    r"(?:je_|mi_|tc_|__libc_|__GI___libc_)?"
+    r"(?:malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|mallocx|rallocx|valloc)"
+    r"(?:_default)?"
+)
+"""Names under which allocators hand out memory: libc, jemalloc with its prefix, mimalloc, tcmalloc."""
 
 
 class GraphTotals(Record):
@@ -45,3 +54,14 @@ class CallGraph(Record):
     totals: GraphTotals
     functions: list[GraphFunction]
     edges: list[GraphEdge]
+
+    def is_allocation(self, edge: GraphEdge) -> bool:
+        """Whether the call asks an allocator for memory, from outside of the allocator."""
+        callee, caller = self.functions[edge.callee].name, self.functions[edge.caller].name
+        return ALLOCATOR_ENTRY.fullmatch(callee) is not None and ALLOCATOR_ENTRY.fullmatch(caller) is None
+
+    def allocations(self) -> float | None:
+        """Return the allocations per request; none where no function of an allocator is visible."""
+        if not any(ALLOCATOR_ENTRY.fullmatch(function.name) for function in self.functions):
+            return None
+        return sum(edge.calls for edge in self.edges if self.is_allocation(edge))

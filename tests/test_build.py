@@ -1,0 +1,286 @@
+"""What names on the command line stand for, how trees are built, copied and compared."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from toy_server import ToySource
+
+from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, resolve
+from zerolap.build.changes import parse_diff
+from zerolap.build.export import content_digest, export
+from zerolap.build.recipe import recipe_for
+from zerolap.records import BuildFailed, UsageError
+
+# Names
+
+
+def test_an_endpoint_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert resolve("tcp://localhost:6379", None) == Endpoint("tcp://localhost:6379")
+    assert resolve("unix:///run/redis.sock", tmp_path) == Endpoint("unix:///run/redis.sock")
+
+
+def test_a_path_goes_before_a_revision(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert resolve("HEAD", toy.path) == Revision("HEAD", toy.path.resolve(), toy.git("rev-parse", "HEAD"))
+    (tmp_path / "HEAD").mkdir()
+    assert resolve("HEAD", toy.path) == Tree("HEAD", tmp_path / "HEAD")
+
+
+def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "v1"
+    program.parent.mkdir()
+    program.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    assert resolve("v1", toy.path) == Binary("v1", program)
+    toy.git("tag", "--force", "v1", toy.first)
+    assert resolve("v1", toy.path) == Revision("v1", toy.path.resolve(), toy.first)
+    assert resolve("v1", None) == Binary("v1", program)
+
+
+def test_repository_at_revision(toy: ToySource) -> None:
+    assert resolve(f"{toy.path}@{toy.first[:10]}", None) == Revision(
+        f"{toy.path}@{toy.first[:10]}", toy.path.resolve(), toy.first
+    )
+    with pytest.raises(UsageError) as raised:
+        resolve(f"{toy.path}@nothing", None)
+    assert f"no revision `nothing` in the repository `{toy.path}`" in raised.value.details
+
+
+def test_a_program_keeps_the_name_of_its_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's redis-server is a link to a program that goes by its name."""
+    (tmp_path / "several").write_text("")
+    (tmp_path / "several").chmod(0o755)
+    (tmp_path / "one-server").symlink_to("several")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert resolve("one-server", None) == Binary("one-server", tmp_path / "one-server")
+    monkeypatch.chdir(tmp_path)
+    assert resolve("./one-server", None) == Binary("./one-server", tmp_path / "one-server")
+
+
+def test_all_that_was_tried_is_named(toy: ToySource) -> None:
+    with pytest.raises(UsageError) as raised:
+        resolve("nothing", toy.path)
+    tried = raised.value.details
+    order = ["endpoint", "no file or directory `nothing`", "no revision `nothing`", "no program `nothing`"]
+    assert [part for part in sorted(order, key=tried.find) if part in tried] == order
+    with pytest.raises(UsageError, match="names no server") as raised:
+        resolve("nothing", None)
+    assert "--repo" in raised.value.details
+
+
+def test_a_revision_that_looks_like_an_option(toy: ToySource) -> None:
+    with pytest.raises(UsageError, match="names no server"):
+        resolve("--exec=true", toy.path)
+
+
+# Recipes
+
+
+@pytest.mark.parametrize(
+    ("makefile", "program"),
+    [
+        ("REDIS_SERVER_NAME=redis-server$(PROG_SUFFIX)\n", "redis-server"),
+        ("PROG_SUFFIX=\nREDIS_SERVER_NAME=redis-server$(PROG_SUFFIX)\n", "redis-server"),
+        ("ENGINE_NAME=valkey\nSERVER_NAME=$(ENGINE_NAME)-server$(PROG_SUFFIX)\n", "valkey-server"),
+        ("ENGINE_NAME := valkey\nSERVER_NAME ?= ${ENGINE_NAME}-server\n", "valkey-server"),
+        ("REDIS_SERVER_NAME= keydb-server\n", "keydb-server"),
+        ("all:\n\techo\n", "redis-server"),
+    ],
+)
+def test_recipe_of_a_makefile(tmp_path: Path, makefile: str, program: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "server.c").write_text("")
+    (tmp_path / "src" / "Makefile").write_text(makefile)
+    recipe = recipe_for(tmp_path, jobs=3)
+    assert recipe.command == ("make", "-j3", program)
+    assert (recipe.directory, recipe.program) == (Path("src"), Path("src") / program)
+
+
+def test_no_recipe(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not a source tree that can be built"):
+        recipe_for(tmp_path, jobs=1)
+
+
+# Copies
+
+
+def files_of(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if not path.is_dir()}
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_a_tree_is_copied_without_what_builds_leave(
+    compiler: None, tmp_path: Path, with_git: bool
+) -> None:
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    kept = ["src/server.c", "src/new file.c", "README"]
+    left = ["src/server.o", "src/libx.a", "src/server.d", "src/.make-settings", "src/server.gcno"]
+    for name in kept + left:
+        (tree / name).write_text(name)
+    (tree / "link").symlink_to("src/server.c")
+    if with_git:
+        subprocess.run(["git", "init", "--quiet", str(tree)], check=True)
+        (tree / ".gitignore").write_text("ignored\n")
+        (tree / "ignored").write_text("")
+        kept.append(".gitignore")
+    target = tmp_path / "target"
+    target.mkdir()
+    export(Tree("tree", tree), target)
+    assert files_of(target) == {*kept, "link"}
+    assert (target / "link").is_symlink()
+    before = content_digest(Tree("tree", tree))
+    (tree / "src" / "server.o").write_text("built again")
+    assert content_digest(Tree("tree", tree)) == before
+    (tree / "README").write_text("changed")
+    assert content_digest(Tree("tree", tree)) != before
+
+
+def test_a_revision_is_copied_as_it_was_committed(toy: ToySource, tmp_path: Path) -> None:
+    (toy.path / "src" / "server.o").write_text("")
+    source = Revision("first", toy.path, toy.first)
+    export(source, tmp_path)
+    assert files_of(tmp_path) == set(toy.git("ls-tree", "-r", "--name-only", toy.first).splitlines())
+    assert content_digest(source) == toy.git("rev-parse", f"{toy.first}^{{tree}}")
+    (toy.path / "src" / "server.o").unlink()
+    with pytest.raises(BuildFailed):
+        export(Revision("gone", toy.path, "0" * 40), tmp_path)
+
+
+# Builds
+
+
+def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
+    told: list[str] = []
+    builder = Builder(tmp_path / "builds", told.append)
+    built = builder.build(Revision("first", toy.path, toy.first))
+    again = builder.build(Revision("the same", toy.path, toy.first))
+    assert told == ["first"]
+    assert built.record.build == again.record.build
+    assert (built.record.version, built.record.commit, built.record.stripped) == ("1.0.0", toy.first, False)
+    assert "-O2" in built.record.flags.split()
+    assert built.program == tmp_path / "builds" / built.record.build / "server"
+    assert [path.name for path in (tmp_path / "builds").iterdir()] == [built.record.build]
+
+
+def test_a_damaged_artifact_is_built_again(toy: ToySource, tmp_path: Path) -> None:
+    builder = Builder(tmp_path)
+    built = builder.build(Revision("first", toy.path, toy.first))
+    (built.program.parent / "artifact.json").unlink()
+    built.program.unlink()
+    again = builder.build(Revision("first", toy.path, toy.first))
+    assert again.program.exists()
+
+
+def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_path: Path) -> None:
+    from zerolap.sandbox import available
+
+    if (reason := available()) is not None:
+        pytest.skip(f"no sandbox: {reason}")
+    secret = tmp_path / "secret"
+    secret.write_text("")
+    probe = f"@test ! -e {secret}\n\t@test -z \"$$SECRET\"\n\t@! grep -q ' 00000000' /proc/net/route\n\t"
+    edit = ("Makefile", "\t$(CC) -g -o $@ $(OBJECTS)", f"\t{probe}$(CC) -g -o $@ $(OBJECTS)")
+    head = toy.changed(edit)
+    os.environ["SECRET"] = "1"
+    try:
+        assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.exists()
+    finally:
+        del os.environ["SECRET"]
+
+
+# Differences
+
+
+DIFF = """diff --git a/src/old.c b/src/new name.c
+similarity index 90%
+rename from src/old.c
+rename to src/new name.c
+--- a/src/old.c
++++ b/src/new name.c\t
+@@ -3 +3,2 @@ void f(void) {
+-    one();
++    one();
++    two();
+@@ -10,2 +11,0 @@
+--- a comment that begins like a file name
+-three();
+diff --git a/run b/run
+old mode 100644
+new mode 100755
+diff --git a/added.c b/added.c
+new file mode 100644
+--- /dev/null
++++ b/added.c
+@@ -0,0 +1 @@
++int added;
+\\ No newline at end of file
+diff --git a/gone.c b/gone.c
+deleted file mode 100644
+--- a/gone.c
++++ /dev/null
+@@ -1,2 +0,0 @@
+-int gone;
+-int too;
+diff --git a/picture b/picture
+Binary files a/picture and b/picture differ
+"""
+
+
+def test_a_diff_is_read() -> None:
+    renamed, added, gone = parse_diff(DIFF).files
+    assert (renamed.old_file, renamed.new_file) == ("src/old.c", "src/new name.c")
+    first, second = renamed.hunks
+    assert (first.old_start, first.old_lines, first.new_start, first.new_lines) == (3, 1, 3, 2)
+    assert first.text == "-    one();\n+    one();\n+    two();"
+    assert (second.old_start, second.old_lines, second.new_start, second.new_lines) == (10, 2, 11, 0)
+    assert second.text.splitlines() == ["--- a comment that begins like a file name", "-three();"]
+    assert (added.old_file, added.new_file) == ("", "added.c")
+    assert (added.hunks[0].old_start, added.hunks[0].old_lines, added.hunks[0].new_lines) == (0, 0, 1)
+    assert (gone.old_file, gone.new_file) == ("gone.c", "")
+    assert parse_diff("").files == []
+
+
+def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    toy.git("mv", "src/table.c", "src/a table.c")
+    (toy.path / "src" / "a table.c").write_text((toy.path / "src" / "a table.c").read_text() + "\f\nint last;")
+    head = toy.commit("moved")
+    base = Revision("base", toy.path, toy.first)
+    changes = changes_between(base, Revision("head", toy.path, head))
+    assert changes is not None
+    [file] = changes.files
+    assert (file.old_file, file.new_file) == ("src/table.c", "src/a table.c")
+    assert len(file.hunks) == 1
+    assert file.hunks[0].new_lines == 2
+    assert changes_between(base, base) is not None
+    assert changes_between(base, Revision("head", tmp_path, head)) is None
+    assert changes_between(base, Tree("tree", toy.path)) is None
+    assert changes_between(base, Revision("head", toy.path, "0" * 40)) is None
+
+
+def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
+    for side, text in (("base", "one\ntwo\n"), ("the head", "one\n2\n")):
+        (tmp_path / side / "src").mkdir(parents=True)
+        (tmp_path / side / "src" / "server.c").write_text(text)
+    changes = changes_between(Tree("base", tmp_path / "base"), Tree("head", tmp_path / "the head"))
+    assert changes is not None
+    [file] = changes.files
+    assert (file.old_file, file.new_file) == ("src/server.c", "src/server.c")
+    assert (file.hunks[0].old_start, file.hunks[0].old_lines) == (2, 1)
+
+
+def test_the_users_git_settings_do_not_matter(
+    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = toy.changed(("commands.c", '"PONG"', '"PING"'))
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[diff]\n\tnoprefix = true\n\texternal = false\n[color]\n\tui = always\n[core]\n\tpager = false\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    changes = changes_between(Revision("base", toy.path, toy.first), Revision("head", toy.path, head))
+    assert changes is not None
+    assert [file.new_file for file in changes.files] == ["src/commands.c"]

@@ -1,0 +1,156 @@
+"""Verdicts from made-up measurements: the words around the limits, q over a comparison, validity of a case."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from zerolap.judge import (
+    COUNTED_Q,
+    MAX_BLOCKS,
+    MIN_BLOCKS,
+    Judged,
+    adjusted,
+    case_validity,
+    case_verdict,
+    judge_counted,
+    wants_more,
+)
+from zerolap.records import Check, Measurement, Validity, Verdict, VerdictWord
+
+METRIC = "instructions_per_op"
+VALID = Validity.of([])
+
+
+def measured(values: Sequence[float], metric: str = METRIC) -> list[Measurement]:
+    return [Measurement(metrics={metric: value}, validity=VALID) for value in values]
+
+
+def judged(
+    base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC
+) -> Judged:
+    result = judge_counted(metric, measured(base, metric), measured(head, metric), min_effect)
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize(
+    ("head", "word"),
+    [
+        (1000.0, "same"),
+        (1002.0, "same"),
+        (1008.0, "regression"),
+        (1500.0, "regression"),
+        (992.0, "improvement"),
+        (500.0, "improvement"),
+        (1004.9, "unsure"),
+        (995.1, "unsure"),
+    ],
+)
+def test_words_around_the_minimum_effect(head: float, word: str) -> None:
+    verdict = judged([1000.0] * 3, [head] * 3).verdict
+    assert verdict.verdict == word
+    assert verdict.change == pytest.approx(head / 1000 - 1)
+    assert verdict.low < verdict.change < verdict.high
+    assert (verdict.base, verdict.head) == (1000.0, head)
+    assert (verdict.samples, verdict.pairs, verdict.min_effect) == (3, 3, 0.005)
+
+
+def test_the_minimum_effect_decides_what_matters() -> None:
+    base, head = [1000.0] * 3, [1030.0] * 3
+    assert judged(base, head, 0.01).verdict.verdict == "regression"
+    assert judged(base, head, 0.05).verdict.verdict == "same"
+
+
+def test_noise_makes_unsure_and_asks_for_more() -> None:
+    noisy = judged([1000.0, 1000.0, 1000.0], [1000.0, 1060.0, 1010.0])
+    assert noisy.verdict.verdict == "unsure"
+    clear = judged([1000.0] * 3, [1000.0] * 3)
+    assert wants_more([clear, noisy], MIN_BLOCKS)
+    assert wants_more([noisy], MAX_BLOCKS - 1)
+    assert not wants_more([noisy], MAX_BLOCKS)
+    assert not wants_more([clear], MIN_BLOCKS)
+    assert not wants_more([], MIN_BLOCKS)
+
+
+def test_pairs_take_out_what_both_sides_share() -> None:
+    """Seeds differ much more from each other than the sides do."""
+    base = [1000.0, 1300.0, 800.0]
+    assert judged(base, [value * 1.01 for value in base]).verdict.verdict == "regression"
+    assert judged(base, base).verdict.verdict == "same"
+
+
+@pytest.mark.parametrize("metric", ["allocations_per_op", "syscalls_per_op"])
+def test_from_none_and_to_none(metric: str) -> None:
+    assert judged([0.0] * 3, [1.0] * 3, metric=metric).verdict.verdict == "regression"
+    assert judged([1.0] * 3, [0.0] * 3, metric=metric).verdict.verdict == "improvement"
+    assert judged([0.0] * 3, [0.0] * 3, metric=metric).verdict.verdict == "same"
+    assert judged([1.0] * 3, [0.0] * 3, metric=metric).verdict.head == 0.0
+
+
+def test_rare_events_are_no_change() -> None:
+    assert judged([0.0] * 3, [0.005] * 3, metric="allocations_per_op").verdict.verdict == "same"
+    assert judged([0.0625] * 3, [0.065] * 3, metric="syscalls_per_op").verdict.verdict == "same"
+    assert judged([0.0625] * 3, [0.125] * 3, metric="syscalls_per_op").verdict.verdict == "regression"
+
+
+def test_what_a_side_did_not_measure_has_no_verdict() -> None:
+    base = measured([1.0, 1.0, 1.0], "allocations_per_op")
+    assert judge_counted("allocations_per_op", base, measured([1.0] * 3), 0.005) is None
+    assert judge_counted(METRIC, measured([1.0]), measured([1.0]), 0.005) is None
+    assert judge_counted(METRIC, [], [], 0.005) is None
+
+
+def with_p(word: VerdictWord, p: float) -> Judged:
+    verdict = judged([1000.0] * 3, [1100.0] * 3).verdict
+    return Judged(verdict=verdict.model_copy(update={"verdict": word}), p=p)
+
+
+def test_a_weak_change_among_many_becomes_unsure() -> None:
+    weak = with_p("regression", COUNTED_Q * 0.9)
+    assert adjusted([weak])[0].verdict == "regression"
+    others = [with_p("same", 0.5)] * 9
+    verdicts = adjusted([weak, *others])
+    assert verdicts[0].verdict == "unsure"
+    assert verdicts[0].q == pytest.approx(COUNTED_Q * 0.9 * 10)
+    assert [verdict.q for verdict in verdicts[1:]] == [None] * 9
+
+
+def test_strong_changes_stay_in_the_order_they_came() -> None:
+    verdicts = adjusted([with_p("regression", 1e-9), with_p("same", 0.9), with_p("improvement", 1e-8)])
+    assert [verdict.verdict for verdict in verdicts] == ["regression", "same", "improvement"]
+    assert verdicts[0].q == pytest.approx(3e-9)
+    assert adjusted([]) == []
+
+
+def verdict_on(metric: str, word: VerdictWord) -> Verdict:
+    return with_p(word, 0.0).verdict.model_copy(update={"metric": metric})
+
+
+def test_what_decides_a_case() -> None:
+    instructions, allocations, syscalls = METRIC, "allocations_per_op", "syscalls_per_op"
+    assert case_verdict([verdict_on(instructions, "same"), verdict_on(syscalls, "same")], VALID) == "same"
+    better_but = [verdict_on(allocations, "regression"), verdict_on(instructions, "improvement")]
+    assert case_verdict(better_but, VALID) == "improvement"
+    only_calls = [verdict_on(instructions, "same"), verdict_on(syscalls, "regression")]
+    assert case_verdict(only_calls, VALID) == "regression"
+    assert case_verdict([verdict_on(instructions, "unsure"), verdict_on(syscalls, "regression")], VALID) == "unsure"
+    assert case_verdict([], VALID) == "invalid"
+    failed = Validity.of([Check(check="errors", ok=False, value=1.0, limit="<= 0")])
+    assert case_verdict([verdict_on(instructions, "same")], failed) == "invalid"
+
+
+def test_validity_of_a_case_is_that_of_its_worst_trial() -> None:
+    def trial(rate: float, *, ok: bool, extra: bool = False) -> Measurement:
+        checks = [Check(check="hit_rate", ok=ok, value=rate, limit=">= 0.99")]
+        if extra:
+            checks.append(Check(check="keys", ok=True, value=5.0, limit="= 5"))
+        return Measurement(metrics={}, validity=Validity.of(checks))
+
+    good, bad, other = trial(1.0, ok=True), trial(0.5, ok=False), trial(1.0, ok=True, extra=True)
+    validity = case_validity([good, good], [bad, other])
+    assert not validity.valid
+    assert [check.check for check in validity.checks] == ["hit_rate", "keys"]
+    assert [check.value for check in validity.failed] == [0.5]
+    assert case_validity([good], [other]).valid
+    assert case_validity([bad], [good]).failed[0].value == 0.5
+    assert case_validity([], []).valid
