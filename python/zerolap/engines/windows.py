@@ -1,0 +1,134 @@
+"""The two windows of a counted trial: which requests are counted, and where counting begins and ends."""
+
+import errno
+import math
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis
+
+from zerolap.cases import Case
+from zerolap.engines.load import LoadProgram, SliceResult
+from zerolap.engines.pin import Pin, Request
+from zerolap.records import TrialFailed
+from zerolap.server import RunningServer
+
+TARGET_INSTRUCTIONS = 16_000_000
+"""Of the large window: enough for rare paths to be seen, little enough for a third of a second under callgrind."""
+MAX_REQUESTS = 3_000
+MIN_UNITS = 4
+SMALL_SHARE = 4
+LARGEST_DUMP_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Requests:
+    """How many requests the two windows hold, whole cycles of commands each."""
+
+    small: int
+    large: int
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Both windows' dumps, the requests counted in each, and what their replies were."""
+
+    small_dump: Path
+    large_dump: Path
+    counted_small: int
+    counted_large: int
+    requests: Requests
+    slices: tuple[SliceResult, ...]
+    executed: int
+
+
+def count_windows(
+    case: Case,
+    server: RunningServer,
+    pin: Pin,
+    load: LoadProgram,
+    dumps: Path,
+    *,
+    requests: Requests | None,
+    scale: float,
+) -> Windows:
+    """Warm up, then count a small and a large window.
+
+    A window begins and ends with a dump, which the event loop makes at its next wait after one more cycle of requests:
+    the window holds that cycle too, and nothing of what the lab did in between.
+    """
+    cycle = sum(case.ratios)
+    unit = case.pipeline * cycle // math.gcd(case.pipeline, cycle)
+
+    def one_cycle() -> object:
+        return load.slice(cycle)
+
+    pin.carry_out(Request.LEAP, one_cycle)
+    pin.carry_out(Request.START, one_cycle)
+    load.slice(unit)
+    pin.carry_out(Request.DUMP, one_cycle)
+    load.slice(unit)
+    pin.carry_out(Request.DUMP, one_cycle)
+    requests = requests or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
+
+    load.slice(requests.small)
+    before = _calls(server, case)
+    pin.carry_out(Request.DUMP, one_cycle)
+    small = load.slice(requests.small)
+    pin.carry_out(Request.DUMP, one_cycle)
+    large = load.slice(requests.large)
+    pin.carry_out(Request.DUMP, one_cycle)
+    executed = _calls(server, case) - before - 3 * cycle
+    return Windows(
+        small_dump=_part(dumps, 4),
+        large_dump=_part(dumps, 5),
+        counted_small=requests.small + cycle,
+        counted_large=requests.large + cycle,
+        requests=requests,
+        slices=(small, large),
+        executed=executed,
+    )
+
+
+def _part(dumps: Path, number: int) -> Path:
+    return dumps.with_name(f"{dumps.name}.{number}")
+
+
+def _choose(instructions_per_op: float, unit: int, scale: float) -> Requests:
+    """Return windows of whole units whose large one takes about the target number of instructions."""
+    wanted = scale * min(MAX_REQUESTS, TARGET_INSTRUCTIONS / max(instructions_per_op, 1.0))
+    units = max(MIN_UNITS, math.ceil(wanted / unit))
+    return Requests(small=max(1, units // SMALL_SHARE) * unit, large=units * unit)
+
+
+def dumped_instructions(dump: Path) -> float:
+    """Return the instructions that a dump counts in all; raises `TrialFailed` if it holds none."""
+    text = dump.read_text() if dump.exists() else ""
+    found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
+    if found is None:
+        raise broken_dump(dump.parent, f"`{dump.name}` has no totals")
+    return float(found.group(1))
+
+
+def _calls(server: RunningServer, case: Case) -> int:
+    """Return how often the server says that it has executed the case's commands."""
+    try:
+        statistics = server.client.info("commandstats")
+    except redis.RedisError as fault:
+        raise TrialFailed(f"the server does not say what it executed: {fault}") from fault
+    verbs = {verb.lower() for verb in case.verbs}
+    calls = 0
+    for name, figures in statistics.items():
+        if name.removeprefix("cmdstat_").split("|")[0] in verbs:
+            calls += int(figures["calls"])
+    return calls
+
+
+def broken_dump(directory: Path, what: str) -> Exception:
+    """Return the error for a dump that is not whole; callgrind does not tell of a full disk."""
+    if shutil.disk_usage(directory).free < LARGEST_DUMP_BYTES:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))
+    return TrialFailed(f"callgrind wrote no whole dump: {what}")

@@ -1,0 +1,233 @@
+"""The command line: help, versions, what goes to which output, settings that last, exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Zerolap
+from toy_server import CASES, ToySource
+
+from zerolap import __version__
+from zerolap.cli.exit_code import exit_code
+from zerolap.cli.options import FailOn, min_effects, seconds, server_settings
+from zerolap.cli.verbs import VERBS
+from zerolap.records import Comparison
+
+EXAMPLES = {"run": "zerolap run", "compare": "zerolap compare", "explain": "zerolap explain", "doctor": "zerolap doctor"}
+
+
+def test_version(zerolap: Zerolap) -> None:
+    ended = zerolap("--version")
+    assert (ended.code, ended.out, ended.err) == (0, f"zerolap {__version__}\n", "")
+
+
+def test_help_shows_where_to_begin(zerolap: Zerolap) -> None:
+    ended = zerolap("--help")
+    assert ended.code == 0
+    assert "zerolap run" in ended.out
+    for verb in VERBS:
+        assert verb in ended.out
+
+
+@pytest.mark.parametrize("words", [[verb] for verb in VERBS] + [["suites", "list"], ["suites", "show"]])
+def test_help_of_each_verb_has_an_example(zerolap: Zerolap, words: list[str]) -> None:
+    ended = zerolap(*words, "--help")
+    assert ended.code == 0
+    if words != ["suites"]:
+        assert ended.out.count(f"zerolap {' '.join(words)}") >= 2, "the usage and an example"
+    assert ended.err == ""
+
+
+def test_without_arguments(zerolap: Zerolap) -> None:
+    assert "zerolap compare" in zerolap().out + zerolap().err
+    assert "BASE" in zerolap("compare").out + zerolap("compare").err
+
+
+def test_suites(zerolap: Zerolap) -> None:
+    listed = zerolap("suites", "list", "--cases", CASES)
+    assert listed.code == 0
+    assert all(name in listed.out for name in ("toy-get", "toy-set", "toy-work"))
+    shown = zerolap("suites", "show", "toy-get", "--cases", CASES)
+    assert json.loads(shown.out)["commands"] == ["GET __key__"]
+    zerolap("suites", "show", "toy-got", "--cases", CASES).fails_with(2, "toy-get")
+
+
+def test_an_empty_store(zerolap: Zerolap) -> None:
+    ended = zerolap("explain")
+    assert ended.code == 0
+    assert "empty" in ended.out
+
+
+# What runs print
+
+
+@pytest.fixture
+def quick(zerolap: Zerolap) -> list[str | Path]:
+    return ["--cases", CASES, "--quick", "--store", zerolap.store]
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_run_of_the_toy(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
+    ended = zerolap("run", "toy-get", "--server", toy_program, *quick, "--json", "-")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert document["schema"] == "zerolap.run/1"
+    assert document["server"]["version"] == "1.0.0"
+    [case] = document["cases"]
+    assert case["validity"]["valid"] is True
+    assert case["metrics"]["instructions_per_op"] > 100
+    assert case["samples"] == 3
+    names = {function["function"] for function in case["functions"]}
+    assert "checksum_value" in names
+    assert sum(function["share"] for function in case["functions"]) <= 1.0 + 1e-9
+    again = zerolap("explain", document["id"], "--store", zerolap.store, "--json", "-")
+    assert again.document() == document
+    zerolap.leaves_nothing()
+
+
+def test_run_of_the_installed_server(zerolap: Zerolap, redis_server: Path) -> None:
+    """By its name on the PATH, as one would try it first."""
+    ended = zerolap("run", "set-ex-100B", "--quick", "--json", "-")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert document["server"]["name"] == "redis-server"
+    [case] = document["cases"]
+    assert case["failure"] is None
+    assert case["validity"]["valid"] is True
+    assert case["metrics"]["instructions_per_op"] > 100
+    zerolap.leaves_nothing()
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_outputs_are_kept_apart(
+    zerolap: Zerolap, toy_program: Path, quick: list[str | Path], tmp_path: Path
+) -> None:
+    two = ["compare", toy_program, toy_program, "toy-work", *quick]
+    quiet = zerolap(*two, "--quiet", "--json", "report.json")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    assert json.loads((tmp_path / "report.json").read_text())["summary"]["same"] == 1
+    data = zerolap(*two, "--markdown", "-")
+    assert data.out.startswith("#") or "|" in data.out
+    assert "trials" in data.err
+    assert not list(tmp_path.glob(".report.json.*"))
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_exit_code_of_a_regression(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
+    slower = ["compare", toy_program, toy_program, "toy-get", *quick, "--head-config", "rounds=2", "--quiet"]
+    assert zerolap(*slower, "--fail-on", "regression").code == 1
+    assert zerolap(*slower, "--fail-on", "never").code == 0
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_a_budget_ends_the_work(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
+    ended = zerolap("compare", toy_program, toy_program, *quick, "--budget", "0.001s", "--json", "-")
+    document = ended.document()
+    assert ended.code == 0, ended.err
+    assert document["settings"]["budget_seconds"] == 0.001
+    assert {case["verdict"] for case in document["cases"]} == {"unsure"}
+    assert all("budget" in case["failure"] for case in document["cases"])
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_a_large_seed(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
+    ended = zerolap("run", "toy-work", "--server", toy_program, *quick, "--seed", str(2**64 - 1), "--json", "-")
+    assert ended.code == 0, ended.err
+    assert ended.document()["settings"]["seed"] == 2**64 - 1
+
+
+# zerolap.toml
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_settings_that_last(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
+    (tmp_path / "zerolap.toml").write_text(f"""
+repo = "{toy.path}"
+cases = "{CASES}"
+command = ["WORK"]
+quick = true
+quiet = true
+seed = 7
+store = "here"
+
+[compare]
+min-effect = "counted=3%"
+fail-on = "unsure"
+json = "report.json"
+""")
+    ended = zerolap("compare", toy.first, toy.first)
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert [case["case"] for case in document["cases"]] == ["toy-work"]
+    assert document["settings"]["seed"] == 7
+    assert document["settings"]["quick"] is True
+    assert document["settings"]["min_effect"] == {"counted": 0.03}
+    assert (tmp_path / "here").is_dir()
+    assert "toy-work" in zerolap("suites", "list").out
+    over = zerolap("suites", "list", "--command", "GET")
+    assert "toy-get" in over.out
+    assert "toy-work" not in over.out
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"sed = 7\n", "`sed`"),
+        (b"[compair]\nseed = 7\n", "`compair`"),
+        (b"[compare]\nsed = 7\n", "`sed`"),
+        (b"seed = \n", "not valid TOML"),
+        (b"\xff\xfe", "not valid TOML"),
+    ],
+)
+def test_settings_that_are_wrong(zerolap: Zerolap, tmp_path: Path, content: bytes, part: str) -> None:
+    (tmp_path / "zerolap.toml").write_bytes(content)
+    zerolap("suites", "list").fails_with(2, "`zerolap.toml`", part)
+
+
+# Values
+
+
+def test_lengths_of_time() -> None:
+    assert [seconds(text) for text in ("90s", "8m", "1.5h", "30", None)] == [90, 480, 5400, 30, None]
+
+
+def test_smallest_effects() -> None:
+    assert min_effects("") == {"counted": 0.005}
+    assert min_effects("counted=2%") == {"counted": pytest.approx(0.02)}
+    assert min_effects("counted=0.02") == {"counted": 0.02}
+
+
+def test_server_settings() -> None:
+    pairs = ["maxmemory=100mb", "save=900 1", "empty=", "user=a b='c d'"]
+    assert server_settings(pairs) == {"maxmemory": "100mb", "save": "900 1", "empty": "", "user": "a b='c d'"}
+    assert server_settings(None) == {}
+
+
+def a_comparison(summary: dict[str, int], failure: str | None = None) -> Comparison:
+    build = {"name": "a", "commit": None, "version": "1", "build": "b-1", "build_id": "", "flags": ""}
+    counts = {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0.0}
+    case = {
+        "case": "a", "commands": ["GET"], "group": "g", "topology": "standalone", "verdict": "invalid",
+        "confirmed": False, "validity": {"valid": False, "checks": []}, "verdicts": [], "findings": [],
+        "failure": failure,
+    }  # fmt: skip
+    return Comparison.model_validate(
+        {
+            "schema": "zerolap.comparison/1", "id": "c-1", "created": "", "command_line": "", "state": "done",
+            "base": build, "head": build,
+            "platform": {"name": "", "fingerprint": "", "cpu": "", "cores": 1, "kernel": ""},
+            "settings": {"engines": [], "min_effect": {}, "q": 0.01, "budget_seconds": None, "seed": 1},
+            "summary": counts | summary,
+            "cases": [case],
+        }
+    )  # fmt: skip
+
+
+def test_exit_codes() -> None:
+    assert exit_code(a_comparison({"regression": 1}), FailOn.NEVER) == 0
+    assert exit_code(a_comparison({"regression": 1}), FailOn.REGRESSION) == 1
+    assert exit_code(a_comparison({"unsure": 1}), FailOn.REGRESSION) == 0
+    for word in ("regression", "unsure", "invalid"):
+        assert exit_code(a_comparison({word: 1}), FailOn.UNSURE) == 1
+    assert exit_code(a_comparison({"improvement": 1, "same": 3}), FailOn.UNSURE) == 0
+    assert exit_code(a_comparison({"regression": 1}, failure="it died"), FailOn.UNSURE) == 4

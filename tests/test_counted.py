@@ -1,0 +1,198 @@
+"""The counted engine on real servers: it repeats, its checks see what is wrong, and the world outside is pinned."""
+
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from toy_server import ToySource, compile_toy
+
+from zerolap.cases import Case, core_suite, load_cases, scaled
+from zerolap.engines import Counted, CountedTrial, Requests, count, load, pin
+from zerolap.engines.load import packaged
+from zerolap.engines.pin import Pin
+from zerolap.records import CallGraph, TrialFailed
+from zerolap.server import running, start
+
+QUICK = 0.1
+
+CASES = """
+group: checks
+datasets:
+  strings:
+    load: ["SET __key__ __data__"]
+    keys: {minimum: 1, maximum: 200}
+    expect: {keys: 200}
+  too-few:
+    load: ["SET __key__ __data__"]
+    keys: {minimum: 1, maximum: 200}
+    expect: {keys: 201}
+cases:
+  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: errors, dataset: strings, commands: ["HGET __key__ f"]}
+  - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
+  - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
+     expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: keys, dataset: too-few, commands: ["GET __key__"]}
+  - {name: executed, dataset: strings, commands: ["GET __key__"], setup: ["CONFIG RESETSTAT"]}
+  - {name: windows_agree, commands: ["APPEND __key__ __data__", "GET __key__"], data_size: 4000}
+  - {name: allowed, dataset: strings, commands: ["HGET __key__ f"], expect: {errors: 1000000}}
+  - {name: setup, setup: ["NONSENSE 1"], commands: ["PING"]}
+  - {name: load, dataset: refused, commands: ["PING"]}
+"""
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    file = tmp_path_factory.mktemp("cases") / "cases.yml"
+    text = CASES.replace("cases:\n", '  refused:\n    load: ["HSET __key__"]\n    keys: {maximum: 10}\ncases:\n', 1)
+    file.write_text(text)
+    return {case.name: case for case in load_cases(file)}
+
+
+def trial(program: Path, case: Case, directory: Path, seed: int = 1, requests: Requests | None = None) -> Counted:
+    directory.mkdir()
+    return count(
+        CountedTrial(
+            program=program,
+            source_root="",
+            case=scaled(case, QUICK),
+            settings={},
+            seed=seed,
+            directory=directory,
+            requests=requests,
+            scale=QUICK,
+        )
+    )
+
+
+def failed_checks(counted: Counted) -> list[str]:
+    return [check.check for check in counted.measurement.validity.failed]
+
+
+def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
+    counted = trial(redis_server, cases["good"], tmp_path / "t")
+    assert counted.measurement.validity.valid
+    assert [check.check for check in counted.measurement.validity.checks] == [
+        "keys", "clock_pinned", "randomness_pinned", "errors", "hit_rate", "reply", "executed", "windows_agree",
+    ]  # fmt: skip
+    assert counted.measurement.metrics["instructions_per_op"] > 100
+    graph = CallGraph.model_validate_json(counted.graph)
+    assert graph.totals.instructions == pytest.approx(counted.measurement.metrics["instructions_per_op"])
+    by_name = {function.name: function for function in graph.functions}
+    assert by_name.get("getCommand", by_name.get("call", graph.functions[0])).calls >= 0
+    assert counted.requests.large > counted.requests.small
+
+
+@pytest.mark.parametrize("name", ["errors", "reply", "hit_rate", "keys"])
+def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_path: Path, name: str) -> None:
+    counted = trial(redis_server, cases[name], tmp_path / "t")
+    assert not counted.measurement.validity.valid
+    assert failed_checks(counted) == [name]
+
+
+def test_errors_that_are_expected(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
+    assert trial(redis_server, cases["allowed"], tmp_path / "t").measurement.validity.valid
+
+
+def test_setup_and_load_that_the_server_refuses(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
+    with pytest.raises(TrialFailed, match="refused `NONSENSE 1`"):
+        trial(redis_server, cases["setup"], tmp_path / "t")
+    with pytest.raises(TrialFailed, match="data set `refused` got error replies"):
+        trial(redis_server, cases["load"], tmp_path / "u")
+
+
+@pytest.mark.parametrize("name", ["hset", "zadd", "xadd-auto-id"])
+def test_one_seed_counts_the_same_twice(redis_server: Path, tmp_path: Path, name: str) -> None:
+    case = next(case for case in core_suite() if case.name == name)
+    first = trial(redis_server, case, tmp_path / "first", seed=1000)
+    second = trial(redis_server, case, tmp_path / "other", seed=1000, requests=first.requests)
+    metrics = first.measurement.metrics
+    assert metrics == pytest.approx(second.measurement.metrics, rel=1e-6)
+    assert metrics["instructions_per_op"] > 100
+
+
+def test_another_seed_is_valid_too(redis_server: Path, tmp_path: Path) -> None:
+    case = next(case for case in core_suite() if case.name == "hset")
+    for seed in (2, 2**64 - 1):
+        counted = trial(redis_server, case, tmp_path / str(seed), seed=seed)
+        assert counted.measurement.validity.valid, counted.measurement.validity.failed
+
+
+def facts_of_a_pinned_server(program: Path, directory: Path, seed: int) -> tuple[int, str, str]:
+    """Return the year that it sees, its random run id and its process id."""
+    directory.mkdir()
+    library = packaged("libzerolap_pin.so")
+    with (
+        Pin(directory, seed) as page,
+        start(program, {}, directory, environment=page.environment(library), read_only=[library]) as server,
+    ):
+        seconds = server.command("TIME")
+        assert isinstance(seconds, tuple | list)
+        facts = server.client.info("server")
+        assert page.clock_readings > 0
+        assert page.random_readings > 0
+        assert page.wakes > 0
+        return datetime.fromtimestamp(int(seconds[0]), UTC).year, facts["run_id"], str(facts["process_id"])
+
+
+def test_the_world_outside_is_pinned(redis_server: Path, tmp_path: Path) -> None:
+    year, run_id, process = facts_of_a_pinned_server(redis_server, tmp_path / "1", seed=1)
+    assert (year, process) == (2035, "4242")
+    assert facts_of_a_pinned_server(redis_server, tmp_path / "2", seed=1) == (year, run_id, process)
+    other_year, other_id, _ = facts_of_a_pinned_server(redis_server, tmp_path / "3", seed=20_000_999)
+    assert other_year == 2035
+    assert other_id != run_id
+
+
+def toy_that(tmp_path: Path, *edits: tuple[str, str, str]) -> Path:
+    source = ToySource(tmp_path / "source")
+    for file, old, new in edits:
+        source.replace(file, old, new)
+    return compile_toy(source.path)
+
+
+SLEEP = "for (;;) usleep(1000);"
+UNISTD = ("commands.c", "#include <strings.h>", "#include <strings.h>\n#include <unistd.h>")
+
+
+@pytest.mark.usefixtures("valgrind", "compiler")
+class TestSilentServers:
+    """A server that does not answer fails the trial; what waits for it is short here."""
+
+    @pytest.fixture(autouse=True)
+    def short_waits(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(load, "REPLY_SECONDS", 2)
+        monkeypatch.setattr(running, "REPLY_SECONDS", 2)
+        monkeypatch.setattr(running, "START_SECONDS", 3)
+        monkeypatch.setattr(pin, "CARRIED_OUT_SECONDS", 2.0)
+
+    @pytest.fixture
+    def case(self, tmp_path: Path) -> Case:
+        file = tmp_path / "cases.yml"
+        file.write_text('group: g\ncases:\n  - {name: work, commands: ["WORK key 10"]}\n')
+        return load_cases(file)[0]
+
+    @pytest.mark.parametrize(
+        ("command", "said"),
+        [
+            ("work_command(struct client *client, struct slice *arguments, int count) {", "load generator"),
+            ("config_command(struct client *client, struct slice *arguments, int count) {", "the server was lost"),
+            ("ping_command(struct client *client, struct slice *arguments, int count) {", "not ready within 3 s"),
+            ("info_command(struct client *client, struct slice *arguments, int count) {", "what it executed"),
+        ],
+    )
+    def test_a_command_that_never_ends(self, tmp_path: Path, case: Case, command: str, said: str) -> None:
+        program = toy_that(tmp_path, UNISTD, ("commands.c", command, f"{command} {SLEEP}"))
+        with pytest.raises(TrialFailed, match=said):
+            trial(program, case, tmp_path / "t")
+
+    def test_a_server_that_cannot_be_preloaded(self, tmp_path: Path, case: Case) -> None:
+        source = ToySource(tmp_path / "source")
+        source.replace("Makefile", "\t$(CC) -g -o", "\t$(CC) -static -g -o")
+        try:
+            program = compile_toy(source.path)
+        except subprocess.CalledProcessError:
+            pytest.skip("the C library cannot be linked statically here")
+        with pytest.raises(TrialFailed, match="cannot be counted"):
+            trial(program, case, tmp_path / "t")

@@ -1,0 +1,340 @@
+"""Reasons from hand-made call graphs: who is blamed, what is set off, what cannot be seen."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from zerolap.explain import Evidence, SourceFunction, explain_change
+from zerolap.explain.blame import assign_blame
+from zerolap.explain.cost_graph import CostGraph, Edge
+from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk
+
+FILE = "server.c"
+LINES = {"main": 1, "command": 100, "format": 200, "reply": 300, "helper": 400, "lookup": 500}
+Costs = Mapping[str, float]
+Calls = Mapping[tuple[str, str], float]
+
+
+def inclusive(name: str, costs: Costs, calls: Calls) -> float:
+    """What one call of a function costs with all that it calls; `costs` are of one call."""
+    return costs[name] + sum(
+        times * inclusive(callee, costs, calls) for (caller, callee), times in calls.items() if caller == name
+    )
+
+
+def times_called(name: str, calls: Calls) -> float:
+    if name == "main":
+        return 1.0
+    return sum(times * times_called(caller, calls) for (caller, callee), times in calls.items() if callee == name)
+
+
+def call_graph(
+    costs: Costs, calls: Calls, lines: Mapping[str, Sequence[tuple[int, float]]] | None = None
+) -> CallGraph:
+    """A graph of one request from what one call of each function costs itself, and how often it calls the others."""
+    names = list(costs)
+    functions = []
+    for name in names:
+        own = costs[name] * times_called(name, calls)
+        at = (lines or {}).get(name) or [(LINES.get(name, 900) + 1, own)]
+        functions.append(
+            {
+                "name": name,
+                "file": 0,
+                "object": "server",
+                "instructions": own,
+                "syscalls": 0.0,
+                "calls": 0.0 if name == "main" else times_called(name, calls),
+                "lines": [[0, line, instructions] for line, instructions in at],
+            }
+        )
+    edges = [
+        {
+            "caller": names.index(caller),
+            "callee": names.index(callee),
+            "calls": times * times_called(caller, calls),
+            "instructions": times * times_called(caller, calls) * inclusive(callee, costs, calls),
+            "syscalls": 0.0,
+        }
+        for (caller, callee), times in calls.items()
+    ]
+    document = {
+        "schema": "zerolap.callgraph/1",
+        "files": [FILE],
+        "totals": {"instructions": inclusive("main", costs, calls), "syscalls": 0.0},
+        "functions": functions,
+        "edges": edges,
+    }
+    return CallGraph.model_validate(document)
+
+
+def definitions(*names: str) -> list[SourceFunction]:
+    return [SourceFunction(FILE, name, LINES.get(name, 900), LINES.get(name, 900) + 50) for name in names]
+
+
+def changed_in(name: str, text: str) -> Changes:
+    line = LINES[name] + 1
+    hunk = Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text=text)
+    return Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=[hunk])])
+
+
+def explained(
+    base: CallGraph,
+    head: CallGraph,
+    changes: Changes | None = None,
+    *,
+    base_functions: Sequence[str] | None = None,
+    stripped: bool = False,
+) -> list[Finding]:
+    names = [function.name for function in head.functions]
+    return explain_change(
+        Evidence(
+            base=base,
+            head=head,
+            base_functions=definitions(*(base_functions or [function.name for function in base.functions])),
+            head_functions=definitions(*names),
+            changes=changes if changes is not None else Changes(files=[]),
+            base_stripped=False,
+            head_stripped=stripped,
+        )
+    )
+
+
+def culprits(findings: Sequence[Finding]) -> list[str | None]:
+    return [finding.function for finding in findings if finding.kind == "culprit"]
+
+
+COSTS = {"main": 100.0, "command": 200.0, "format": 300.0}
+CALLS = {("main", "command"): 1.0, ("command", "format"): 1.0}
+
+
+def test_a_call_made_twice() -> None:
+    twice = {**CALLS, ("command", "format"): 2.0}
+    findings = explained(call_graph(COSTS, CALLS), call_graph(COSTS, twice), changed_in("command", "+ format(x);"))
+    assert culprits(findings) == ["format"]
+    culprit = findings[0]
+    assert (culprit.rank, culprit.file, culprit.in_diff) == (1, FILE, True)
+    assert culprit.calls_per_op is not None
+    assert (culprit.calls_per_op.base, culprit.calls_per_op.head) == (1.0, 2.0)
+    assert culprit.share_of_change == pytest.approx(1.0)
+    assert [caller.function for caller in culprit.callers] == ["command"]
+    assert culprit.callers[0].in_diff
+    assert "format" in culprit.text
+    assert "command" in culprit.text
+
+
+def test_work_added_to_a_function() -> None:
+    slower = {**COSTS, "command": 700.0}
+    findings = explained(call_graph(COSTS, CALLS), call_graph(slower, CALLS), changed_in("command", "+ loop();"))
+    assert culprits(findings) == ["command"]
+    assert findings[0].in_diff is True
+    assert findings[0].lines == [LINES["command"] + 1]
+    assert findings[0].self_instructions_per_op is not None
+    assert (findings[0].self_instructions_per_op.base, findings[0].self_instructions_per_op.head) == (200.0, 700.0)
+
+
+def test_a_cost_outside_of_the_change_is_not_in_it() -> None:
+    slower = {**COSTS, "format": 500.0}
+    findings = explained(call_graph(COSTS, CALLS), call_graph(slower, CALLS), changed_in("main", "+ other();"))
+    assert culprits(findings) == ["format"]
+    assert findings[0].in_diff is False
+
+
+def test_no_change_has_no_reasons() -> None:
+    graph = call_graph(COSTS, CALLS)
+    assert explained(graph, graph) == []
+
+
+def test_a_call_that_replaces_another_is_set_off() -> None:
+    """Only the difference of both calls is blamed, and on the one that is new."""
+    base_costs = {**COSTS, "lookup": 290.0}
+    base = call_graph({**COSTS, "reply": 290.0}, {**CALLS, ("command", "reply"): 1.0})
+    head = call_graph(base_costs | {"lookup": 400.0}, {**CALLS, ("command", "lookup"): 1.0})
+    findings = explained(base, head, changed_in("command", "- reply();\n+ lookup();"))
+    assert culprits(findings) == ["lookup"]
+    assert findings[0].share_of_change == pytest.approx(1.0)
+    moved = [finding for finding in findings if finding.kind == "moved"]
+    assert [finding.function for finding in moved] == ["command"]
+    assert "290" in moved[0].text
+
+
+def test_a_new_function_between_two_old_ones_is_a_detour() -> None:
+    """A function that was put before another is looked through: what it calls more often is the reason."""
+    head_costs = {**COSTS, "reply": 10.0}
+    head_calls = {("main", "command"): 1.0, ("command", "reply"): 1.0, ("reply", "format"): 2.0}
+    findings = explained(
+        call_graph(COSTS, CALLS), call_graph(head_costs, head_calls), changed_in("command", "- format();\n+ reply();")
+    )
+    assert findings[0].function == "format"
+    assert findings[0].calls_per_op is not None
+    assert (findings[0].calls_per_op.base, findings[0].calls_per_op.head) == (1.0, 2.0)
+    assert [caller.function for caller in findings[0].callers] == ["command"]
+    assert "reply" in findings[0].text
+
+
+def test_a_new_function_that_brings_its_own_calls_is_left_whole() -> None:
+    base_costs = {"main": 100.0, "command": 200.0, "lookup": 50.0}
+    base_calls = {("main", "command"): 1.0, ("command", "lookup"): 1.0}
+    head_costs = {**base_costs, "reply": 40.0, "helper": 400.0}
+    head_calls = {**base_calls, ("command", "reply"): 1.0, ("reply", "helper"): 1.0}
+    findings = explained(
+        call_graph(base_costs, base_calls), call_graph(head_costs, head_calls), changed_in("command", "+ reply();")
+    )
+    assert culprits(findings) == ["reply"]
+    assert findings[0].instructions_per_op is not None
+    assert (findings[0].instructions_per_op.base, findings[0].instructions_per_op.head) == (None, 440.0)
+    assert findings[0].in_diff is True
+
+
+def test_a_function_inlined_on_one_side_only_is_no_culprit() -> None:
+    """What stood in the called function stands in its caller now; another function is what became slower."""
+    base = call_graph({**COSTS, "helper": 100.0}, {**CALLS, ("command", "helper"): 1.0})
+    lines = {"command": [(LINES["command"] + 1, 200.0), (LINES["helper"] + 1, 97.0)]}
+    head = call_graph({**COSTS, "command": 297.0, "format": 500.0}, CALLS, lines)
+    findings = explain_change(
+        Evidence(
+            base=base,
+            head=head,
+            base_functions=definitions("main", "command", "format", "helper"),
+            head_functions=definitions("main", "command", "format", "helper"),
+            changes=changed_in("format", "+ slow();"),
+            base_stripped=False,
+            head_stripped=False,
+        )
+    )
+    assert culprits(findings)[0] == "format"
+    assert "helper" not in culprits(findings)
+    assert findings[0].share_of_change == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_renamed_function_is_no_culprit() -> None:
+    base = call_graph(COSTS, CALLS)
+    head = call_graph(
+        {"main": 100.0, "command": 500.0, "reply": 300.0}, {("main", "command"): 1.0, ("command", "reply"): 1.0}
+    )
+    findings = explained(base, head, changed_in("command", "- format();\n+ reply();\n+ loop();"))
+    assert culprits(findings) == ["command"]
+
+
+def test_a_function_moved_to_another_file_is_no_culprit() -> None:
+    base = call_graph(COSTS, CALLS)
+    slower = call_graph({**COSTS, "command": 500.0}, CALLS)
+    files = [FILE, "other.c"]
+    functions = [
+        function.model_copy(update={"file": 1, "lines": [(1, 5, 300.0)]}) if function.name == "format" else function
+        for function in slower.functions
+    ]
+    head = slower.model_copy(update={"files": files, "functions": functions})
+    findings = explain_change(
+        Evidence(
+            base=base,
+            head=head,
+            base_functions=definitions("main", "command", "format"),
+            head_functions=[*definitions("main", "command"), SourceFunction("other.c", "format", 1, 10)],
+            changes=Changes(files=[]),
+            base_stripped=False,
+            head_stripped=False,
+        )
+    )
+    assert culprits(findings) == ["command"]
+
+
+def test_a_change_spread_over_many_functions_is_diffuse() -> None:
+    names = [f"function{number}" for number in range(100)]
+    base_costs = {"main": 100.0} | dict.fromkeys(names, 100.0)
+    calls = {("main", name): 1.0 for name in names}
+    head_costs = {"main": 100.0} | dict.fromkeys(names, 101.0)
+    findings = explained(call_graph(base_costs, calls), call_graph(head_costs, calls))
+    assert findings[0].kind == "diffuse"
+    assert culprits(findings) == []
+    assert "+100" in findings[0].text
+
+
+def test_what_cannot_be_seen_is_said() -> None:
+    base, head = call_graph(COSTS, CALLS), call_graph({**COSTS, "format": 500.0}, CALLS)
+    limits = [finding for finding in explained(base, head, stripped=True) if finding.kind == "limits"]
+    assert len(limits) == 1
+    assert "head is stripped" in limits[0].text
+    findings = explain_change(Evidence(base, head, [], [], None, base_stripped=True, head_stripped=True))
+    texts = [finding.text for finding in findings if finding.kind == "limits"]
+    assert len(texts) == 2
+    assert "base and head" in texts[0]
+    assert "not both revisions" in texts[1]
+    assert culprits(findings) == ["format"]
+    assert findings[0].in_diff is None
+    ranks = [finding.rank for finding in findings]
+    assert ranks == sorted(ranks)
+
+
+def test_without_debug_information() -> None:
+    base, head = call_graph(COSTS, CALLS), call_graph({**COSTS, "format": 500.0}, CALLS)
+    findings = explain_change(Evidence(base, head, [], [], Changes(files=[]), base_stripped=False, head_stripped=False))
+    assert any("-g" in finding.text for finding in findings if finding.kind == "limits")
+
+
+def test_an_improvement_is_explained_alike() -> None:
+    twice = {**CALLS, ("command", "format"): 2.0}
+    findings = explained(call_graph(COSTS, twice), call_graph(COSTS, CALLS), changed_in("command", "- format(x);"))
+    assert culprits(findings) == ["format"]
+    assert findings[0].share_of_change == pytest.approx(1.0)
+    assert findings[0].calls_per_op is not None
+    assert (findings[0].calls_per_op.base, findings[0].calls_per_op.head) == (2.0, 1.0)
+
+
+# All terms together
+
+
+def random_side(chance: random.Random, size: int) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
+    """Costs of one call and calls of an acyclic graph in which all functions are reached from `main`."""
+    names = ["main", *(f"f{number}" for number in range(size))]
+    costs = {name: float(chance.randint(1, 1000)) for name in names}
+    calls = {}
+    for index, name in enumerate(names[1:], 1):
+        for caller in {names[chance.randrange(index)] for _ in range(3)}:
+            calls[caller, name] = float(chance.randint(1, 4))
+    return costs, calls
+
+
+def as_cost_graph(costs: Costs, calls: Calls) -> CostGraph:
+    graph = CostGraph()
+    for name, cost in costs.items():
+        node = graph.node((name, FILE))
+        node.calls = 0.0 if name == "main" else times_called(name, calls)
+        node.instructions = cost * times_called(name, calls)
+    for (caller, callee), times in calls.items():
+        count = times * times_called(caller, calls)
+        graph.add_edge((caller, FILE), (callee, FILE), Edge(count, count * inclusive(callee, costs, calls)))
+    return graph
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_terms_of_blame_add_up_to_the_whole_change(seed: int) -> None:
+    """Exactly where own costs or numbers of calls changed; where both did, but for a product of three differences."""
+    chance = random.Random(seed)
+    costs, calls = random_side(chance, chance.randint(1, 9))
+    new_costs = {name: cost * chance.choice([1.0, 1.0, 0.5, 2.0]) for name, cost in costs.items()}
+    new_calls = {pair: max(1.0, times + chance.choice([-1, 0, 0, 1])) for pair, times in calls.items()}
+    for head_costs, head_calls in ((new_costs, calls), (costs, new_calls), (new_costs, new_calls)):
+        blame = assign_blame(as_cost_graph(costs, calls), as_cost_graph(head_costs, head_calls))
+        total = inclusive("main", head_costs, head_calls) - inclusive("main", costs, calls)
+        rest = sum(
+            (times_called(caller, head_calls) - times_called(caller, calls))
+            * (head_calls[caller, callee] - calls[caller, callee])
+            * (inclusive(callee, head_costs, head_calls) - inclusive(callee, costs, calls))
+            / 4
+            for caller, callee in calls
+        )
+        scale = inclusive("main", costs, calls) + inclusive("main", head_costs, head_calls)
+        assert sum(term.instructions for term in blame.terms) == pytest.approx(total + rest, abs=1e-9 * scale + 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_function_that_became_slower_is_found_in_any_graph(seed: int) -> None:
+    """One function that became slower is found first, wherever it stands in a graph."""
+    chance = random.Random(seed)
+    costs, calls = random_side(chance, 8)
+    slow = chance.choice(sorted(costs))
+    findings = explained(call_graph(costs, calls), call_graph({**costs, slow: costs[slow] * 3 + 100}, calls))
+    assert culprits(findings) == [slow]
+    assert findings[0].share_of_change == pytest.approx(1.0)
