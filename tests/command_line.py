@@ -50,9 +50,7 @@ class Zerolap:
         out, err = child.communicate()
         return Ended(child.returncode, out, err)
 
-    def start(
-        self, *arguments: str | Path, environment: Mapping[str, str] | None = None
-    ) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [*PROGRAM, *map(str, arguments)],
             cwd=self.directory,

@@ -40,7 +40,9 @@ def test_without_a_repository(zerolap: Zerolap) -> None:
 
 @pytest.mark.usefixtures("compiler")
 def test_not_a_repository(zerolap: Zerolap, tmp_path: Path) -> None:
-    zerolap("compare", "HEAD~1", "HEAD", "--repo", tmp_path, *GET).fails_with(2, f"`{tmp_path}` is not a git repository")
+    zerolap("compare", "HEAD~1", "HEAD", "--repo", tmp_path, *GET).fails_with(
+        2, f"`{tmp_path}` is not a git repository"
+    )
     zerolap("compare", "HEAD~1", "HEAD", "--repo", tmp_path / "gone", *GET).fails_with(2, "not a git repository")
 
 
@@ -79,7 +81,7 @@ def test_tree_that_is_no_source(zerolap: Zerolap, tmp_path: Path) -> None:
         (["--engine", "guessed"], "no engine `guessed`"),
         (["--engine", ","], "names no engine"),
         (["--config", "maxmemory"], "`--config maxmemory`"),
-        (["--config", 'save="'], "`--config save=\"`"),
+        (["--config", 'save="'], '`--config save="`'),
         (["--base-config", "=1"], "`--config =1`"),
         (["--json", "/no/such/directory/x.json"], "cannot be written"),
         (["--store", "mysql://localhost/x"], "no such kind of store"),

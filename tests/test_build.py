@@ -61,6 +61,17 @@ def test_a_program_keeps_the_name_of_its_link(tmp_path: Path, monkeypatch: pytes
     assert resolve("./one-server", None) == Binary("./one-server", tmp_path / "one-server")
 
 
+def test_a_repository_that_git_does_not_trust(compiler: None, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory to another user")
+    source = ToySource(tmp_path / "source")
+    for path in (source.path, source.path / ".git"):
+        os.chown(path, 12345, 12345)
+    with pytest.raises(UsageError, match="not a git repository that can be read") as raised:
+        resolve("HEAD", source.path)
+    assert "ownership" in raised.value.details
+
+
 def test_all_that_was_tried_is_named(toy: ToySource) -> None:
     with pytest.raises(UsageError) as raised:
         resolve("nothing", toy.path)
@@ -113,9 +124,7 @@ def files_of(directory: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("with_git", [True, False])
-def test_a_tree_is_copied_without_what_builds_leave(
-    compiler: None, tmp_path: Path, with_git: bool
-) -> None:
+def test_a_tree_is_copied_without_what_builds_leave(compiler: None, tmp_path: Path, with_git: bool) -> None:
     tree = tmp_path / "tree"
     (tree / "src").mkdir(parents=True)
     kept = ["src/server.c", "src/new file.c", "README"]
@@ -146,6 +155,10 @@ def test_a_revision_is_copied_as_it_was_committed(toy: ToySource, tmp_path: Path
     export(source, tmp_path)
     assert files_of(tmp_path) == set(toy.git("ls-tree", "-r", "--name-only", toy.first).splitlines())
     assert content_digest(source) == toy.git("rev-parse", f"{toy.first}^{{tree}}")
+    inside = tmp_path / "from inside"
+    inside.mkdir()
+    export(Revision("first", toy.path / "src", toy.first), inside)
+    assert (inside / "src" / "server.c").exists()
     (toy.path / "src" / "server.o").unlink()
     with pytest.raises(BuildFailed):
         export(Revision("gone", toy.path, "0" * 40), tmp_path)
@@ -274,12 +287,12 @@ def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
     assert (file.hunks[0].old_start, file.hunks[0].old_lines) == (2, 1)
 
 
-def test_the_users_git_settings_do_not_matter(
-    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_git_settings_do_not_matter(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = toy.changed(("commands.c", '"PONG"', '"PING"'))
     settings = tmp_path / "gitconfig"
-    settings.write_text("[diff]\n\tnoprefix = true\n\texternal = false\n[color]\n\tui = always\n[core]\n\tpager = false\n")
+    settings.write_text(
+        "[diff]\n\tnoprefix = true\n\texternal = false\n[color]\n\tui = always\n[core]\n\tpager = false\n"
+    )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     changes = changes_between(Revision("base", toy.path, toy.first), Revision("head", toy.path, head))
     assert changes is not None

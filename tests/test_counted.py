@@ -8,7 +8,7 @@ import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.cases import Case, core_suite, load_cases, scaled
-from zerolap.engines import Counted, CountedTrial, Requests, count, load, pin
+from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
 from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin
 from zerolap.records import CallGraph, TrialFailed
@@ -34,7 +34,6 @@ cases:
   - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
      expect: {reply: bulk, hit_rate: ">= 0.99"}}
   - {name: keys, dataset: too-few, commands: ["GET __key__"]}
-  - {name: executed, dataset: strings, commands: ["GET __key__"], setup: ["CONFIG RESETSTAT"]}
   - {name: windows_agree, commands: ["APPEND __key__ __data__", "GET __key__"], data_size: 4000}
   - {name: allowed, dataset: strings, commands: ["HGET __key__ f"], expect: {errors: 1000000}}
   - {name: setup, setup: ["NONSENSE 1"], commands: ["PING"]}
@@ -84,11 +83,19 @@ def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path
     assert counted.requests.large > counted.requests.small
 
 
-@pytest.mark.parametrize("name", ["errors", "reply", "hit_rate", "keys"])
+@pytest.mark.parametrize("name", ["errors", "reply", "hit_rate", "keys", "windows_agree"])
 def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_path: Path, name: str) -> None:
     counted = trial(redis_server, cases[name], tmp_path / "t")
     assert not counted.measurement.validity.valid
     assert failed_checks(counted) == [name]
+
+
+def test_checks_of_the_server_itself() -> None:
+    assert checks.executed_check(100, 100).ok
+    assert not checks.executed_check(100, 99).ok
+    assert [check.ok for check in checks.pinned_checks(5, 1)] == [True, True]
+    assert [check.ok for check in checks.pinned_checks(0, 1)] == [False, True]
+    assert [check.check for check in checks.pinned_checks(5, 0) if not check.ok] == ["randomness_pinned"]
 
 
 def test_errors_that_are_expected(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
@@ -162,10 +169,11 @@ class TestSilentServers:
 
     @pytest.fixture(autouse=True)
     def short_waits(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(load, "REPLY_SECONDS", 2)
-        monkeypatch.setattr(running, "REPLY_SECONDS", 2)
-        monkeypatch.setattr(running, "START_SECONDS", 3)
-        monkeypatch.setattr(pin, "CARRIED_OUT_SECONDS", 2.0)
+        monkeypatch.setattr(load, "REPLY_SECONDS", 3)
+        monkeypatch.setattr(running, "REPLY_SECONDS", 3)
+        monkeypatch.setattr(running, "START_SECONDS", 5)
+        monkeypatch.setattr(running, "DYING_SECONDS", 0.2)
+        monkeypatch.setattr(pin, "CARRIED_OUT_SECONDS", 3.0)
 
     @pytest.fixture
     def case(self, tmp_path: Path) -> Case:
@@ -178,7 +186,7 @@ class TestSilentServers:
         [
             ("work_command(struct client *client, struct slice *arguments, int count) {", "load generator"),
             ("config_command(struct client *client, struct slice *arguments, int count) {", "the server was lost"),
-            ("ping_command(struct client *client, struct slice *arguments, int count) {", "not ready within 3 s"),
+            ("ping_command(struct client *client, struct slice *arguments, int count) {", "not ready within 5 s"),
             ("info_command(struct client *client, struct slice *arguments, int count) {", "what it executed"),
         ],
     )

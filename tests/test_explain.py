@@ -29,9 +29,7 @@ def times_called(name: str, calls: Calls) -> float:
     return sum(times * times_called(caller, calls) for (caller, callee), times in calls.items() if callee == name)
 
 
-def call_graph(
-    costs: Costs, calls: Calls, lines: Mapping[str, Sequence[tuple[int, float]]] | None = None
-) -> CallGraph:
+def call_graph(costs: Costs, calls: Calls, lines: Mapping[str, Sequence[tuple[int, float]]] | None = None) -> CallGraph:
     """A graph of one request from what one call of each function costs itself, and how often it calls the others."""
     names = list(costs)
     functions = []

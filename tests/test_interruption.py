@@ -104,7 +104,9 @@ def test_killed(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
     assert explained.code == 0, explained.err
     assert explained.document()["state"] == "running"
     assert trials_in(zerolap.store) >= 1
-    again = zerolap("compare", toy_program, toy_program, "work-1", "--cases", cases, "--store", zerolap.store, "--quick")
+    again = zerolap(
+        "compare", toy_program, toy_program, "work-1", "--cases", cases, "--store", zerolap.store, "--quick"
+    )
     assert again.code == 0, again.err
 
 

@@ -25,9 +25,7 @@ def measured(values: Sequence[float], metric: str = METRIC) -> list[Measurement]
     return [Measurement(metrics={metric: value}, validity=VALID) for value in values]
 
 
-def judged(
-    base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC
-) -> Judged:
+def judged(base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC) -> Judged:
     result = judge_counted(metric, measured(base, metric), measured(head, metric), min_effect)
     assert result is not None
     return result

@@ -19,7 +19,9 @@ def output_of(script: str, directory: Path, **variables: str) -> str:
     log = directory / "log"
     confinement = Confinement(writable=[directory], directory=directory)
     command = ["sh", "-c", script]
-    with launch(command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=confinement) as child:
+    with launch(
+        command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=confinement
+    ) as child:
         child.wait(30)
         return log.read_text()
 

@@ -34,7 +34,9 @@ def export(source: Tree | Revision, directory: Path) -> None:
 
 
 def _export_revision(source: Revision, directory: Path) -> None:
-    command = ["git", "-C", str(source.repository), "archive", "--format=tar", source.commit]
+    # Told where the repository is, git takes the whole tree also for one that was named by a directory inside of it.
+    directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
+    command = ["git", f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
         unpacked = subprocess.run(
             ["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False

@@ -101,8 +101,10 @@ def commit_of(repository: Path, revision: str) -> str | None:
     """Return the full commit id of a revision, or none; raises `UsageError` if `repository` is no git repository."""
     if shutil.which("git") is None:
         raise EnvironmentMissing("git is not installed", hint="apt-get install git")
-    if not repository.is_dir() or run_git(repository, "rev-parse", "--git-dir").returncode != 0:
-        raise UsageError(f"`{repository}` is not a git repository", hint="give one with `--repo`")
+    found = run_git(repository, "rev-parse", "--git-dir")
+    if found.returncode != 0:
+        message = f"`{repository}` is not a git repository that can be read"
+        raise UsageError(message, hint="give one with `--repo`", details=found.stderr.strip())
     done = run_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return done.stdout.strip() if done.returncode == 0 else None
 

@@ -9,6 +9,8 @@ from zerolap.errors import UsageError
 
 FILE = Path("zerolap.toml")
 
+INNER_VERBS = {"suites": ("list", "show")}
+
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
     "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server",
@@ -35,7 +37,8 @@ def default_map() -> dict[str, Any]:
             raise UsageError(
                 f"`{FILE}` sets `{name}`, which is no option", hint=f"options: {', '.join(sorted(OPTIONS))}"
             )
-    return {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
+    by_verb = {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
+    return by_verb | {verb: dict.fromkeys(inner, by_verb[verb]) for verb, inner in INNER_VERBS.items()}
 
 
 def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:

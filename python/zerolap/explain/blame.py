@@ -1,20 +1,26 @@
 r"""Which functions' doing a change of cost is.
 
-A function costs, for each call of it, s itself and for each callee c as many calls m_c as it makes at the cost i_c of
-one: i = s + sum m_c i_c. The difference of both sides parts exactly into
+The whole cost is the sum over functions of calls times own cost, n s. How often a function is called follows from its
+callers: n = sum n_g m_g, where g makes m_g calls of it each time. With means of both sides written as mean(.), the
+difference parts exactly into
 
-    di = ds + sum (dm_c  mean(i_c))  +  sum (mean(m_c) di_c)
+    d(sum n s) = sum_f mean(n_f) ds_f  +  sum_(g,f) mean(n_g) dm_gf u_f,    u_f = mean(s_f) + sum_c mean(m_fc) u_c
 
-The first two terms are the function's own doing: it works more, or it calls more. The last is its callees' doing and
-is parted there in the same way. Weighted by the mean number of calls, the own terms of all functions add up to the
-whole change, whatever was inlined or renamed.
+u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
+more themselves, the second functions that call others more often; what their callees cost more is found at these. A
+function that is on one side only is the same on both but for how often it is called.
 """
 
 from dataclasses import dataclass
 
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey
+from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 NEGLIGIBLE = 1e-6
+MAX_ROUNDS = 200
+"""Depth to which costs are passed up through calls; more only matters for deep recursion."""
+
+Calls = dict[FunctionKey, dict[FunctionKey, float]]
+"""Calls that a function makes each time it is called, by callee."""
 
 
 @dataclass(frozen=True)
@@ -34,58 +40,83 @@ class Blame:
     cancelled: dict[FunctionKey, float]
 
 
+@dataclass(frozen=True)
+class _Side:
+    """How often each function is called, what it costs itself each time, and what it calls each time."""
+
+    times: dict[FunctionKey, float]
+    own: dict[FunctionKey, float]
+    makes: Calls
+
+
 def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
     """Return the terms of the change from base to head; both must name the same functions alike."""
-    base_out, head_out = _leaving(base), _leaving(head)
+    old, new = _side(base), _side(head)
+    old, new = _completed(old, new), _completed(new, old)
+    unit_costs = _unit_costs(old, new)
     terms: list[Term] = []
     cancelled: dict[FunctionKey, float] = {}
-    for key in base.nodes.keys() | head.nodes.keys():
-        own = _terms_of(key, base, head, base_out.get(key, {}), head_out.get(key, {}))
-        kept, set_off = _net(own)
+    for key in sorted(old.times):
+        kept, set_off = _net(_terms_of(key, old, new, unit_costs))
         terms += kept
         if set_off > NEGLIGIBLE:
             cancelled[key] = set_off
     return Blame(terms=terms, cancelled=cancelled)
 
 
-def _leaving(graph: CostGraph) -> dict[FunctionKey, dict[FunctionKey, Edge]]:
-    leaving: dict[FunctionKey, dict[FunctionKey, Edge]] = {}
+def _side(graph: CostGraph) -> _Side:
+    """Return one side; a function that the counting began inside of is taken as called once a request."""
+    entering: dict[FunctionKey, float] = {}
+    for (_, callee), edge in graph.edges.items():
+        entering[callee] = entering.get(callee, 0.0) + edge.calls
+    times = {key: entering.get(key, 0.0) for key in graph.nodes}
+    times = {key: calls if calls > NEGLIGIBLE else 1.0 for key, calls in times.items()}
+    makes: Calls = {}
     for (caller, callee), edge in graph.edges.items():
-        leaving.setdefault(caller, {})[callee] = edge
-    return leaving
+        makes.setdefault(caller, {})[callee] = edge.calls / times[caller]
+    own = {key: node.instructions / times[key] for key, node in graph.nodes.items()}
+    return _Side(times, own, makes)
 
 
-def _terms_of(
-    key: FunctionKey,
-    base: CostGraph,
-    head: CostGraph,
-    base_out: dict[FunctionKey, Edge],
-    head_out: dict[FunctionKey, Edge],
-) -> list[Term]:
-    """Return what a function itself changed; one that is only on one side is its callers' doing."""
-    if key not in base.nodes or key not in head.nodes:
-        return []
-    base_calls, head_calls = _times(base, key), _times(head, key)
-    mean_calls = (base_calls + head_calls) / 2
-    own = head.nodes[key].instructions / head_calls - base.nodes[key].instructions / base_calls
-    terms = [Term(key, None, own * mean_calls)]
-    nothing = Edge()
-    for callee in base_out.keys() | head_out.keys():
-        old, new = base_out.get(callee, nothing), head_out.get(callee, nothing)
-        more = new.calls / head_calls - old.calls / base_calls
-        terms.append(Term(key, callee, more * _mean_cost(old, new) * mean_calls))
+def _completed(side: _Side, other: _Side) -> _Side:
+    """Return the side with the other's further functions, called not once."""
+    missing = other.times.keys() - side.times.keys()
+    return _Side(
+        side.times | dict.fromkeys(missing, 0.0),
+        side.own | {key: other.own[key] for key in missing},
+        side.makes | {key: other.makes[key] for key in missing if key in other.makes},
+    )
+
+
+def _unit_costs(old: _Side, new: _Side) -> dict[FunctionKey, float]:
+    """Return what a call costs with all that it calls, at the means of both sides."""
+    own = {key: (old.own[key] + new.own[key]) / 2 for key in old.own}
+    makes = {
+        key: [(callee, (old_calls + new_calls) / 2) for callee, old_calls, new_calls in _both(key, old, new)]
+        for key in own
+    }
+    costs = dict(own)
+    for _ in range(MAX_ROUNDS):
+        passed = {key: own[key] + sum(calls * costs[callee] for callee, calls in makes[key]) for key in own}
+        settled = all(abs(passed[key] - costs[key]) <= NEGLIGIBLE for key in own)
+        costs = passed
+        if settled:
+            break
+    return costs
+
+
+def _both(key: FunctionKey, old: _Side, new: _Side) -> list[tuple[FunctionKey, float, float]]:
+    """Return the callees of a function with the calls it makes each time on either side."""
+    before, after = old.makes.get(key, {}), new.makes.get(key, {})
+    return [(callee, before.get(callee, 0.0), after.get(callee, 0.0)) for callee in sorted(before.keys() | after.keys())]
+
+
+def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[FunctionKey, float]) -> list[Term]:
+    mean_times = (old.times[key] + new.times[key]) / 2
+    terms = [Term(key, None, (new.own[key] - old.own[key]) * mean_times)]
+    for callee, before, after in _both(key, old, new):
+        terms.append(Term(key, callee, (after - before) * mean_times * unit_costs[callee]))
     return [term for term in terms if abs(term.instructions) > NEGLIGIBLE]
-
-
-def _times(graph: CostGraph, key: FunctionKey) -> float:
-    """Return the calls of a function; one that the counting began inside of is taken as one call a request."""
-    calls = graph.nodes[key].calls
-    return calls if calls > NEGLIGIBLE else 1.0
-
-
-def _mean_cost(old: Edge, new: Edge) -> float:
-    costs = [edge.instructions / edge.calls for edge in (old, new) if edge.calls > NEGLIGIBLE]
-    return sum(costs) / len(costs) if costs else 0.0
 
 
 def _net(terms: list[Term]) -> tuple[list[Term], float]:

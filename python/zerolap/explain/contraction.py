@@ -36,5 +36,5 @@ def _contracted(graph: CostGraph, transparent: AbstractSet[FunctionKey]) -> Cost
             for callee, edge in leaving.items():
                 through = entry.through | edge.through | {key}
                 result.add_edge(caller, callee, Edge(edge.calls * part, edge.instructions * part, through))
-                entry.instructions -= edge.instructions * part
+                entry.instructions = max(0.0, entry.instructions - edge.instructions * part)
     return result

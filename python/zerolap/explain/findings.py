@@ -130,6 +130,8 @@ def _suspects(blame: Blame, sides: _Sides, total: float) -> list[_Suspect]:
         groups.setdefault(term.callee or term.caller, []).append(term)
     suspects = []
     for key, terms in groups.items():
+        if key not in sides.base.nodes and key not in sides.head.nodes:
+            continue
         share = sum(term.instructions for term in terms) / total
         in_change = sides.body_changed(key) or any(sides.body_changed(term.caller) for term in _largest(terms))
         suspects.append(_Suspect(key, terms, share, in_change))

@@ -47,11 +47,12 @@ def _inlined_names(graph: CostGraph, key: FunctionKey, functions: SourceFunction
 
 def _take_in(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> None:
     """Move a callee's part in the caller's calls into the caller."""
-    edge = graph.edges.pop((caller, callee), None)
-    node = graph.nodes.get(callee)
-    if edge is None or node is None or node.calls <= 0:
+    edge, node = graph.edges.get((caller, callee)), graph.nodes.get(callee)
+    calls = sum(entering.calls for entering in graph.callers(callee).values())
+    if edge is None or node is None or calls <= 0:
         return
-    part = min(1.0, edge.calls / node.calls)
+    del graph.edges[caller, callee]
+    part = edge.calls / calls
     outer = graph.nodes[caller]
     outer.instructions += node.instructions * part
     for place, instructions in node.lines.items():
@@ -62,7 +63,7 @@ def _take_in(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> None
         graph.edges[callee, target] = Edge(
             leaving.calls * (1 - part), leaving.instructions * (1 - part), leaving.through
         )
-    if part > 1 - 1e-9:
+    if not graph.callers(callee):
         for target in graph.callees(callee):
             del graph.edges[callee, target]
         del graph.nodes[callee]

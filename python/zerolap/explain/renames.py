@@ -22,6 +22,8 @@ def find_renames(base: CostGraph, head: CostGraph) -> dict[FunctionKey, Function
     for key in gone:
         if key in renames:
             continue
+        if not base.nodes[key].has_file:
+            continue
         alike = [other for other in new if other[1] == key[1] and _alike(base, key, head, other)]
         if alike:
             renames[key] = min(alike, key=lambda other: abs(_cost(head, other) - _cost(base, key)))

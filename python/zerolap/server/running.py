@@ -46,7 +46,8 @@ class RunningServer:
         try:
             return self.client.execute_command(*arguments)  # type: ignore[no-untyped-call]
         except redis.ResponseError as refused:
-            shown = " ".join(str(argument) for argument in arguments)[:80]
+            words = [word.decode(errors="replace") if isinstance(word, bytes) else word for word in arguments]
+            shown = " ".join(words)[:80]
             raise TrialFailed(f"the server refused `{shown}`: {refused}") from refused
         except (redis.ConnectionError, redis.TimeoutError) as lost:
             raise self.failure(f"the server was lost: {lost}") from lost
