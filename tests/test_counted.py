@@ -132,7 +132,14 @@ def facts_of_a_pinned_server(program: Path, directory: Path, seed: int) -> tuple
     library = packaged("libzerolap_pin.so")
     with (
         Pin(directory, seed) as page,
-        start(program, {}, directory, environment=page.environment(library), read_only=[library]) as server,
+        start(
+            program,
+            {},
+            directory,
+            log=directory.with_suffix(".log"),
+            environment=page.environment(library),
+            read_only=[library],
+        ) as server,
     ):
         seconds = server.command("TIME")
         assert isinstance(seconds, tuple | list)

@@ -63,11 +63,18 @@ def test_noise_makes_unsure_and_asks_for_more() -> None:
     noisy = judged([1000.0, 1000.0, 1000.0], [1000.0, 1060.0, 1010.0])
     assert noisy.verdict.verdict == "unsure"
     clear = judged([1000.0] * 3, [1000.0] * 3)
-    assert wants_more([clear, noisy], MIN_BLOCKS)
-    assert wants_more([noisy], MAX_BLOCKS - 1)
-    assert not wants_more([noisy], MAX_BLOCKS)
-    assert not wants_more([clear], MIN_BLOCKS)
-    assert not wants_more([], MIN_BLOCKS)
+    assert wants_more([clear, noisy], MIN_BLOCKS, 2)
+    assert wants_more([noisy], MAX_BLOCKS - 1, 1)
+    assert not wants_more([noisy], MAX_BLOCKS, 1)
+    assert not wants_more([clear], MIN_BLOCKS, 100)
+    assert not wants_more([], MIN_BLOCKS, 1)
+
+
+def test_a_change_that_adjustment_would_take_asks_for_more() -> None:
+    weak = with_p("regression", COUNTED_Q / 10)
+    assert not wants_more([weak], MIN_BLOCKS, 9)
+    assert wants_more([weak], MIN_BLOCKS, 11)
+    assert not wants_more([with_p("same", 0.5)], MIN_BLOCKS, 1000)
 
 
 def test_pairs_take_out_what_both_sides_share() -> None:
@@ -132,6 +139,13 @@ def test_what_decides_a_case() -> None:
     only_calls = [verdict_on(instructions, "same"), verdict_on(syscalls, "regression")]
     assert case_verdict(only_calls, VALID) == "regression"
     assert case_verdict([verdict_on(instructions, "unsure"), verdict_on(syscalls, "regression")], VALID) == "unsure"
+    assert (
+        case_verdict([verdict_on(instructions, "improvement"), verdict_on(syscalls, "regression")], VALID) == "unsure"
+    )
+    assert (
+        case_verdict([verdict_on(instructions, "regression"), verdict_on(syscalls, "regression")], VALID)
+        == "regression"
+    )
     assert case_verdict([], VALID) == "invalid"
     failed = Validity.of([Check(check="errors", ok=False, value=1.0, limit="<= 0")])
     assert case_verdict([verdict_on(instructions, "same")], failed) == "invalid"

@@ -1,5 +1,6 @@
 //! The event loop's waits: where time passes and counting windows begin and end.
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use libc::{c_int, epoll_event, nfds_t, pollfd, sigset_t};
@@ -36,9 +37,21 @@ fn after_wait(control: &Control) {
     control.elapsed_ns.fetch_add(control.step_per_wake_ns, Relaxed);
 }
 
+/// Whether this is the thread that waited first, which is the one that answers requests; loops of helper threads begin
+/// and end no window.
+fn is_first_thread() -> bool {
+    static FIRST: OnceLock<libc::pthread_t> = OnceLock::new();
+    // SAFETY: pthread_self has no preconditions.
+    let this = unsafe { libc::pthread_self() };
+    *FIRST.get_or_init(|| this) == this
+}
+
 /// Waits for events, never for time: how often a timer fired while the server was idle would depend on the machine.
 fn wait(timeout_ms: c_int, wait_for: impl FnOnce(c_int) -> c_int) -> c_int {
     let Some(control) = control() else { return wait_for(timeout_ms) };
+    if !is_first_thread() {
+        return wait_for(timeout_ms);
+    }
     before_wait(control);
     control.waiting.store(1, Release);
     let events = wait_for(if timeout_ms > 0 { FOREVER_MS } else { timeout_ms });

@@ -56,6 +56,7 @@ next! {
     fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE;
     getrandom(buffer: *mut c_void, size: size_t, flags: c_uint) -> ssize_t;
     getpid() -> pid_t;
+    kill(pid: pid_t, signal: c_int) -> c_int;
     srandom(seed: c_uint) -> ();
     srand(seed: c_uint) -> ();
 }

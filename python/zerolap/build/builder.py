@@ -23,6 +23,7 @@ from zerolap.sandbox import Confinement, launch
 
 NEEDED_FREE_BYTES = 600 * 1024 * 1024
 VERSION_SECONDS = 20
+BUILD_SECONDS = 3600
 LOG_LINES = 30
 
 
@@ -124,7 +125,12 @@ def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> None:
     }
     confinement = Confinement(writable=[tree], directory=tree / recipe.directory)
     with launch(recipe.command, environment=environment, output=log, confinement=confinement) as process:
-        code = process.wait()
+        try:
+            code = process.wait(BUILD_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise BuildFailed(
+                f"`{name}` did not build within {BUILD_SECONDS} s", details=process.output_tail()
+            ) from None
         tail = process.output_tail(LOG_LINES)
     if "No space left on device" in tail:
         raise no_space(tree.parent.parent)
@@ -155,7 +161,8 @@ def _keep(work: Path, program: Path, artifact: Artifact, kept: Path) -> None:
         ready.rename(kept)
     except OSError:
         if _read_artifact(kept) is None:
-            raise
+            shutil.rmtree(kept)
+            ready.rename(kept)
 
 
 def _read_artifact(kept: Path) -> Artifact | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from zerolap.build.source import Revision, Tree, run_git
 from zerolap.records import BuildFailed
 
+LEFT_OUT = {".git", ".zerolap"}
 LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
 
 
@@ -41,6 +42,8 @@ def _export_revision(source: Revision, directory: Path) -> None:
         unpacked = subprocess.run(
             ["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False
         )
+        if archive.stdout is not None:
+            archive.stdout.close()
         fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
     if archive.returncode != 0 or unpacked.returncode != 0:
         raise BuildFailed(f"`{source.name}` cannot be taken out of git", details=fault.decode(errors="replace"))
@@ -54,8 +57,13 @@ def _files(tree: Path) -> list[Path]:
         found = [Path(name) for name in listed.stdout.split("\0") if name]
     else:
         found = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
-    kept = (path for path in found if path.suffix not in LEFT_BY_BUILDS and ".git" not in path.parts)
-    return sorted(path for path in kept if not path.name.startswith(".make-") and _is_file(tree / path))
+    kept = (path for path in found if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
+    return sorted(path for path in kept if not path.name.startswith(".make-") and _is_inside(tree, path))
+
+
+def _is_inside(tree: Path, path: Path) -> bool:
+    """Whether it is a file or link of the tree itself and not of a directory that a link leads to."""
+    return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
 
 
 def _is_file(path: Path) -> bool:

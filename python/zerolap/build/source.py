@@ -1,5 +1,6 @@
 """What SERVER, BASE and HEAD on the command line stand for."""
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -112,4 +113,6 @@ def commit_of(repository: Path, revision: str) -> str | None:
 def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run git in a repository; its hooks, pagers and the user's external diff programs stay out."""
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), "--no-pager", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    # Inside a hook or a CI job these would lead git to another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)

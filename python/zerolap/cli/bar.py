@@ -34,6 +34,10 @@ class Bar:
         self._task: TaskID | None = None
         self._told = 0
 
+    def note(self, text: str) -> None:
+        """Print a warning."""
+        print(f"warning: {text}", file=sys.stderr)
+
     def building(self, name: str) -> None:
         """Tell of a build."""
         self._start(f"building {name}", None)

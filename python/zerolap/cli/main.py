@@ -5,6 +5,7 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from types import FrameType
 from typing import Any
 
@@ -93,8 +94,11 @@ def _run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as fault:
         if fault.errno != errno.ENOSPC:
-            raise
+            return _show(ZerolapError(f"`{fault.filename}`: {fault.strerror}"))
         return _show(EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space"))
+    except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression
+        traceback.print_exc()
+        return _show(ZerolapError(f"a fault of zerolap itself: {fault}", hint="please report it with the lines above"))
     return 0
 
 

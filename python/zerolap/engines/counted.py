@@ -14,12 +14,14 @@ from zerolap.engines import checks
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import case_arguments, load_program, packaged
 from zerolap.engines.pin import Pin
-from zerolap.engines.windows import Requests, Windows, broken_dump, count_windows, dumped_instructions
+from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
 from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
 from zerolap.server import RunningServer, start
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
-QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "activerehashing": "no", "jemalloc-bg-thread": "no"}
+QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
+# Until here the server's timers have finished what loading left behind, such as a table half way to its new size.
+SETTLED_SETTINGS = {"activerehashing": "no"}
 
 # `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
 GLIBC_TUNABLES = ":".join(
@@ -71,38 +73,44 @@ def count(trial: CountedTrial) -> Counted:
 
     Raises `TrialFailed` with the server's log if the server or the load generator fails.
     """
+    if trial.case.topology != "standalone":
+        raise TrialFailed(f"the topology `{trial.case.topology}` cannot be measured by this version")
     began = time.monotonic()
     library = packaged("libzerolap_pin.so")
-    dumps = trial.directory / "callgrind"
-    load_log = trial.directory / "load.log"
-    with Pin(trial.directory, trial.seed) as pin:
-        environment = pin.environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES}
+    # What the server can write to is one directory; what the lab writes by name lies outside of it.
+    reachable = trial.directory / "server"
+    reachable.mkdir()
+    dumps, load_log = reachable / "callgrind", trial.directory / "load.log"
+    settings = {**trial.case.config, **trial.settings}
+    with Pin(reachable, trial.seed) as pin:
         with start(
             trial.program,
-            {**trial.case.config, **trial.settings},
-            trial.directory,
+            settings,
+            reachable,
+            log=trial.directory / "server.log",
             prefix=[*CALLGRIND, f"--callgrind-out-file={dumps}"],
-            environment=environment,
+            environment=pin.environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES},
             read_only=[library],
         ) as server:
-            _quiet(server)
+            _quiet(server, QUIET_SETTINGS, settings)
             try:
                 found = prepare(server, trial.case, trial.seed, load_log)
                 with load_program(server.socket, load_log, case_arguments(trial.case, trial.seed)) as load:
-                    windows = count_windows(
-                        trial.case, server, pin, load, dumps, requests=trial.requests, scale=trial.scale
-                    )
+                    counting = Counting(server, pin, load, dumps, trial.case)
+                    settle(counting)
+                    _quiet(server, SETTLED_SETTINGS, settings)
+                    windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
             except TrialFailed as fault:
-                if server.died():
-                    raise server.failure(fault.message) from fault
-                raise
-        found += checks.pinned_checks(pin.clock_readings, pin.random_readings)
+                raise fault if server.alive else server.failure(fault.message) from fault
+        found += checks.pinned_checks(windows.clock_readings, pin.random_readings)
     return _evaluate(trial, windows, found, time.monotonic() - began)
 
 
-def _quiet(server: RunningServer) -> None:
-    """Stop the server's own timers as far as it knows the settings; older ones lack some."""
-    for name, value in QUIET_SETTINGS.items():
+def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str, str]) -> None:
+    """Apply settings that the user has not chosen otherwise, as far as the server knows them; older ones lack some."""
+    for name, value in quiet.items():
+        if name in chosen:
+            continue
         try:
             server.client.config_set(name, value)
         except redis.ResponseError:

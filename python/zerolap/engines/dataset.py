@@ -8,6 +8,7 @@ from zerolap.records import Check, TrialFailed
 from zerolap.server import RunningServer
 
 LOAD_PIPELINE = 50
+LOAD_SLICE = 100_000
 
 
 def prepare(server: RunningServer, case: Case, seed: int, log: Path) -> list[Check]:
@@ -37,9 +38,12 @@ def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log:
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", PATTERN_LETTERS[keys.pattern]]
     with load_program(server.socket, log, arguments) as program:
-        result = program.slice(requests)
-    if result.errors:
-        shown = ", ".join(f"{count} x {code}" for code, count in result.errors.items())
+        errors: dict[str, int] = {}
+        for start in range(0, requests, LOAD_SLICE):
+            result = program.slice(min(LOAD_SLICE, requests - start))
+            errors = {code: errors.get(code, 0) + result.errors.get(code, 0) for code in errors | result.errors}
+    if errors:
+        shown = ", ".join(f"{count} x {code}" for code, count in errors.items())
         raise TrialFailed(f"loading the data set `{dataset.name}` got error replies: {shown}")
 
 

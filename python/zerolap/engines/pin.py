@@ -1,6 +1,6 @@
 """The lab's side of the page that it shares with the library preloaded into a counted server (crates/pin)."""
 
-import mmap
+import os
 import random
 import re
 import struct
@@ -56,8 +56,8 @@ class Pin:
         self._control.write_bytes(page)
         self._random.write_bytes(random.Random(seed).randbytes(RANDOM_BYTES))
         self._cpuinfo.write_text(_without_cycle_counter(Path("/proc/cpuinfo").read_text()))
-        with self._control.open("r+b") as file:
-            self._page = mmap.mmap(file.fileno(), PAGE_BYTES)
+        # Read and written as a file: a page that the server cut off under a mapping would end the lab with a signal.
+        self._page = os.open(self._control, os.O_RDWR | os.O_CLOEXEC)
 
     def environment(self, library: Path) -> dict[str, str]:
         """Return the variables under which a server must be started."""
@@ -68,22 +68,29 @@ class Pin:
             "ZEROLAP_PIN_CPUINFO": str(self._cpuinfo),
         }
 
-    def carry_out(self, request: Request, wake_up: Callable[[], object]) -> None:
+    def carry_out(self, request: Request, wake_up: Callable[[], object], alive: Callable[[], bool]) -> None:
         """Have the server carry out a request at the end of what `wake_up` sends to it.
 
         It is asked while its event loop waits: between two replies it would act on it too early. Raises `TrialFailed`
         if it does not: the library is not in effect there.
         """
-        self._until(lambda: STATE.unpack_from(self._page, STATE_OFFSET)[0] == 1)
-        done_before = REQUEST.unpack_from(self._page, REQUEST_OFFSET)[1]
-        REQUEST.pack_into(self._page, REQUEST_OFFSET, request, done_before)
+        self._until(lambda: self._read(STATE, STATE_OFFSET)[0] == 1, alive)
+        done_before = self._read(REQUEST, REQUEST_OFFSET)[1]
+        os.pwrite(self._page, REQUEST.pack(request, done_before), REQUEST_OFFSET)
         wake_up()
-        self._until(lambda: REQUEST.unpack_from(self._page, REQUEST_OFFSET)[1] != done_before)
+        self._until(lambda: self._read(REQUEST, REQUEST_OFFSET)[1] != done_before, alive)
 
-    @staticmethod
-    def _until(condition: Callable[[], bool]) -> None:
+    def _read(self, fields: struct.Struct, offset: int) -> tuple[int, ...]:
+        data = os.pread(self._page, fields.size, offset)
+        if len(data) < fields.size:
+            raise TrialFailed("the server has cut off the page that it shares with the lab")
+        return fields.unpack(data)
+
+    def _until(self, condition: Callable[[], bool], alive: Callable[[], bool]) -> None:
         end = time.monotonic() + CARRIED_OUT_SECONDS
         while not condition():
+            if not alive():
+                raise TrialFailed("the server ended while it was counted")
             if time.monotonic() > end:
                 raise TrialFailed(
                     "the server cannot be counted: the preloaded library does not see its event loop",
@@ -94,21 +101,21 @@ class Pin:
     @property
     def clock_readings(self) -> int:
         """How often the server read the virtual clock."""
-        return int(SEEN.unpack_from(self._page, SEEN_OFFSET)[0])
+        return int(self._read(SEEN, SEEN_OFFSET)[0])
 
     @property
     def wakes(self) -> int:
         """How often the server's event loop woke up."""
-        return int(SEEN.unpack_from(self._page, SEEN_OFFSET)[1])
+        return int(self._read(SEEN, SEEN_OFFSET)[1])
 
     @property
     def random_readings(self) -> int:
         """How often the server took pinned randomness."""
-        return int(SEEN.unpack_from(self._page, SEEN_OFFSET)[2])
+        return int(self._read(SEEN, SEEN_OFFSET)[2])
 
     def close(self) -> None:
         """Give the page back."""
-        self._page.close()
+        os.close(self._page)
 
     def __enter__(self) -> Self:
         return self

@@ -21,6 +21,8 @@ TARGET_INSTRUCTIONS = 16_000_000
 MAX_REQUESTS = 3_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
+SETTLING_LEAPS = 4
+WARM_UP_LENGTHS = 5
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
 
@@ -43,45 +45,59 @@ class Windows:
     requests: Requests
     slices: tuple[SliceResult, ...]
     executed: int
+    clock_readings: int
 
 
-def count_windows(
-    case: Case,
-    server: RunningServer,
-    pin: Pin,
-    load: LoadProgram,
-    dumps: Path,
-    *,
-    requests: Requests | None,
-    scale: float,
-) -> Windows:
+@dataclass(frozen=True)
+class Counting:
+    """What takes part in counting: the server, its shared page, the load generator, where dumps go, and the case."""
+
+    server: RunningServer
+    pin: Pin
+    load: LoadProgram
+    dumps: Path
+    case: Case
+
+    @property
+    def cycle(self) -> int:
+        """Requests after which the case's commands begin anew."""
+        return sum(self.case.ratios)
+
+    def carry_out(self, request: Request) -> None:
+        """Have the server carry out a request after one more cycle of requests."""
+        self.pin.carry_out(request, lambda: self.load.slice(self.cycle), lambda: self.server.alive)
+
+
+def settle(counting: Counting) -> None:
+    """Let the server's timers finish what loading left behind."""
+    for _ in range(SETTLING_LEAPS):
+        counting.carry_out(Request.LEAP)
+
+
+def count_windows(counting: Counting, requests: Requests | None, scale: float, seed: int) -> Windows:
     """Warm up, then count a small and a large window.
 
     A window begins and ends with a dump, which the event loop makes at its next wait after one more cycle of requests:
-    the window holds that cycle too, and nothing of what the lab did in between.
+    the window holds that cycle too, and nothing of what the lab did in between. How long the warm-up is depends on the
+    seed: what happens at a certain size of the data then does not fall into the same place of every block's windows.
     """
-    cycle = sum(case.ratios)
-    unit = case.pipeline * cycle // math.gcd(case.pipeline, cycle)
-
-    def one_cycle() -> object:
-        return load.slice(cycle)
-
-    pin.carry_out(Request.LEAP, one_cycle)
-    pin.carry_out(Request.START, one_cycle)
+    load, dumps, cycle, pipeline = counting.load, counting.dumps, counting.cycle, counting.case.pipeline
+    unit = pipeline * cycle // math.gcd(pipeline, cycle)
+    counting.carry_out(Request.LEAP)
+    counting.carry_out(Request.START)
     load.slice(unit)
-    pin.carry_out(Request.DUMP, one_cycle)
+    counting.carry_out(Request.DUMP)
     load.slice(unit)
-    pin.carry_out(Request.DUMP, one_cycle)
+    counting.carry_out(Request.DUMP)
     requests = requests or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
-    load.slice(requests.small)
-    before = _calls(server, case)
-    pin.carry_out(Request.DUMP, one_cycle)
+    load.slice(requests.small + seed % WARM_UP_LENGTHS * unit)
+    executed_before, readings_before = _calls(counting.server, counting.case), counting.pin.clock_readings
+    counting.carry_out(Request.DUMP)
     small = load.slice(requests.small)
-    pin.carry_out(Request.DUMP, one_cycle)
+    counting.carry_out(Request.DUMP)
     large = load.slice(requests.large)
-    pin.carry_out(Request.DUMP, one_cycle)
-    executed = _calls(server, case) - before - 3 * cycle
+    counting.carry_out(Request.DUMP)
     return Windows(
         small_dump=_part(dumps, 4),
         large_dump=_part(dumps, 5),
@@ -89,7 +105,8 @@ def count_windows(
         counted_large=requests.large + cycle,
         requests=requests,
         slices=(small, large),
-        executed=executed,
+        clock_readings=counting.pin.clock_readings - readings_before,
+        executed=_calls(counting.server, counting.case) - executed_before - 3 * cycle,
     )
 
 
@@ -106,7 +123,8 @@ def _choose(instructions_per_op: float, unit: int, scale: float) -> Requests:
 
 def dumped_instructions(dump: Path) -> float:
     """Return the instructions that a dump counts in all; raises `TrialFailed` if it holds none."""
-    text = dump.read_text() if dump.exists() else ""
+    # The server could have put a link there.
+    text = dump.read_text() if dump.is_file() and not dump.is_symlink() else ""
     found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
     if found is None:
         raise broken_dump(dump.parent, f"`{dump.name}` has no totals")

@@ -108,7 +108,9 @@ def _unit_costs(old: _Side, new: _Side) -> dict[FunctionKey, float]:
 def _both(key: FunctionKey, old: _Side, new: _Side) -> list[tuple[FunctionKey, float, float]]:
     """Return the callees of a function with the calls it makes each time on either side."""
     before, after = old.makes.get(key, {}), new.makes.get(key, {})
-    return [(callee, before.get(callee, 0.0), after.get(callee, 0.0)) for callee in sorted(before.keys() | after.keys())]
+    return [
+        (callee, before.get(callee, 0.0), after.get(callee, 0.0)) for callee in sorted(before.keys() | after.keys())
+    ]
 
 
 def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[FunctionKey, float]) -> list[Term]:

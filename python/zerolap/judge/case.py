@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
 
 # The first of these that changed decides; instructions are what the others cost in the end.
+WEIGHED = ("instructions_per_op", "syscalls_per_op")
 DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
 
 
@@ -15,11 +16,15 @@ def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
 
 
 def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict:
-    """Return the case's verdict from those on its metrics."""
+    """Return the case's verdict from those on its metrics.
+
+    Fewer instructions against more system calls, or the reverse, only timing can weigh up: that is unsure.
+    """
     deciding = deciding_verdict(verdicts)
     if not validity.valid or deciding is None:
         return "invalid"
-    return deciding.verdict
+    words = {verdict.verdict for verdict in verdicts if verdict.metric in WEIGHED}
+    return "unsure" if {"regression", "improvement"} <= words else deciding.verdict
 
 
 def case_validity(base: Sequence[Measurement], head: Sequence[Measurement]) -> Validity:

@@ -81,9 +81,17 @@ def _word(change: float, low: float, high: float, min_effect: float) -> VerdictW
     return "unsure"
 
 
-def wants_more(judged: Sequence[Judged], blocks: int) -> bool:
-    """Whether another block of seeds could decide what is still unsure."""
-    return blocks < MAX_BLOCKS and any(one.verdict.verdict == "unsure" for one in judged)
+def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int) -> bool:
+    """Whether another block of seeds could decide what is still unsure.
+
+    So is a change whose p would not survive adjustment for that many comparisons, taken at their worst (Bonferroni).
+    """
+    return blocks < MAX_BLOCKS and any(_undecided(one, comparisons) for one in judged)
+
+
+def _undecided(judged: Judged, comparisons: int) -> bool:
+    word = judged.verdict.verdict
+    return word == "unsure" or (word != "same" and judged.p * comparisons > COUNTED_Q)
 
 
 def adjusted(judged: Sequence[Judged]) -> list[Verdict]:

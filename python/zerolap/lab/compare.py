@@ -46,13 +46,15 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it; what was measured is kept.
     """
     require_counting()
+    for note in sandbox_note():
+        progress.note(note)
     sides = _build(request, store, progress)
     comparison = _begin(request, sides)
     store.begin(comparison)
     plan = TrialPlan(
         cases=request.cases,
         sides=sides,
-        enough=lambda measured: not undecided(measured, request.settings),
+        enough=lambda measured: not undecided(measured, request.settings, len(request.cases)),
         seed=request.settings.seed,
         scale=QUICK_SCALE if request.settings.quick else 1.0,
         workers=trials_at_once(),
@@ -60,7 +62,9 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     )
     done: dict[str, CaseTrials] = {}
     try:
-        record_events(plan, comparison.id, store, progress, done)
+        record_events(
+            plan, comparison.id, store, progress, done, lambda trials: _record_case(trials, comparison, store)
+        )
     except KeyboardInterrupt:
         stopped = _conclude(comparison, request, sides, done, store, "interrupted")
         raise Interrupted(
@@ -142,8 +146,14 @@ def _conclude(
     return concluded
 
 
-def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Explainer) -> list[CaseResult]:
-    """Judge all cases; q is over all their metrics together."""
+def _record_case(trials: CaseTrials, comparison: Comparison, store: Store) -> None:
+    """Store what is known of a case as soon as it is measured: q and reasons come when all are."""
+    for case in _results([trials], comparison.settings, None):
+        store.record_case(comparison.id, case)
+
+
+def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Explainer | None) -> list[CaseResult]:
+    """Judge all cases; q is over all their metrics together. Without an explainer there are no findings."""
     judged = [judge_case(trials, settings) for trials in finished]
     verdicts = adjusted([one for case in judged for one in case])
     results, start = [], 0
@@ -165,7 +175,7 @@ def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Expl
                 confirmed=False,
                 validity=validity,
                 verdicts=own if validity.valid else [],
-                findings=explainer.explain(trials, deciding.metric) if deciding else [],
+                findings=explainer.explain(trials, deciding.metric) if explainer and deciding else [],
                 failure=_failure(trials),
             )
         )

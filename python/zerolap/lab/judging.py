@@ -16,10 +16,11 @@ def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
     return _judge(base[:pairs], head[:pairs], settings)
 
 
-def undecided(measured: Mapping[Side, Sequence[Measurement]], settings: Settings) -> bool:
-    """Whether another block of trials could decide something."""
+def undecided(measured: Mapping[Side, Sequence[Measurement]], settings: Settings, cases: int) -> bool:
+    """Whether another block of trials could decide something in a comparison of so many cases."""
     base, head = measured["base"], measured["head"]
-    return wants_more(_judge(base, head, settings), len(base))
+    judged = _judge(base, head, settings)
+    return wants_more(judged, len(base), cases * len(judged))
 
 
 def _judge(base: Sequence[Measurement], head: Sequence[Measurement], settings: Settings) -> list[Judged]:

@@ -6,6 +6,9 @@ from typing import Protocol
 class Progress(Protocol):
     """Receives what happens; the lab calls it from one thread."""
 
+    def note(self, text: str) -> None:
+        """Something that the user should know before the work begins."""
+
     def building(self, name: str) -> None:
         """A source is being built."""
 
@@ -21,6 +24,9 @@ class Progress(Protocol):
 
 class Silent:
     """Tells nobody."""
+
+    def note(self, text: str) -> None:
+        """Ignore it."""
 
     def building(self, name: str) -> None:
         """Ignore it."""

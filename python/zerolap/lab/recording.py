@@ -1,6 +1,7 @@
 """Stores each trial as it ends."""
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import replace
 
 from zerolap.judge import MIN_BLOCKS
@@ -11,11 +12,17 @@ from zerolap.store import Store
 
 
 def record_events(
-    plan: TrialPlan, identity: str, store: Store, progress: Progress, done: dict[str, CaseTrials]
+    plan: TrialPlan,
+    identity: str,
+    store: Store,
+    progress: Progress,
+    done: dict[str, CaseTrials],
+    on_case: Callable[[CaseTrials], None],
 ) -> None:
     """Carry out a plan; put what was measured in the store at once and finished cases in `done`.
 
-    Raises what `carry_out` raises; `done` then holds the cases that were finished.
+    `on_case` is called with each case that is finished. Raises what `carry_out` raises; `done` then holds the
+    finished cases.
     """
     progress.measuring(len(plan.cases))
     per_case = MIN_BLOCKS * len(plan.sides)
@@ -39,5 +46,7 @@ def record_events(
                     store.record_failure(identity, trial, fault.message, fault.details)
                 case CaseDone(trials):
                     expected[trials.case.name] = ended[trials.case.name]
-                    done[trials.case.name] = replace(trials, measurements=recorded[trials.case.name])
+                    finished = replace(trials, measurements=recorded[trials.case.name])
+                    done[trials.case.name] = finished
+                    on_case(finished)
                     progress.trial_done(trials.case.name, sum(ended.values()), sum(expected.values()))

@@ -48,6 +48,8 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     Raises as `compare` does.
     """
     require_counting()
+    for note in sandbox_note():
+        progress.note(note)
     try:
         server = Builder(builds_directory(store), progress.building).build(request.server)
     except KeyboardInterrupt:
@@ -77,7 +79,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     )
     done: dict[str, CaseTrials] = {}
     try:
-        record_events(plan, report.id, store, progress, done)
+        record_events(plan, report.id, store, progress, done, lambda trials: _record_case(trials, report, store))
     except KeyboardInterrupt:
         stopped = _conclude(report, request, done, store, "interrupted")
         raise Interrupted(
@@ -96,11 +98,20 @@ def _conclude(
     report: RunReport, request: RunRequest, done: Mapping[str, CaseTrials], store: Store, state: EndState
 ) -> RunReport:
     finished = [done[case.name] for case in request.cases if case.name in done]
+    left_out = [trials.case.name for trials in finished if trials.cut_short and not trials.measurements["base"]]
+    finished = [trials for trials in finished if trials.case.name not in left_out]
+    notes = [f"not measured, as the budget was used up: {', '.join(left_out)}"] if left_out else []
     seconds = sum(one.seconds for trials in finished for one in trials.measurements["base"])
     cases = [_run_case(trials, store) for trials in finished]
-    concluded = report.model_copy(update={"cases": cases, "machine_seconds": seconds})
+    concluded = report.model_copy(update={"cases": cases, "machine_seconds": seconds, "notes": [*report.notes, *notes]})
     store.finish_run(concluded, state)
     return concluded
+
+
+def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:
+    """Store a case as soon as it is measured."""
+    if trials.measurements["base"] or trials.failure is not None:
+        store.record_run_case(report.id, _run_case(trials, store))
 
 
 def _run_case(trials: CaseTrials, store: Store) -> RunCase:
@@ -123,9 +134,9 @@ def _run_case(trials: CaseTrials, store: Store) -> RunCase:
 
 
 def _failure(trials: CaseTrials) -> str | None:
-    if trials.failure is not None:
-        return "\n".join(part for part in (trials.failure.message, trials.failure.details) if part)
-    return "the budget was used up before it was measured" if trials.cut_short else None
+    if trials.failure is None:
+        return None
+    return "\n".join(part for part in (trials.failure.message, trials.failure.details) if part)
 
 
 def _means(measured: Sequence[Measurement]) -> dict[str, float]:

@@ -153,11 +153,11 @@ def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
             trial = Trial(case=case.name, side=side, engine="counted", block=block, seed=_seed(plan.seed, block))
             try:
                 counted = _one_trial(trial, scaled(case, plan.scale), under_test, requests, plan.scale)
-            except TrialFailed as fault:
+            except (TrialFailed, ValueError) as fault:
                 if shared.stopping.is_set():
                     raise Interrupted("interrupted") from fault
-                trials.failure = fault
-                shared.events.put(TrialFault(trial, fault))
+                trials.failure = fault if isinstance(fault, TrialFailed) else TrialFailed(f"unreadable result: {fault}")
+                shared.events.put(TrialFault(trial, trials.failure))
                 return trials
             requests = counted.requests
             trials.measurements[side].append(counted.measurement)

@@ -53,6 +53,8 @@ class Confinement:
     def command(self, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
         """Return the command line that runs `arguments` inside, with only `environment` set."""
         view = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+        # As root bubblewrap keeps all capabilities otherwise, and with them the means to leave.
+        view += ["--cap-drop", "ALL"]
         view += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--hostname", "zerolap"]
         for path in SYSTEM_DIRECTORIES + SYSTEM_FILES:
             view += ["--ro-bind-try", path, path]

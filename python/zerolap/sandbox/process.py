@@ -14,6 +14,7 @@ from zerolap.records import EnvironmentMissing, Interrupted
 from zerolap.sandbox.confinement import Confinement, available
 
 STOP_SECONDS = 10
+TAIL_BYTES = 65536
 
 _running: set["Process"] = set()
 _lock = threading.Lock()
@@ -49,12 +50,16 @@ class Process:
             raise Interrupted("interrupted")
         return code
 
-    def stop(self) -> None:
-        """Kill the session and wait for its end."""
+    def kill(self) -> None:
+        """Kill the session without waiting for its end."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             self._child.kill()
+
+    def stop(self) -> None:
+        """Kill the session and wait for its end."""
+        self.kill()
         self._child.wait(STOP_SECONDS)
         for stream in (self._child.stdin, self._child.stdout):
             if stream is not None:
@@ -67,7 +72,9 @@ class Process:
         """Return the last lines that it wrote to its output file."""
         if self.output is None or not self.output.exists():
             return ""
-        text = self.output.read_text(errors="replace")
+        with self.output.open("rb") as file:
+            file.seek(max(0, self.output.stat().st_size - TAIL_BYTES))
+            text = file.read().decode(errors="replace")
         return "\n".join(text.rstrip().splitlines()[-lines:])
 
     def __enter__(self) -> Self:
@@ -126,4 +133,7 @@ def stop_all() -> None:
     with _lock:
         running = list(_running)
     for process in running:
-        process.stop()
+        process.kill()
+    for process in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.stop()

@@ -2,6 +2,8 @@
 
 import contextlib
 import shlex
+import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -59,6 +61,12 @@ class RunningServer:
             time.sleep(POLL_SECONDS)
         return not self.alive
 
+    def _listens(self) -> bool:
+        """Whether the socket is there, and is one: a link would lead the lab to another server."""
+        with contextlib.suppress(FileNotFoundError):
+            return stat.S_ISSOCK(self.socket.lstat().st_mode)
+        return False
+
     def failure(self, what: str) -> TrialFailed:
         """Return the error for a server that failed, with its end and the end of its log."""
         self.died()
@@ -72,7 +80,7 @@ class RunningServer:
         while time.monotonic() < end:
             if not self.alive:
                 raise self.failure("the server did not start")
-            if self.socket.exists():
+            if self._listens():
                 try:
                     self.client.ping()
                     return
@@ -99,21 +107,35 @@ def setting_arguments(settings: Mapping[str, str]) -> list[str]:
     return arguments
 
 
+def _files_in(settings: Mapping[str, str]) -> list[Path]:
+    """Return the files that settings name, such as a module to load: the server has to see them."""
+    words = [word for value in settings.values() for word in shlex.split(value)]
+    return [Path(word) for word in words if word.startswith("/") and Path(word).is_file()]
+
+
 @contextlib.contextmanager
 def start(
     program: Path,
     settings: Mapping[str, str],
     directory: Path,
     *,
+    log: Path,
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     read_only: Sequence[Path] = (),
 ) -> Iterator[RunningServer]:
-    """Start a server in `directory` under `prefix` (such as an emulator), and stop it at the end of the context."""
-    socket, log = directory / "socket", directory / "server.log"
+    """Start a server in `directory` under `prefix` (such as an emulator), and stop it at the end of the context.
+
+    The server can write to `directory` and to nothing else; `log`, which takes its output, lies outside of it.
+    """
+    socket = directory / "socket"
     fixed = BASE_SETTINGS | {"dir": str(directory), "unixsocket": str(socket)}
-    arguments = [*prefix, str(program), *setting_arguments(fixed | dict(settings))]
-    confinement = Confinement(writable=[directory], read_only=[program, *read_only], directory=directory)
+    # A copy under a name of fixed length: where the stack begins depends on the length of the arguments.
+    copy = directory / "server"
+    shutil.copy2(program, copy)
+    arguments = [*prefix, str(copy), *setting_arguments(fixed | dict(settings))]
+    named = [*read_only, *_files_in(settings)]
+    confinement = Confinement(writable=[directory], read_only=named, directory=directory)
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **(environment or {})}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
         server = RunningServer(process, socket, log)

@@ -42,6 +42,8 @@ def open_database(path: Path, busy_seconds: float) -> Engine:
     """
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent.name == DEFAULT_DIRECTORY and not (path.parent / ".gitignore").exists():
+            (path.parent / ".gitignore").write_text("*\n")
         _use_write_ahead_log(path, busy_seconds)
     engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_seconds})
     event.listen(engine, "connect", _set_up)
