@@ -63,12 +63,14 @@ def pinned_checks(clock_readings: int, random_readings: int) -> list[Check]:
     ]
 
 
-WINDOWS_AGREE_LIMIT = 0.1
+WINDOWS_AGREE_LIMIT = 0.25
+WINDOWS_AGREE_REQUESTS = 100
+"""Below this many requests the windows may differ because their requests do."""
 
 
-def windows_check(case: Case, small_per_op: float, per_op: float) -> Check | None:
+def windows_check(case: Case, requests: int, small_per_op: float, per_op: float) -> Check | None:
     """Whether the small window alone gives about the same cost a request, for cases whose state is stable."""
-    if case.state != "stable" or per_op <= 0:
+    if case.state != "stable" or per_op <= 0 or requests < WINDOWS_AGREE_REQUESTS:
         return None
     difference = abs(small_per_op - per_op) / per_op
     return Check(

@@ -141,7 +141,7 @@ def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds
     sent = sum(part.requests for part in windows.slices)
     found = [*found, *checks.reply_checks(trial.case, windows.slices), checks.executed_check(sent, windows.executed)]
     small_per_op = dumped_instructions(windows.small_dump) / windows.counted_small
-    agreement = checks.windows_check(trial.case, small_per_op, parsed.totals.instructions)
+    agreement = checks.windows_check(trial.case, windows.counted_small, small_per_op, parsed.totals.instructions)
     if agreement is not None:
         found.append(agreement)
     return Counted(
