@@ -1,5 +1,6 @@
 """Stopped at any moment, the program leaves no process and a store that holds what was measured."""
 
+import re
 import signal
 import sqlite3
 import subprocess
@@ -96,9 +97,20 @@ def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> 
     assert zerolap("explain", identity, "--store", zerolap.store).code == 0
 
 
-def test_killed(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
-    ended = stop(comparison(zerolap, toy_program, cases), signal.SIGKILL)
-    assert ended.code == -signal.SIGKILL
+def all_servers_answer(zerolap: Zerolap) -> bool:
+    """Whether each server that was started has its load generator: none is still putting its sandbox up."""
+    lines = [re.search(r"zerolap-\w{8}", line.removeprefix(str(zerolap.store))) for line in zerolap.processes()]
+    started = {match[0] for match in lines if match}
+    loaded = [line for line in zerolap.processes() if "zerolap-load" in line and "--control" in line]
+    return 0 < len(started) <= len(loaded)
+
+
+def test_killed(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.yml"
+    cases.write_text('group: toy\ncases:\n  - {name: work-1, commands: ["WORK key 100000"]}\n')
+    child = comparison(zerolap, toy_program, cases)
+    wait_until(lambda: all_servers_answer(zerolap), child)
+    assert stop(child, signal.SIGKILL).code == -signal.SIGKILL
     zerolap.wait_for_no_process()
     explained = zerolap("explain", "latest", "--store", zerolap.store, "--json", "-")
     assert explained.code == 0, explained.err

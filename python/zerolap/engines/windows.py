@@ -16,9 +16,9 @@ from zerolap.engines.pin import Pin, Request
 from zerolap.records import TrialFailed
 from zerolap.server import RunningServer
 
-TARGET_INSTRUCTIONS = 16_000_000
-"""Of the large window: enough for rare paths to be seen, little enough for a third of a second under callgrind."""
-MAX_REQUESTS = 3_000
+TARGET_INSTRUCTIONS = 10_000_000
+"""Of the large window: enough for rare paths to be seen, little enough for a fifth of a second under callgrind."""
+MAX_REQUESTS = 2_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
 SETTLING_LEAPS = 4
