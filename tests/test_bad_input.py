@@ -291,5 +291,5 @@ def small_disk_free(disk: Path) -> int:
 def test_full_disk_of_trials(zerolap: Zerolap, toy_program: Path, small_disk: Path, left: int) -> None:
     (small_disk / "large").write_bytes(b"x" * (small_disk_free(small_disk) - left))
     ended = zerolap("run", "--server", toy_program, *GET, environment={"TMPDIR": str(small_disk)})
-    ended.fails_with(3, "no space left", "hint: ", "TMPDIR")
+    ended.fails_with(3, "no space left", str(small_disk), "hint: ", "TMPDIR")
     assert [path.name for path in small_disk.iterdir()] == ["large"]

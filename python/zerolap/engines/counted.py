@@ -42,7 +42,10 @@ CALLGRIND = (
 
 @dataclass(frozen=True)
 class CountedTrial:
-    """What one counted trial needs; `requests` is chosen from a first look at the cost where it is none."""
+    """What one counted trial needs; `requests` is chosen from a first look at the cost where it is none.
+
+    In a `stripped` program the allocator may be invisible.
+    """
 
     program: Path
     source_root: str
@@ -51,6 +54,7 @@ class CountedTrial:
     seed: int
     directory: Path
     requests: Requests | None = None
+    stripped: bool = False
     scale: float = 1.0
 
 
@@ -136,8 +140,8 @@ def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds
         "syscalls_per_op": parsed.totals.syscalls,
     }
     allocations = parsed.allocations()
-    if allocations is not None:
-        metrics["allocations_per_op"] = allocations
+    if allocations is not None or not trial.stripped:
+        metrics["allocations_per_op"] = allocations or 0.0
     sent = sum(part.requests for part in windows.slices)
     found = [*found, *checks.reply_checks(trial.case, windows.slices), checks.executed_check(sent, windows.executed)]
     small_per_op = dumped_instructions(windows.small_dump) / windows.counted_small

@@ -137,7 +137,7 @@ def _work(plan: TrialPlan, case: Case, shared: _Shared) -> None:
 
 def _disk_full(fault: OSError) -> EnvironmentMissing:
     return EnvironmentMissing(
-        f"no space left on the disk of `{fault.filename or tempfile.gettempdir()}`",
+        f"no space left on the disk of `{fault.filename2 or fault.filename or tempfile.gettempdir()}`",
         hint="free some, or set TMPDIR to a directory on another disk",
     )
 
@@ -195,6 +195,7 @@ def _one_trial(trial: Trial, case: Case, under_test: SideUnderTest, requests: Re
                 directory=directory,
                 requests=requests,
                 scale=scale,
+                stripped=under_test.server.record.stripped,
             )
         )
     finally:
