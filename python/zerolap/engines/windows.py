@@ -21,7 +21,7 @@ TARGET_INSTRUCTIONS = 10_000_000
 MAX_REQUESTS = 2_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
-SETTLING_LEAPS = 4
+SETTLING_LEAPS = 5
 WARM_UP_LENGTHS = 5
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
@@ -63,15 +63,23 @@ class Counting:
         """Requests after which the case's commands begin anew."""
         return sum(self.case.ratios)
 
-    def carry_out(self, request: Request) -> None:
-        """Have the server carry out a request after one more cycle of requests."""
-        self.pin.carry_out(request, lambda: self.load.slice(self.cycle), lambda: self.server.alive)
+    @property
+    def unit(self) -> int:
+        """Requests of whole pipelines and whole cycles."""
+        return math.lcm(self.case.pipeline, self.cycle)
+
+    def carry_out(self, request: Request, requests: int) -> None:
+        """Have the server carry out a request after so many more requests."""
+        self.pin.carry_out(request, lambda: self.load.slice(requests), lambda: self.server.alive)
 
 
 def settle(counting: Counting) -> None:
-    """Let the server's timers finish what loading left behind."""
+    """Let the server's timers finish what loading left behind and see the traffic that is to come.
+
+    They size a connection's buffers by what it sent and got since they fired last: whole pipelines.
+    """
     for _ in range(SETTLING_LEAPS):
-        counting.carry_out(Request.LEAP)
+        counting.carry_out(Request.LEAP, counting.unit)
 
 
 def count_windows(counting: Counting, requests: Requests | None, scale: float, seed: int) -> Windows:
@@ -81,23 +89,21 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
     the window holds that cycle too, and nothing of what the lab did in between. How long the warm-up is depends on the
     seed: what happens at a certain size of the data then does not fall into the same place of every block's windows.
     """
-    load, dumps, cycle, pipeline = counting.load, counting.dumps, counting.cycle, counting.case.pipeline
-    unit = pipeline * cycle // math.gcd(pipeline, cycle)
-    counting.carry_out(Request.LEAP)
-    counting.carry_out(Request.START)
+    load, dumps, cycle, unit = counting.load, counting.dumps, counting.cycle, counting.unit
+    counting.carry_out(Request.START, cycle)
     load.slice(unit)
-    counting.carry_out(Request.DUMP)
+    counting.carry_out(Request.DUMP, cycle)
     load.slice(unit)
-    counting.carry_out(Request.DUMP)
+    counting.carry_out(Request.DUMP, cycle)
     requests = requests or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
     load.slice(requests.small + seed % WARM_UP_LENGTHS * unit)
     executed_before, readings_before = _calls(counting.server, counting.case), counting.pin.clock_readings
-    counting.carry_out(Request.DUMP)
+    counting.carry_out(Request.DUMP, cycle)
     small = load.slice(requests.small)
-    counting.carry_out(Request.DUMP)
+    counting.carry_out(Request.DUMP, cycle)
     large = load.slice(requests.large)
-    counting.carry_out(Request.DUMP)
+    counting.carry_out(Request.DUMP, cycle)
     return Windows(
         small_dump=_part(dumps, 4),
         large_dump=_part(dumps, 5),
