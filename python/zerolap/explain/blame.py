@@ -11,6 +11,7 @@ more themselves, the second functions that call others more often; what their ca
 function that is on one side only is the same on both but for how often it is called.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
@@ -18,6 +19,9 @@ from zerolap.explain.cost_graph import CostGraph, FunctionKey
 NEGLIGIBLE = 1e-6
 MAX_ROUNDS = 200
 """Depth to which costs are passed up through calls; more only matters for deep recursion."""
+LARGEST_UNIT_COST = 4.0
+"""Times what a call of a function was seen to cost: rare functions, whose calls in both windows are few, may seem to
+call each other without end."""
 
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
 """Calls that a function makes each time it is called, by callee."""
@@ -42,16 +46,18 @@ class Blame:
 
 @dataclass(frozen=True)
 class _Side:
-    """How often each function is called, what it costs itself each time, and what it calls each time."""
+    """How often each function is called; each time: its own cost, its calls, and its seen cost with all it calls."""
 
     times: dict[FunctionKey, float]
     own: dict[FunctionKey, float]
     makes: Calls
+    seen: dict[FunctionKey, float]
 
 
 def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
     """Return the terms of the change from base to head; both must name the same functions alike."""
-    old, new = _side(base), _side(head)
+    entered = {callee for graph in (base, head) for _, callee in graph.edges}
+    old, new = _side(base, entered), _side(head, entered)
     old, new = _completed(old, new), _completed(new, old)
     unit_costs = _unit_costs(old, new)
     terms: list[Term] = []
@@ -64,18 +70,23 @@ def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
     return Blame(terms=terms, cancelled=cancelled)
 
 
-def _side(graph: CostGraph) -> _Side:
-    """Return one side; a function that the counting began inside of is taken as called once a request."""
+def _side(graph: CostGraph, entered: AbstractSet[FunctionKey]) -> _Side:
+    """Return one side; a function that the counting began inside of is taken as called once a request.
+
+    One that is `entered` on the other side only is so rare that its calls fell into one window: it is left out here.
+    """
     entering: dict[FunctionKey, float] = {}
     for (_, callee), edge in graph.edges.items():
         entering[callee] = entering.get(callee, 0.0) + edge.calls
-    times = {key: entering.get(key, 0.0) for key in graph.nodes}
-    times = {key: calls if calls > NEGLIGIBLE else 1.0 for key, calls in times.items()}
+    times = {key: entering.get(key, 0.0 if key in entered else 1.0) for key in graph.nodes}
+    times = {key: calls for key, calls in times.items() if calls > NEGLIGIBLE}
     makes: Calls = {}
     for (caller, callee), edge in graph.edges.items():
-        makes.setdefault(caller, {})[callee] = edge.calls / times[caller]
-    own = {key: node.instructions / times[key] for key, node in graph.nodes.items()}
-    return _Side(times, own, makes)
+        if caller in times and callee in times:
+            makes.setdefault(caller, {})[callee] = edge.calls / times[caller]
+    own = {key: graph.nodes[key].instructions / times[key] for key in times}
+    seen = {key: (graph.inclusive(key) or 0.0) / times[key] for key in times}
+    return _Side(times, own, makes, seen)
 
 
 def _completed(side: _Side, other: _Side) -> _Side:
@@ -85,6 +96,7 @@ def _completed(side: _Side, other: _Side) -> _Side:
         side.times | dict.fromkeys(missing, 0.0),
         side.own | {key: other.own[key] for key in missing},
         side.makes | {key: other.makes[key] for key in missing if key in other.makes},
+        side.seen | {key: other.seen[key] for key in missing},
     )
 
 
@@ -95,9 +107,12 @@ def _unit_costs(old: _Side, new: _Side) -> dict[FunctionKey, float]:
         key: [(callee, (old_calls + new_calls) / 2) for callee, old_calls, new_calls in _both(key, old, new)]
         for key in own
     }
+    largest = {key: LARGEST_UNIT_COST * max(old.seen[key], new.seen[key], own[key]) for key in own}
     costs = dict(own)
     for _ in range(MAX_ROUNDS):
-        passed = {key: own[key] + sum(calls * costs[callee] for callee, calls in makes[key]) for key in own}
+        passed = {
+            key: min(largest[key], own[key] + sum(calls * costs[callee] for callee, calls in makes[key])) for key in own
+        }
         settled = all(abs(passed[key] - costs[key]) <= NEGLIGIBLE for key in own)
         costs = passed
         if settled:
