@@ -185,6 +185,27 @@ def test_a_new_function_that_brings_its_own_calls_is_left_whole() -> None:
     assert findings[0].in_diff is True
 
 
+def test_work_that_moved_to_another_caller_is_no_culprit() -> None:
+    """A removed function and a new one that call the same function elsewhere are looked through."""
+    base_costs = {"main": 100.0, "command": 200.0, "reply": 20.0, "format": 300.0}
+    base_calls = {("main", "command"): 1.0, ("command", "reply"): 1.0, ("reply", "format"): 1.0}
+    head_costs = {"main": 100.0, "command": 120.0, "helper": 15.0, "format": 300.0}
+    head_calls = {("main", "command"): 1.0, ("main", "helper"): 1.0, ("helper", "format"): 1.0}
+    findings = explained(call_graph(base_costs, base_calls), call_graph(head_costs, head_calls))
+    assert culprits(findings)[0] == "command"
+    assert "format" not in culprits(findings)
+
+
+def test_a_part_larger_than_the_whole_change_is_told_so() -> None:
+    """Two independent commands of one request, one 200 more, one 150 less: 400 % and other functions take it back."""
+    base = {"main": 100.0, "command": 200.0, "format": 300.0, "helper": 400.0}
+    calls = {("main", "command"): 1.0, ("command", "format"): 1.0, ("main", "helper"): 1.0}
+    findings = explained(call_graph(base, calls), call_graph({**base, "format": 500.0, "helper": 250.0}, calls))
+    assert culprits(findings)[0] == "format"
+    assert findings[0].share_of_change == pytest.approx(4.0)
+    assert "take back" in findings[0].text
+
+
 def test_a_function_inlined_on_one_side_only_is_no_culprit() -> None:
     """What stood in the called function stands in its caller now; another function is what became slower."""
     base = call_graph({**COSTS, "helper": 100.0}, {**CALLS, ("command", "helper"): 1.0})

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from zerolap.records import Caller, PerSide
 
 CALLS_DIFFER = 0.01
+WHOLE = 1.05
+"""Share of the change from which on a function's part is told as more than the whole."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,16 @@ def culprit(found: Culprit) -> str:
     """Return the sentence on a function whose cost changed."""
     place = ", ".join(part for part in (found.file, "changed here" if found.changed_here else "") if part)
     subject = f"`{found.function}` ({place})" if place else f"`{found.function}`"
-    effect = f"{_signed(found.instructions)} instructions per request, {found.share:.0%} of the change"
+    effect = f"{_signed(found.instructions)} instructions per request, {_part(found.share)}"
     if found.own:
         return f"{subject} itself {_costs(found.instructions)} instructions per request: {effect}."
     times = f"{_times(found.calls.head)} per request instead of {_times(found.calls.base)}"
     return f"{subject} is called {times}{_by(found)}: {effect}."
+
+
+def _part(share: float) -> str:
+    part = f"{share:.0%} of the change"
+    return part if share <= WHOLE else f"{part}, of which other functions take back a part"
 
 
 def _by(found: Culprit) -> str:
