@@ -77,7 +77,7 @@ def test_tree_that_is_no_source(zerolap: Zerolap, tmp_path: Path) -> None:
         (["--budget", "soon"], "`--budget soon`"),
         (["--budget", "0s"], "`--budget 0s`"),
         (["--min-effect", "counted=much"], "`--min-effect counted=much`"),
-        (["--min-effect", "timed=2%"], "no engine `timed`"),
+        (["--min-effect", "guessed=2%"], "no engine `guessed`"),
         (["--engine", "guessed"], "no engine `guessed`"),
         (["--engine", ","], "names no engine"),
         (["--config", "maxmemory"], "`--config maxmemory`"),

@@ -162,7 +162,7 @@ json = "report.json"
     assert [case["case"] for case in document["cases"]] == ["toy-work"]
     assert document["settings"]["seed"] == 7
     assert document["settings"]["quick"] is True
-    assert document["settings"]["min_effect"] == {"counted": 0.03}
+    assert document["settings"]["min_effect"] == {"counted": 0.03, "timed": 0.02}
     assert (tmp_path / "here").is_dir()
     assert "toy-work" in zerolap("suites", "list").out
     over = zerolap("suites", "list", "--command", "GET")
@@ -193,9 +193,9 @@ def test_lengths_of_time() -> None:
 
 
 def test_smallest_effects() -> None:
-    assert min_effects("") == {"counted": 0.005}
-    assert min_effects("counted=2%") == {"counted": pytest.approx(0.02)}
-    assert min_effects("counted=0.02") == {"counted": 0.02}
+    assert min_effects("") == {"counted": 0.005, "timed": 0.02}
+    assert min_effects("counted=2%,timed=3%") == {"counted": pytest.approx(0.02), "timed": pytest.approx(0.03)}
+    assert min_effects("counted=0.02") == {"counted": 0.02, "timed": 0.02}
 
 
 def test_server_settings() -> None:

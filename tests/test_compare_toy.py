@@ -77,7 +77,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert platform["cores"] >= 1
     settings = document["settings"]
     assert settings["engines"] == ["counted"]
-    assert settings["min_effect"] == {"counted": 0.005}
+    assert settings["min_effect"] == {"counted": 0.005, "timed": 0.02}
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
     assert document["summary"].keys() == {
         "regression", "improvement", "same", "unsure", "invalid", "machine_seconds",

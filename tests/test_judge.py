@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from zerolap.judge import (
-    COUNTED_Q,
     MAX_BLOCKS,
     MIN_BLOCKS,
     Judged,
+    Q,
     adjusted,
     case_validity,
     case_verdict,
@@ -71,7 +71,7 @@ def test_noise_makes_unsure_and_asks_for_more() -> None:
 
 
 def test_a_change_that_adjustment_would_take_asks_for_more() -> None:
-    weak = with_p("regression", COUNTED_Q / 10)
+    weak = with_p("regression", Q / 10)
     assert not wants_more([weak], MIN_BLOCKS, 9)
     assert wants_more([weak], MIN_BLOCKS, 11)
     assert not wants_more([with_p("same", 0.5)], MIN_BLOCKS, 1000)
@@ -111,12 +111,12 @@ def with_p(word: VerdictWord, p: float) -> Judged:
 
 
 def test_a_weak_change_among_many_becomes_unsure() -> None:
-    weak = with_p("regression", COUNTED_Q * 0.9)
+    weak = with_p("regression", Q * 0.9)
     assert adjusted([weak])[0].verdict == "regression"
     others = [with_p("same", 0.5)] * 9
     verdicts = adjusted([weak, *others])
     assert verdicts[0].verdict == "unsure"
-    assert verdicts[0].q == pytest.approx(COUNTED_Q * 0.9 * 10)
+    assert verdicts[0].q == pytest.approx(Q * 0.9 * 10)
     assert [verdict.q for verdict in verdicts[1:]] == [None] * 9
 
 

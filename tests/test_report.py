@@ -239,7 +239,7 @@ def test_a_confirmed_regression_is_told_by_what_confirmed_it() -> None:
     timed = a_verdict("regression", metric="cpu_ns_per_op", engine="timed", change=0.05, low=0.04, high=0.06)
     case = a_case("set", "regression", confirmed=True, verdicts=[a_verdict("regression"), timed])
     text = shown(a_comparison([case]))
-    assert "change of cpu ns per request" in text
+    assert "change of CPU ns per request" in text
     assert "by counting alone" not in text
 
 

@@ -136,6 +136,23 @@ def paired_change(base: list[float], head: list[float], sd_floor: float, confide
     Raises `ZeroSideError` when exactly one side is 0 throughout, `ValueError` for samples without a ratio.
     """
 
+def moderated_change(
+    log_ratios: list[float], prior: tuple[float, float] | None, sd_floor: float, confidence: float
+) -> PairedChange:
+    """The change that log ratios of starts say, their variance moderated by a prior of variance and degrees of freedom.
+
+    Raises `ValueError` when nothing is known of the spread, or a number is not finite.
+    """
+
+def fit_prior(samples: list[list[float]]) -> tuple[float, float] | None:
+    """Variance and degrees of freedom that comparisons alike are worth to each other (Smyth 2004), from their samples.
+
+    None where fewer than two have a variance.
+    """
+
+def trimmed_mean(values: list[float]) -> float | None:
+    """The mean without the smallest and the largest fifth; none of none."""
+
 def adjust_p(values: list[float]) -> list[float]:
     """P values adjusted for their number (Benjamini and Hochberg 1995), in the order of the input.
 

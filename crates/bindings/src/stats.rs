@@ -1,6 +1,7 @@
 //! Comparisons.
 
 use pyo3::prelude::*;
+use zerolap_stats::moderated::{self, VariancePrior};
 use zerolap_stats::multiplicity;
 use zerolap_stats::paired::{self, PairedError};
 
@@ -39,8 +40,46 @@ pub(crate) fn paired_change(
             PairedError::ZeroSide => ZeroSideError::new_err(error.to_string()),
             other => value_error(other),
         })?;
-    let paired::PairedChange { change, low, high, p, sd, detectable, pairs } = found;
-    Ok(PairedChange { change, low, high, p, sd, detectable, pairs })
+    Ok(found.into())
+}
+
+impl From<paired::PairedChange> for PairedChange {
+    fn from(found: paired::PairedChange) -> Self {
+        let paired::PairedChange { change, low, high, p, sd, detectable, pairs } = found;
+        Self { change, low, high, p, sd, detectable, pairs }
+    }
+}
+
+/// `prior` is variance and degrees of freedom.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn moderated_change(
+    py: Python<'_>,
+    log_ratios: Vec<f64>,
+    prior: Option<(f64, f64)>,
+    sd_floor: f64,
+    confidence: f64,
+) -> PyResult<PairedChange> {
+    let prior = prior.map(|(variance, degrees)| VariancePrior { variance, degrees });
+    py.detach(|| moderated::moderated_change(&log_ratios, prior, sd_floor, confidence))
+        .map(PairedChange::from)
+        .map_err(value_error)
+}
+
+/// Takes the samples of each comparison; returns variance and degrees of freedom.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn fit_prior(py: Python<'_>, samples: Vec<Vec<f64>>) -> Option<(f64, f64)> {
+    py.detach(|| {
+        let seen: Vec<_> = samples.iter().filter_map(|one| moderated::sample_variance(one)).collect();
+        moderated::fit_prior(&seen).map(|prior| (prior.variance, prior.degrees))
+    })
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn trimmed_mean(values: Vec<f64>) -> Option<f64> {
+    moderated::trimmed_mean(&values)
 }
 
 #[pyfunction]

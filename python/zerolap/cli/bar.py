@@ -46,6 +46,10 @@ class Bar:
         """Tell that trials begin."""
         self._start(f"measuring {cases} cases", None)
 
+    def timing(self, cases: int) -> None:
+        """Tell that timed trials begin."""
+        self._start(f"timing {cases} cases", None)
+
     def trial_done(self, case: str, done: int, expected: int) -> None:
         """Move the bar."""
         if self._task is not None:
@@ -59,6 +63,7 @@ class Bar:
         self._progress.stop()
 
     def _start(self, description: str, total: float | None) -> None:
+        self._told = 0
         if self._lines:
             print(description, file=sys.stderr)
             return

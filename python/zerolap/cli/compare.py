@@ -39,7 +39,7 @@ def compare(
     group: options.Group = None,
     engine: options.Engine = "counted",
     budget: options.Budget = None,
-    min_effect: options.MinEffect = "counted=0.5%",
+    min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
     config: options.Config = None,
     base_config: BaseConfig = None,
@@ -58,7 +58,7 @@ def compare(
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
     from zerolap.cli.selection import selected_cases
-    from zerolap.judge import COUNTED_Q
+    from zerolap.judge import Q
     from zerolap.lab import CompareRequest, Silent
     from zerolap.lab import compare as compare_servers
     from zerolap.records import Settings
@@ -73,7 +73,7 @@ def compare(
         settings=Settings(
             engines=options.engines(engine),
             min_effect=options.min_effects(min_effect),
-            q=COUNTED_Q,
+            q=Q,
             budget_seconds=options.seconds(budget),
             seed=seed,
             quick=quick,

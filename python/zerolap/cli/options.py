@@ -11,8 +11,8 @@ import typer
 
 from zerolap.errors import UsageError
 
-DEFAULT_MIN_EFFECT = {"counted": 0.005}
-ENGINES = ("counted",)
+DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
+ENGINES = ("counted", "timed")
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -74,7 +74,7 @@ def min_effects(text: str) -> dict[str, float]:
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
-            raise UsageError(f"`--min-effect {part}` is not understood", hint="write counted=0.5%")
+            raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
         _require_engine(match[1])
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
     return effects

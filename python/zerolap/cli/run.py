@@ -47,7 +47,7 @@ def run(
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import write_run
     from zerolap.cli.selection import selected_cases
-    from zerolap.judge import COUNTED_Q
+    from zerolap.judge import Q
     from zerolap.lab import RunRequest, Silent
     from zerolap.lab import run as run_server
     from zerolap.records import Settings
@@ -60,7 +60,7 @@ def run(
         settings=Settings(
             engines=options.engines(engine),
             min_effect=options.min_effects(""),
-            q=COUNTED_Q,
+            q=Q,
             budget_seconds=options.seconds(budget),
             seed=seed,
             quick=quick,

@@ -1,6 +1,17 @@
-"""What measures: each engine turns a build, a case and a seed into a measurement."""
+"""What measures: each engine turns builds, a case and a seed into measurements."""
 
 from zerolap.engines.counted import Counted, CountedTrial, count, missing_for_counting
+from zerolap.engines.timed import Timed, TimedServer, TimedStart, time_start
 from zerolap.engines.windows import Requests
 
-__all__ = ["Counted", "CountedTrial", "Requests", "count", "missing_for_counting"]
+__all__ = [
+    "Counted",
+    "CountedTrial",
+    "Requests",
+    "Timed",
+    "TimedServer",
+    "TimedStart",
+    "count",
+    "missing_for_counting",
+    "time_start",
+]

@@ -12,7 +12,7 @@ from zerolap import _core
 from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.dataset import prepare
-from zerolap.engines.load import case_arguments, load_program, packaged
+from zerolap.engines.load import counted_arguments, load_program, packaged
 from zerolap.engines.pin import Pin
 from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
 from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
@@ -99,7 +99,7 @@ def count(trial: CountedTrial) -> Counted:
             _quiet(server, QUIET_SETTINGS, settings)
             try:
                 found = prepare(server, trial.case, trial.seed, load_log)
-                with load_program(server.socket, load_log, case_arguments(trial.case, trial.seed)) as load:
+                with load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load:
                     counting = Counting(server, pin, load, dumps, trial.case)
                     settle(counting)
                     _quiet(server, SETTLED_SETTINGS, settings)

@@ -19,6 +19,17 @@ PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
 REPLY_SECONDS = 120
 
 
+class LatencyResult(BaseModel):
+    """Latencies of a slice's replies in microseconds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    p50: float
+    p99: float
+    p99_9: float
+    max: float
+
+
 class SliceResult(BaseModel):
     """What the load generator says of a slice; counts are of requests and their replies."""
 
@@ -26,6 +37,11 @@ class SliceResult(BaseModel):
 
     requests: int
     succeeded: int
+    elapsed_ns: int
+    client_cpu_ns: int
+    ops_per_sec: float
+    latency_us: LatencyResult | None
+    histogram_ns: list[tuple[int, int]]
     replies: dict[str, int]
     hits: int
     nils: int
@@ -47,6 +63,11 @@ class LoadProgram:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._buffer = b""
+
+    @property
+    def number(self) -> int:
+        """The system's number of the process."""
+        return self._process.number
 
     def slice(self, requests: int) -> SliceResult:
         """Send exactly this many requests and wait for all replies; raises `TrialFailed` if that cannot be."""
@@ -111,19 +132,19 @@ def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
     return [*arguments, "--random-data"] if random_data else arguments
 
 
-def case_arguments(case: Case, seed: int) -> list[str]:
+def counted_arguments(case: Case, seed: int) -> list[str]:
     """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
-    arguments = [
-        "--threads",
-        "1",
-        "--clients",
-        "1",
-        "--pipeline",
-        str(case.pipeline),
-        "--lockstep",
-        "--seed",
-        str(seed),
-    ]
+    return ["--clients", "1", "--lockstep", *_case_arguments(case, seed)]
+
+
+def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[str]:
+    """Return the arguments for a case's measured requests over all its connections, sent from these processors."""
+    cpus = ",".join(str(processor) for processor in processors)
+    return ["--clients", str(case.connections), "--cpus", cpus, *_case_arguments(case, seed)]
+
+
+def _case_arguments(case: Case, seed: int) -> list[str]:
+    arguments = ["--threads", "1", "--pipeline", str(case.pipeline), "--seed", str(seed)]
     arguments += key_arguments(case.keys, case.data_size, case.random_data)
     for command, ratio in zip(case.commands, case.ratios, strict=True):
         arguments += ["--command", command, "--command-ratio", str(ratio)]

@@ -8,11 +8,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import redis
-
 from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.pin import Pin, Request
+from zerolap.engines.statistics import read_statistics
 from zerolap.records import TrialFailed
 from zerolap.server import RunningServer
 
@@ -98,7 +97,10 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
     requests = requests or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
     load.slice(requests.small + seed % WARM_UP_LENGTHS * unit)
-    executed_before, readings_before = _calls(counting.server, counting.case), counting.pin.clock_readings
+    executed_before, readings_before = (
+        read_statistics(counting.server, counting.case).calls,
+        counting.pin.clock_readings,
+    )
     counting.carry_out(Request.DUMP, cycle)
     small = load.slice(requests.small)
     counting.carry_out(Request.DUMP, cycle)
@@ -112,7 +114,7 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
         requests=requests,
         slices=(small, large),
         clock_readings=counting.pin.clock_readings - readings_before,
-        executed=_calls(counting.server, counting.case) - executed_before - 3 * cycle,
+        executed=read_statistics(counting.server, counting.case).calls - executed_before - 3 * cycle,
     )
 
 
@@ -135,20 +137,6 @@ def dumped_instructions(dump: Path) -> float:
     if found is None:
         raise broken_dump(dump.parent, f"`{dump.name}` has no totals")
     return float(found.group(1))
-
-
-def _calls(server: RunningServer, case: Case) -> int:
-    """Return how often the server says that it has executed the case's commands."""
-    try:
-        statistics = server.client.info("commandstats")
-    except redis.RedisError as fault:
-        raise TrialFailed(f"the server does not say what it executed: {fault}") from fault
-    verbs = {verb.lower() for verb in case.verbs}
-    calls = 0
-    for name, figures in statistics.items():
-        if name.removeprefix("cmdstat_").split("|")[0] in verbs:
-            calls += int(figures["calls"])
-    return calls
 
 
 def broken_dump(directory: Path, what: str) -> Exception:

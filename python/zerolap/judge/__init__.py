@@ -1,17 +1,27 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
-from zerolap.judge.case import case_validity, case_verdict, deciding_verdict
-from zerolap.judge.counted import COUNTED_Q, MAX_BLOCKS, MIN_BLOCKS, Judged, adjusted, judge_counted, wants_more
+from zerolap.judge.case import case_validity, case_verdict, deciding_verdict, is_confirmed
+from zerolap.judge.counted import MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
+from zerolap.judge.judged import Judged, Q, adjusted
+from zerolap.judge.timed import LOOKS, Prior, TimedPair, judge_timed, next_look, start_changes, wants_more_starts
 
 __all__ = [
-    "COUNTED_Q",
+    "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
     "Judged",
+    "Prior",
+    "Q",
+    "TimedPair",
     "adjusted",
     "case_validity",
     "case_verdict",
     "deciding_verdict",
+    "is_confirmed",
     "judge_counted",
+    "judge_timed",
+    "next_look",
+    "start_changes",
     "wants_more",
+    "wants_more_starts",
 ]

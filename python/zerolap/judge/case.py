@@ -6,13 +6,21 @@ from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
 
 # The first of these that changed decides; instructions are what the others cost in the end.
 WEIGHED = ("instructions_per_op", "syscalls_per_op")
-DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
+COUNTED_DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
+TIMED_DECIDING = "cpu_ns_per_op"
 
 
 def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict that decides the case: the first that is not same, else the first; none without any."""
-    ordered = [verdict for metric in DECIDING for verdict in verdicts if verdict.metric == metric]
-    return next((verdict for verdict in ordered if verdict.verdict != "same"), ordered[0] if ordered else None)
+    """Return the verdict that decides the case, none without any.
+
+    That is the timed one on CPU per request where it is sure; else of the counted ones the first that is not same, or
+    the first; where nothing was counted, the timed one.
+    """
+    timed = next((verdict for verdict in verdicts if verdict.metric == TIMED_DECIDING), None)
+    if timed is not None and timed.verdict != "unsure":
+        return timed
+    ordered = [verdict for metric in COUNTED_DECIDING for verdict in verdicts if verdict.metric == metric]
+    return next((verdict for verdict in ordered if verdict.verdict != "same"), ordered[0] if ordered else timed)
 
 
 def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict:
@@ -23,8 +31,16 @@ def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict
     deciding = deciding_verdict(verdicts)
     if not validity.valid or deciding is None:
         return "invalid"
+    if deciding.engine == "timed":
+        return deciding.verdict
     words = {verdict.verdict for verdict in verdicts if verdict.metric in WEIGHED}
     return "unsure" if {"regression", "improvement"} <= words else deciding.verdict
+
+
+def is_confirmed(verdicts: Sequence[Verdict]) -> bool:
+    """Whether timing says that the case changed."""
+    deciding = deciding_verdict(verdicts)
+    return deciding is not None and deciding.engine == "timed" and deciding.verdict in ("regression", "improvement")
 
 
 def case_validity(base: Sequence[Measurement], head: Sequence[Measurement]) -> Validity:

@@ -1,12 +1,11 @@
 """Verdicts from counted trials: blocks of seeds, a pair of trials in each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from zerolap import _core
-from zerolap.records import Measurement, Verdict, VerdictWord
+from zerolap.judge.judged import Judged, Q, verdict_word
+from zerolap.records import METRICS, Measurement, Verdict
 
-COUNTED_Q = 0.01
 MIN_BLOCKS = 3
 MAX_BLOCKS = 8
 
@@ -19,14 +18,6 @@ SMALLEST: Mapping[str, float] = {"instructions_per_op": 1.0, "allocations_per_op
 
 # A relative change of a small count must also be this much a request to matter.
 SMALLEST_CHANGE: Mapping[str, float] = {"instructions_per_op": 0.0, "allocations_per_op": 0.01, "syscalls_per_op": 0.01}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A metric's verdict before adjustment for the number of comparisons, with its p."""
-
-    verdict: Verdict
-    p: float
 
 
 def judge_counted(
@@ -46,10 +37,10 @@ def judge_counted(
     smallest = SMALLEST[metric]
     base_values = [max(one, smallest) for one, _ in pairs]
     head_values = [max(other, smallest) for _, other in pairs]
-    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - COUNTED_Q)
+    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - Q)
     base_mean = sum(one for one, _ in pairs) / len(pairs)
     head_mean = sum(other for _, other in pairs) / len(pairs)
-    word = _word(paired.change, paired.low, paired.high, min_effect)
+    word = verdict_word(METRICS[metric], paired.change, paired.low, paired.high, min_effect)
     if abs(head_mean - base_mean) < SMALLEST_CHANGE[metric]:
         word = "same"
     verdict = Verdict(
@@ -70,17 +61,6 @@ def judge_counted(
     return Judged(verdict=verdict, p=paired.p)
 
 
-def _word(change: float, low: float, high: float, min_effect: float) -> VerdictWord:
-    """Apply the rule of the design to a metric of which less is better, as is every counted one."""
-    if low > 0 and change > min_effect:
-        return "regression"
-    if high < 0 and change < -min_effect:
-        return "improvement"
-    if -min_effect < low and high < min_effect:
-        return "same"
-    return "unsure"
-
-
 def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int) -> bool:
     """Whether another block of seeds could decide what is still unsure.
 
@@ -91,21 +71,4 @@ def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int) -> bool:
 
 def _undecided(judged: Judged, comparisons: int) -> bool:
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > COUNTED_Q)
-
-
-def adjusted(judged: Sequence[Judged]) -> list[Verdict]:
-    """Return the verdicts with q over all of them; a change that q does not bear out becomes unsure.
-
-    q is the p adjusted by Benjamini and Hochberg (1995).
-    """
-    values = _core.adjust_p([one.p for one in judged])
-    verdicts = []
-    for one, q in zip(judged, values, strict=True):
-        verdict = one.verdict
-        if verdict.verdict == "same":
-            verdicts.append(verdict)
-            continue
-        kept: VerdictWord = verdict.verdict if q <= COUNTED_Q else "unsure"
-        verdicts.append(verdict.model_copy(update={"q": q, "verdict": kept}))
-    return verdicts
+    return word == "unsure" or (word != "same" and judged.p * comparisons > Q)

@@ -1,26 +1,26 @@
 """Two servers in, verdicts and reasons out."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
-from zerolap.judge import adjusted, case_validity, case_verdict, deciding_verdict
+from zerolap.lab.conclusions import Measured, conclude
 from zerolap.lab.explaining import Explainer
-from zerolap.lab.judging import judge_case, undecided
+from zerolap.lab.judging import undecided
 from zerolap.lab.progress import Progress
 from zerolap.lab.recording import record_events
 from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note, trials_at_once
+from zerolap.lab.timing import TimingPlan, measure_timed
 from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
 from zerolap.records import (
-    CaseResult,
     Comparison,
     Interrupted,
     Settings,
     Side,
     Summary,
-    Validity,
     ZerolapError,
 )
 from zerolap.sandbox import stop_all
@@ -45,38 +45,59 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
 
     Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it; what was measured is kept.
     """
-    require_counting()
+    if "counted" in request.settings.engines:
+        require_counting()
     for note in sandbox_note():
         progress.note(note)
     sides = _build(request, store, progress)
     comparison = _begin(request, sides)
     store.begin(comparison)
-    plan = TrialPlan(
-        cases=request.cases,
-        sides=sides,
-        enough=lambda measured: not undecided(measured, request.settings, len(request.cases)),
-        seed=request.settings.seed,
-        scale=QUICK_SCALE if request.settings.quick else 1.0,
-        workers=trials_at_once(),
-        budget_seconds=request.settings.budget_seconds,
-    )
-    done: dict[str, CaseTrials] = {}
+    measured = Measured({}, {})
     try:
-        record_events(
-            plan, comparison.id, store, progress, done, lambda trials: _record_case(trials, comparison, store)
-        )
+        _measure(request, sides, comparison, store, progress, measured)
     except KeyboardInterrupt:
-        stopped = _conclude(comparison, request, sides, done, store, "interrupted")
+        stopped = _conclude(comparison, request, sides, measured, store, "interrupted")
         raise Interrupted(
             f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
             hint=f"zerolap explain {comparison.id}",
         ) from None
     except ZerolapError:
-        _conclude(comparison, request, sides, done, store, "failed")
+        _conclude(comparison, request, sides, measured, store, "failed")
         raise
     finally:
         progress.finished()
-    return _conclude(comparison, request, sides, done, store, "done")
+    return _conclude(comparison, request, sides, measured, store, "done")
+
+
+def _measure(
+    request: CompareRequest,
+    sides: Mapping[Side, SideUnderTest],
+    comparison: Comparison,
+    store: Store,
+    progress: Progress,
+    measured: Measured,
+) -> None:
+    """Count all cases, then time those that may be; `measured` holds at any time what was measured so far."""
+    settings, counted = request.settings, measured.counted
+    deadline = None if settings.budget_seconds is None else time.monotonic() + settings.budget_seconds
+    if "counted" in settings.engines:
+        plan = TrialPlan(
+            cases=request.cases,
+            sides=sides,
+            enough=lambda found: not undecided(found, settings, len(request.cases)),
+            seed=settings.seed,
+            scale=QUICK_SCALE if settings.quick else 1.0,
+            workers=trials_at_once(),
+            budget_seconds=settings.budget_seconds,
+        )
+        record_events(
+            plan, comparison.id, store, progress, counted, lambda trials: _record_case(trials, comparison, store)
+        )
+    if "timed" in settings.engines and not settings.quick:
+        cases = [case for case in request.cases if case.name not in counted or counted[case.name].usable]
+        progress.timing(len(cases))
+        timing = TimingPlan(cases, sides, settings, deadline, progress.trial_done)
+        measure_timed(timing, comparison.id, store, measured.timed)
 
 
 def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Side, SideUnderTest]:
@@ -115,7 +136,7 @@ def _conclude(
     comparison: Comparison,
     request: CompareRequest,
     sides: Mapping[Side, SideUnderTest],
-    done: Mapping[str, CaseTrials],
+    measured: Measured,
     store: Store,
     state: str,
 ) -> Comparison:
@@ -123,8 +144,7 @@ def _conclude(
     explainer = Explainer(
         sides["base"].server, sides["head"].server, changes_between(request.base, request.head), store.blobs
     )
-    finished = [done[case.name] for case in request.cases if case.name in done]
-    cases = _results(finished, request.settings, explainer)
+    cases = conclude(measured, request.cases, request.settings, explainer)
     words = [case.verdict for case in cases]
     concluded = comparison.model_copy(
         update={
@@ -136,9 +156,7 @@ def _conclude(
                 same=words.count("same"),
                 unsure=words.count("unsure"),
                 invalid=words.count("invalid"),
-                machine_seconds=sum(
-                    one.seconds for trials in finished for side in trials.measurements.values() for one in side
-                ),
+                machine_seconds=measured.seconds(),
             ),
         }
     )
@@ -147,48 +165,6 @@ def _conclude(
 
 
 def _record_case(trials: CaseTrials, comparison: Comparison, store: Store) -> None:
-    """Store what is known of a case as soon as it is measured: q and reasons come when all are."""
-    for case in _results([trials], comparison.settings, None):
+    """Store a case as soon as it is counted: time, q and reasons come when all cases are measured."""
+    for case in conclude(Measured({trials.case.name: trials}, {}), [trials.case], comparison.settings, None):
         store.record_case(comparison.id, case)
-
-
-def _results(finished: Sequence[CaseTrials], settings: Settings, explainer: Explainer | None) -> list[CaseResult]:
-    """Judge all cases; q is over all their metrics together. Without an explainer there are no findings."""
-    judged = [judge_case(trials, settings) for trials in finished]
-    verdicts = adjusted([one for case in judged for one in case])
-    results, start = [], 0
-    for trials, case in zip(finished, judged, strict=True):
-        own = verdicts[start : start + len(case)]
-        start += len(case)
-        validity = _validity(trials)
-        word = case_verdict(own, validity)
-        if word == "invalid" and trials.cut_short and validity.valid:
-            word = "unsure"
-        deciding = deciding_verdict(own) if word in ("regression", "improvement") else None
-        results.append(
-            CaseResult(
-                case=trials.case.name,
-                commands=trials.case.verbs,
-                group=trials.case.group,
-                topology=trials.case.topology,
-                verdict=word,
-                confirmed=False,
-                validity=validity,
-                verdicts=own if validity.valid else [],
-                findings=explainer.explain(trials, deciding.metric) if explainer and deciding else [],
-                failure=_failure(trials),
-            )
-        )
-    return results
-
-
-def _validity(trials: CaseTrials) -> Validity:
-    validity = case_validity(trials.measurements["base"], trials.measurements["head"])
-    return validity.model_copy(update={"valid": False}) if trials.failure is not None else validity
-
-
-def _failure(trials: CaseTrials) -> str | None:
-    if trials.failure is not None:
-        details = f"\n{trials.failure.details}" if trials.failure.details else ""
-        return f"{trials.failure.message}{details}"
-    return "the budget was used up before it was decided" if trials.cut_short else None

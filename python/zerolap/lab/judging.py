@@ -1,14 +1,26 @@
-"""Asks the judge about a case's trials."""
+"""Asks the judge about trials."""
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.judge import Judged, judge_counted, wants_more
+from zerolap.judge import Judged, judge_counted, judge_timed, wants_more
+from zerolap.lab.timing import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import METRICS, Measurement, Settings, Side
 
+FEWEST_STARTS = 2
+JUDGED_TIMES = (
+    "cpu_ns_per_op",
+    "io_threads_ns_per_op",
+    "usec_per_call",
+    "ops_per_sec",
+    "latency_p50_us",
+    "latency_p99_us",
+)
+"""The tail beyond is too rare in slices of this length to be compared."""
+
 
 def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
-    """Return what is concluded on each metric of a case; nothing of an invalid or failed one."""
+    """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
     base, head = trials.measurements["base"], trials.measurements["head"]
     if trials.failure is not None or any(not one.validity.valid for one in [*base, *head]):
         return []
@@ -16,8 +28,22 @@ def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
     return _judge(base[:pairs], head[:pairs], settings)
 
 
+def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings) -> dict[str, list[Judged]]:
+    """Return what is concluded on the timed metrics, by case: all cases together say how much starts vary."""
+    usable = {
+        name: trials.pairs() for name, trials in timed.items() if trials.usable and trials.starts >= FEWEST_STARTS
+    }
+    verdicts: dict[str, list[Judged]] = {}
+    if not usable:
+        return verdicts
+    for metric in JUDGED_TIMES:
+        for name, judged in judge_timed(metric, usable, settings.min_effect["timed"]).items():
+            verdicts.setdefault(name, []).append(judged)
+    return verdicts
+
+
 def undecided(measured: Mapping[Side, Sequence[Measurement]], settings: Settings, cases: int) -> bool:
-    """Whether another block of trials could decide something in a comparison of so many cases."""
+    """Whether another block of counted trials could decide something in a comparison of so many cases."""
     base, head = measured["base"], measured["head"]
     judged = _judge(base, head, settings)
     return wants_more(judged, len(base), cases * len(judged))

@@ -15,6 +15,9 @@ class Progress(Protocol):
     def measuring(self, cases: int) -> None:
         """Trials begin: of so many cases."""
 
+    def timing(self, cases: int) -> None:
+        """Timed trials begin: of so many cases."""
+
     def trial_done(self, case: str, done: int, expected: int) -> None:
         """A trial ended, the `done`th of about `expected` in all."""
 
@@ -32,6 +35,9 @@ class Silent:
         """Ignore it."""
 
     def measuring(self, cases: int) -> None:
+        """Ignore it."""
+
+    def timing(self, cases: int) -> None:
         """Ignore it."""
 
     def trial_done(self, case: str, done: int, expected: int) -> None:

@@ -60,6 +60,11 @@ class CaseTrials:
     failure: TrialFailed | None = None
     cut_short: bool = False
 
+    @property
+    def usable(self) -> bool:
+        """Whether all its trials went well and are valid."""
+        return self.failure is None and not _invalid(self)
+
 
 @dataclass(frozen=True)
 class TrialDone:
@@ -130,12 +135,13 @@ def _work(plan: TrialPlan, case: Case, shared: _Shared) -> None:
     try:
         shared.events.put(CaseDone(_measure_case(plan, case, shared)))
     except OSError as fault:
-        shared.events.put(_disk_full(fault) if fault.errno == errno.ENOSPC else fault)
+        shared.events.put(disk_full(fault) if fault.errno == errno.ENOSPC else fault)
     except BaseException as fault:  # noqa: BLE001 - handed to the thread that waits for it, which raises it
         shared.events.put(fault)
 
 
-def _disk_full(fault: OSError) -> EnvironmentMissing:
+def disk_full(fault: OSError) -> EnvironmentMissing:
+    """Return the error for a disk without space."""
     return EnvironmentMissing(
         f"no space left on the disk of `{fault.filename2 or fault.filename or tempfile.gettempdir()}`",
         hint="free some, or set TMPDIR to a directory on another disk",

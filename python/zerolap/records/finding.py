@@ -25,12 +25,13 @@ class Finding(Record):
     """Why a case changed.
 
     `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
-    few functions explain the change; `limits` says what could not be seen and why. `instructions_per_op` counts the
+    few functions explain the change; `cause` which kind of cause it points to that counting and timing differ; `limits`
+    says what could not be seen and why. `instructions_per_op` counts the
     function with all it calls; `self_instructions_per_op` without. `share_of_change` is the part of the case's whole
     change that this finding explains.
     """
 
-    kind: Literal["culprit", "moved", "diffuse", "limits"]
+    kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
     rank: int
     function: str | None = None
     file: str | None = None

@@ -30,7 +30,7 @@ class Validity(Record):
 
 
 class Measurement(Record):
-    """Metrics by name, their validity, and the digest of the blob that holds the call graph."""
+    """Metrics by name, their validity, and the digest of the blob with its details: a call graph, or a timeline."""
 
     metrics: dict[str, float]
     validity: Validity

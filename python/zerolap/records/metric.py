@@ -17,31 +17,24 @@ class Metric(Record):
     label: str
 
 
+_TABLE: tuple[tuple[str, EngineName, str, bool, str], ...] = (
+    ("instructions_per_op", "counted", "instructions", True, "instructions per request"),
+    ("allocations_per_op", "counted", "allocations", True, "allocations per request"),
+    ("syscalls_per_op", "counted", "system calls", True, "system calls per request"),
+    ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request"),
+    ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread"),
+    ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads"),
+    ("usec_per_call", "timed", "us", True, "us per call, by the server"),
+    ("ops_per_sec", "timed", "requests", False, "requests per second"),
+    ("latency_p50_us", "timed", "us", True, "latency p50 in us"),
+    ("latency_p99_us", "timed", "us", True, "latency p99 in us"),
+    ("latency_p99_9_us", "timed", "us", True, "latency p99.9 in us"),
+    ("latency_max_us", "timed", "us", True, "latency maximum in us"),
+)
+
 METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            name="instructions_per_op",
-            engine="counted",
-            unit="instructions",
-            less_is_better=True,
-            label="instructions per request",
-        ),
-        Metric(
-            name="allocations_per_op",
-            engine="counted",
-            unit="allocations",
-            less_is_better=True,
-            label="allocations per request",
-        ),
-        Metric(
-            name="syscalls_per_op",
-            engine="counted",
-            unit="system calls",
-            less_is_better=True,
-            label="system calls per request",
-        ),
-    )
+    name: Metric(name=name, engine=engine, unit=unit, less_is_better=less_is_better, label=label)
+    for name, engine, unit, less_is_better, label in _TABLE
 }
 
 

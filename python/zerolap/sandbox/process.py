@@ -29,6 +29,11 @@ class Process:
         self.output = output
 
     @property
+    def number(self) -> int:
+        """The system's number of the process that was started."""
+        return self._child.pid
+
+    @property
     def stdin(self) -> IO[bytes] | None:
         """The child's standard input where it was asked for."""
         return self._child.stdin

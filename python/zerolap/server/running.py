@@ -39,6 +39,11 @@ class RunningServer:
         )
 
     @property
+    def launched(self) -> int:
+        """The process below which the server runs: itself, or the sandbox around it."""
+        return self._process.number
+
+    @property
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process.returncode is None

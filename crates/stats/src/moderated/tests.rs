@@ -1,0 +1,85 @@
+use super::{
+    MOST_DEGREES, ModeratedError, SeenVariance, VariancePrior, fit_prior, inverse_trigamma, moderated_change,
+    sample_variance, tetragamma, trigamma, trimmed_mean,
+};
+use crate::paired::paired_change;
+
+fn close(one: f64, other: f64, tolerance: f64) {
+    assert!((one - other).abs() <= tolerance * other.abs().max(1e-300), "{one} is not {other}");
+}
+
+#[test]
+fn polygamma_functions_have_their_known_values() {
+    let pi = std::f64::consts::PI;
+    close(trigamma(1.0), pi * pi / 6.0, 1e-10);
+    close(trigamma(0.5), pi * pi / 2.0, 1e-10);
+    // -2 zeta(3)
+    close(tetragamma(1.0), -2.404_113_806_319_188_6, 1e-8);
+    for x in [0.05, 0.7, 1.5, 30.0] {
+        close(inverse_trigamma(trigamma(x)), x, 1e-6);
+    }
+}
+
+#[test]
+fn one_wild_value_does_not_move_the_trimmed_mean() {
+    assert_eq!(trimmed_mean(&[]), None);
+    assert_eq!(trimmed_mean(&[3.0]), Some(3.0));
+    assert_eq!(trimmed_mean(&[1.0, 2.0, 3.0, 2.0, 1e9]), Some(7.0 / 3.0));
+}
+
+#[test]
+fn without_a_prior_it_is_the_paired_t() {
+    let (base, head) = ([1.0, 1.1, 0.9, 1.05], [1.2, 1.25, 1.1, 1.3]);
+    let ratios: Vec<f64> = base.iter().zip(head).map(|(base, head): (&f64, f64)| (head / base).ln()).collect();
+    let moderated = moderated_change(&ratios, None, 0.0, 0.99).expect("computable");
+    let paired = paired_change(&base, &head, 0.0, 0.99).expect("computable");
+    for (one, other) in [(moderated.low, paired.low), (moderated.high, paired.high), (moderated.p, paired.p)] {
+        close(one, other, 1e-9);
+    }
+}
+
+#[test]
+fn a_prior_lets_few_samples_speak() {
+    let prior = VariancePrior { variance: 1e-4, degrees: 30.0 };
+    let alone = moderated_change(&[0.05, 0.06], None, 0.0, 0.99).expect("computable");
+    let helped = moderated_change(&[0.05, 0.06], Some(prior), 0.0, 0.99).expect("computable");
+    assert!(alone.low < 0.0 && helped.low > 0.0);
+    assert_eq!(moderated_change(&[0.05], None, 0.0, 0.99), Err(ModeratedError::TooFew { samples: 1 }));
+    assert!(moderated_change(&[0.05], Some(prior), 0.0, 0.99).is_ok());
+    assert!(matches!(moderated_change(&[f64::NAN, 1.0], None, 0.0, 0.99), Err(ModeratedError::NotANumber(_))));
+    assert_eq!(moderated_change(&[0.0, 1.0], None, 0.0, 1.0), Err(ModeratedError::Confidence(1.0)));
+}
+
+#[test]
+fn alike_variances_make_a_strong_prior_and_unlike_ones_a_weak_one() {
+    let seen = |values: &[f64]| -> Vec<SeenVariance> {
+        values.iter().map(|&variance| SeenVariance { variance, degrees: 3.0 }).collect()
+    };
+    let alike = fit_prior(&seen(&[1.0, 1.1, 0.9, 1.05])).expect("fits");
+    assert!((alike.degrees - MOST_DEGREES).abs() < 1e-9);
+    let unlike = fit_prior(&seen(&[0.001, 1.0, 100.0, 0.1])).expect("fits");
+    assert!(unlike.degrees < 2.0);
+    assert_eq!(fit_prior(&seen(&[1.0])), None);
+    assert_eq!(fit_prior(&seen(&[1.0, 0.0])), None);
+}
+
+/// Many comparisons of nothing with nothing: p is below 1 % in about 1 % of them.
+#[test]
+fn false_alarms_keep_to_their_rate() {
+    let (cases, starts) = (2000, 4);
+    let mut state = 1_u64;
+    let mut uniform = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+    let samples: Vec<Vec<f64>> = (0..cases).map(|_| (0..starts).map(|_| 0.01 * normal()).collect()).collect();
+    let seen: Vec<SeenVariance> = samples.iter().filter_map(|starts| sample_variance(starts)).collect();
+    let prior = fit_prior(&seen);
+    let alarms = samples
+        .iter()
+        .filter_map(|starts| moderated_change(starts, prior, 0.0, 0.99).ok())
+        .filter(|change| change.p < 0.01)
+        .count();
+    assert!((8..=36).contains(&alarms), "{alarms} of {cases}");
+}

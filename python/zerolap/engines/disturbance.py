@@ -1,0 +1,81 @@
+"""What the machine did to a timed trial: other work, steal, swap, a stepped clock, a suspended machine."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from zerolap.host import Counters, noise_between, read_counters
+from zerolap.records import Check
+
+STEAL_LIMIT = 0.2
+OTHERS_LIMIT = 0.5
+CLOCK_LIMIT_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class _Clocks:
+    """Seconds on three clocks at one moment."""
+
+    monotonic: float
+    since_boot: float
+    civil: float
+
+
+@dataclass(frozen=True)
+class _Reading:
+    counters: Counters
+    clocks: _Clocks
+    used_ns: int
+
+
+@dataclass
+class Disturbance:
+    """The state of the machine at the beginning of a trial and, once it has ended, at its end."""
+
+    before: _Reading
+    after: _Reading | None = None
+
+    def checks(self) -> list[Check]:
+        """Return what the machine did beside the trial."""
+        if self.after is None:
+            raise ValueError("the trial has not ended")
+        noise = noise_between(self.before.counters, self.after.counters)
+        own = (self.after.used_ns - self.before.used_ns) / 1e9 / max(noise.seconds, 1e-9)
+        return [
+            _at_most("steal", noise.steal, STEAL_LIMIT),
+            _at_most("other_load", max(0.0, noise.others - own), OTHERS_LIMIT),
+            _at_most("swap", noise.swapped_pages, 0.0),
+            *_clock_checks(self.before.clocks, self.after.clocks),
+        ]
+
+
+@contextlib.contextmanager
+def watch(used_ns: Callable[[], int]) -> Iterator[Disturbance]:
+    """Watch the machine for the length of the context; `used_ns` tells what the trial's own processes have used."""
+    disturbance = Disturbance(_read(used_ns))
+    yield disturbance
+    disturbance.after = _read(used_ns)
+
+
+def _read(used_ns: Callable[[], int]) -> _Reading:
+    return _Reading(read_counters(), _read_clocks(), used_ns())
+
+
+def _read_clocks() -> _Clocks:
+    return _Clocks(time.clock_gettime(time.CLOCK_MONOTONIC), time.clock_gettime(time.CLOCK_BOOTTIME), time.time())
+
+
+def _clock_checks(before: _Clocks, after: _Clocks) -> list[Check]:
+    """A suspended machine's monotonic clock stands still; one that was set only moves the civil time."""
+    since_boot = after.since_boot - before.since_boot
+    suspended = since_boot - (after.monotonic - before.monotonic)
+    stepped = abs(after.civil - before.civil - since_boot)
+    return [
+        _at_most("suspended_seconds", suspended, CLOCK_LIMIT_SECONDS),
+        _at_most("clock_stepped_seconds", stepped, CLOCK_LIMIT_SECONDS),
+    ]
+
+
+def _at_most(check: str, value: float, limit: float) -> Check:
+    return Check(check=check, ok=value <= limit, value=value, limit=f"<= {limit:g}")

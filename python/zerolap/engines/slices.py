@@ -1,0 +1,138 @@
+"""One slice of a timed trial: the same fixed work on a side, and what it took."""
+
+import contextlib
+import math
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zerolap.cases import Case
+from zerolap.engines.load import LoadProgram, SliceResult
+from zerolap.engines.statistics import ServerStatistics, read_statistics
+from zerolap.records import TrialFailed
+from zerolap.server import CpuTimes, RunningServer, read_cpu_times
+
+QUIET_SECONDS = 0.001
+"""After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What one slice took; `requests_per_cycle` is none where the server does not tell its event loop's cycles."""
+
+    result: SliceResult
+    cpu: CpuTimes
+    usec_per_call: float | None
+    executed: int
+    requests_per_read: float | None
+    requests_per_cycle: float | None
+
+    @property
+    def seconds(self) -> float:
+        """From the first request to the last reply."""
+        return self.result.elapsed_ns / 1e9
+
+    @property
+    def client_busy(self) -> float:
+        """The part of the time that the load generator's thread was on its processor."""
+        return self.result.client_cpu_ns / max(self.result.elapsed_ns, 1)
+
+    @property
+    def server_busy(self) -> float:
+        """The part of the time that the server's busiest role was on a processor."""
+        return self.cpu.main_ns / max(self.result.elapsed_ns, 1)
+
+    def metrics(self) -> dict[str, float]:
+        """Return the slice's metrics by name."""
+        requests = self.result.requests
+        values = {
+            "cpu_ns_per_op": self.cpu.total_ns / requests,
+            "main_thread_ns_per_op": self.cpu.main_ns / requests,
+            "ops_per_sec": self.result.ops_per_sec,
+        }
+        if self.cpu.io_ns:
+            values["io_threads_ns_per_op"] = self.cpu.io_ns / requests
+        if self.usec_per_call is not None:
+            values["usec_per_call"] = self.usec_per_call
+        if self.result.latency_us is not None:
+            latency = self.result.latency_us
+            values |= {
+                "latency_p50_us": latency.p50,
+                "latency_p99_us": latency.p99,
+                "latency_p99_9_us": latency.p99_9,
+                "latency_max_us": latency.max,
+            }
+        return {name: value for name, value in values.items() if value > 0 and math.isfinite(value)}
+
+
+@dataclass
+class TimedSide:
+    """A server that is up and loaded, with its connected load generator.
+
+    `freezes` is set once the idle server was seen to burn CPU: from then on it is stopped while the other side runs.
+    """
+
+    server: RunningServer
+    process: int
+    load: LoadProgram
+    case: Case
+    freezes: bool = False
+
+    def run(self, requests: int, dropped: int) -> Slice:
+        """Carry out a slice; the first `dropped` requests after the switch are not measured."""
+        with self._awake():
+            if dropped:
+                self.load.slice(dropped)
+            before = read_statistics(self.server, self.case)
+            time.sleep(QUIET_SECONDS)
+            cpu_before = read_cpu_times(self.process)
+            result = self.load.slice(requests)
+            time.sleep(QUIET_SECONDS)
+            cpu = read_cpu_times(self.process) - cpu_before
+            after = read_statistics(self.server, self.case)
+        return _slice(result, cpu, before, after)
+
+    def server_ns(self) -> int:
+        """Return the CPU time that the server has used so far."""
+        return read_cpu_times(self.process).total_ns
+
+    def used_ns(self) -> int:
+        """Return the CPU time that server and load generator have used so far."""
+        return self.server_ns() + read_cpu_times(self.load.number).total_ns
+
+    @contextlib.contextmanager
+    def _awake(self) -> Iterator[None]:
+        if self.freezes:
+            self._signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            if self.freezes and self.server.alive:
+                self._signal(signal.SIGSTOP)
+
+    def freeze(self) -> None:
+        """Stop the server whenever it is not its turn."""
+        self.freezes = True
+        self._signal(signal.SIGSTOP)
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            os.kill(self.process, number)
+        except ProcessLookupError as gone:
+            raise TrialFailed("the server's process is gone") from gone
+
+
+def _slice(result: SliceResult, cpu: CpuTimes, before: ServerStatistics, after: ServerStatistics) -> Slice:
+    calls = after.calls - before.calls
+    reads = None if after.reads is None or before.reads is None else after.reads - before.reads
+    cycles = None if after.cycles is None or before.cycles is None else after.cycles - before.cycles
+    return Slice(
+        result=result,
+        cpu=cpu,
+        usec_per_call=(after.usec - before.usec) / calls if calls > 0 else None,
+        executed=calls,
+        requests_per_read=result.requests / reads if reads else None,
+        requests_per_cycle=result.requests / cycles if cycles else None,
+    )

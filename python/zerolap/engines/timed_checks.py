@@ -1,0 +1,45 @@
+"""The conditions under which the slices of a timed trial may be used."""
+
+import statistics
+from collections.abc import Sequence
+
+from zerolap.cases import Case
+from zerolap.engines.checks import executed_check, reply_checks
+from zerolap.engines.slices import Slice
+from zerolap.records import Check
+
+SHORTEST_SLICE_SECONDS = 0.02
+CLIENT_BUSY_LIMIT = 0.98
+SERVER_BUSY_ENOUGH = 0.9
+
+
+def slice_checks(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
+    """Return what the slices of one side say: replies, calls, lengths, and whether the client kept up."""
+    return [
+        *reply_checks(case, [one.result for one in slices]),
+        executed_check(requests * len(slices), sum(one.executed for one in slices)),
+        _length_check(slices),
+        _client_check(slices),
+    ]
+
+
+def _length_check(slices: Sequence[Slice]) -> Check:
+    shortest = min(one.seconds for one in slices)
+    return Check(
+        check="slice_seconds",
+        ok=shortest >= SHORTEST_SLICE_SECONDS,
+        value=shortest,
+        limit=f">= {SHORTEST_SLICE_SECONDS:g}",
+    )
+
+
+def _client_check(slices: Sequence[Slice]) -> Check:
+    """Whether the load generator had time left, or the server had none: else the client's own speed was measured."""
+    client = statistics.median(one.client_busy for one in slices)
+    server = statistics.median(one.server_busy for one in slices)
+    return Check(
+        check="client_saturation",
+        ok=client <= CLIENT_BUSY_LIMIT or server >= SERVER_BUSY_ENOUGH,
+        value=client,
+        limit=f"<= {CLIENT_BUSY_LIMIT:g}, or a server busy >= {SERVER_BUSY_ENOUGH:g}",
+    )

@@ -1,0 +1,42 @@
+"""What it points to that work and time did not change alike."""
+
+from collections.abc import Sequence
+
+from zerolap.records import Finding, Verdict
+
+CHANGED = ("regression", "improvement")
+
+
+def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
+    """Return the finding on work and CPU time per request that disagree; none where they agree or are unsure."""
+    by_metric = {verdict.metric: verdict for verdict in verdicts}
+    work, time = by_metric.get("instructions_per_op"), by_metric.get("cpu_ns_per_op")
+    if work is None or time is None or work.verdict == time.verdict or "unsure" in (work.verdict, time.verdict):
+        return None
+    return Finding(kind="cause", rank=0, text=_text(work, time))
+
+
+def _text(work: Verdict, time: Verdict) -> str:
+    figures = f"CPU time per request {_percent(time)}, instructions per request {_percent(work)}"
+    if work.verdict == "same":
+        return (
+            f"{figures}: the same work runs {_pace(time)}. That points to what counting cannot see: caches and the "
+            "layout of data, branch prediction, locks and atomics, page faults, or where the code was placed."
+        )
+    if time.verdict == "same":
+        return (
+            f"{figures}: the work changed, its time did not by as much as matters. The instructions are cheap ones, or "
+            "the processor does them while it waits for memory."
+        )
+    return (
+        f"{figures}: {'more' if work.change > 0 else 'less'} work that runs {_pace(time)}. That points to caches, "
+        "memory or locks as the larger part of the cost."
+    )
+
+
+def _pace(time: Verdict) -> str:
+    return "slower" if time.change > 0 else "faster"
+
+
+def _percent(verdict: Verdict) -> str:
+    return f"{verdict.change:+.1%} [{verdict.low:+.1%}, {verdict.high:+.1%}]"

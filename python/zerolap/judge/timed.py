@@ -1,0 +1,102 @@
+"""Verdicts from timed trials: starts are the samples, their variance is shared by all cases of a comparison."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from zerolap import _core
+from zerolap.judge.judged import Judged, Q, verdict_word
+from zerolap.records import METRICS, Timeline, Verdict
+
+LOOKS = (4, 6, 8)
+"""Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
+
+RESOLUTION = 0.001
+"""As a standard deviation of a start's log ratio; no timer resolves less."""
+
+Prior: TypeAlias = tuple[float, float]
+"""Variance of a start's log ratio, and the degrees of freedom that it is known with."""
+
+
+@dataclass(frozen=True)
+class TimedPair:
+    """One start of both sides: slices of the same place are a pair."""
+
+    base: Timeline
+    head: Timeline
+
+
+def judge_timed(
+    metric: str, cases: Mapping[str, Sequence[TimedPair]], min_effect: float, bank: Prior | None = None
+) -> dict[str, Judged]:
+    """Return the verdicts on one metric by case; a case that did not measure it has none.
+
+    A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
+    and, where few cases say little, by the `bank`'s: what earlier comparisons of the platform say.
+    """
+    samples = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
+    prior = _stronger(_core.fit_prior(list(samples.values())), bank)
+    judged = {}
+    for name, changes in samples.items():
+        if len(changes) < 2 and prior is None:
+            continue
+        found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - Q / len(LOOKS))
+        starts = cases[name]
+        verdict = Verdict(
+            metric=metric,
+            engine="timed",
+            verdict=verdict_word(METRICS[metric], found.change, found.low, found.high, min_effect),
+            base=_mean(metric, [start.base for start in starts]),
+            head=_mean(metric, [start.head for start in starts]),
+            change=found.change,
+            low=found.low,
+            high=found.high,
+            q=None,
+            samples=len(starts),
+            pairs=sum(len(start.base.slices) for start in starts),
+            min_effect=min_effect,
+            detectable=found.detectable,
+        )
+        judged[name] = Judged(verdict=verdict, p=min(1.0, found.p * len(LOOKS)))
+    return judged
+
+
+def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
+    """Return each start's change as a log ratio; nothing if a slice did not measure the metric."""
+    changes = []
+    for start in starts:
+        pairs = list(zip(start.base.slices, start.head.slices, strict=True))
+        if any(metric not in one.metrics for pair in pairs for one in pair):
+            return []
+        change = _core.trimmed_mean([math.log(head.metrics[metric] / base.metrics[metric]) for base, head in pairs])
+        if change is not None:
+            changes.append(change)
+    return changes
+
+
+def wants_more_starts(judged: Judged, starts: int, comparisons: int) -> bool:
+    """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
+    if starts >= LOOKS[-1]:
+        return False
+    word = judged.verdict.verdict
+    return word == "unsure" or (word != "same" and judged.p * comparisons > Q)
+
+
+def next_look(starts: int) -> int | None:
+    """Return the number of starts at which to judge next; none after the last."""
+    return next((look for look in LOOKS if look > starts), None)
+
+
+def _stronger(one: Prior | None, other: Prior | None) -> Prior | None:
+    """Return the prior that is known better."""
+    known = [prior for prior in (one, other) if prior is not None]
+    return max(known, key=lambda prior: prior[1], default=None)
+
+
+def _mean(metric: str, timelines: Sequence[Timeline]) -> float:
+    """Return the mean over starts of each one's trimmed mean, on the logarithmic scale as the changes are."""
+    logs = [
+        _core.trimmed_mean([math.log(one.metrics[metric]) for one in timeline.slices]) or 0.0 for timeline in timelines
+    ]
+    return math.exp(sum(logs) / len(logs))

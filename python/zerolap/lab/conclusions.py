@@ -1,0 +1,142 @@
+"""What all engines' trials of a case come to together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zerolap.cases import Case
+from zerolap.explain import explain_cause
+from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
+from zerolap.lab.explaining import Explainer
+from zerolap.lab.judging import judge_case, judge_timings
+from zerolap.lab.timing import TimedTrials
+from zerolap.lab.trials import CaseTrials
+from zerolap.records import (
+    CaseResult,
+    CaseVerdict,
+    Finding,
+    Measurement,
+    Settings,
+    Side,
+    TrialFailed,
+    Validity,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the cases, by name; a case may lack an engine."""
+
+    counted: dict[str, CaseTrials]
+    timed: dict[str, TimedTrials]
+
+    def cases(self, order: Sequence[Case]) -> list[Case]:
+        """Return the cases that were measured at all, in the order given."""
+        return [case for case in order if case.name in self.counted or self._was_timed(case.name)]
+
+    def _was_timed(self, name: str) -> bool:
+        trials = self.timed.get(name)
+        return trials is not None and (trials.starts > 0 or trials.failure is not None)
+
+    def seconds(self) -> float:
+        """Return the machine time of all trials."""
+        engines: list[Mapping[Side, Sequence[Measurement]]] = [one.measurements for one in self.counted.values()]
+        engines += [one.measurements for one in self.timed.values()]
+        return sum(one.seconds for engine in engines for side in engine.values() for one in side)
+
+
+def conclude(
+    measured: Measured, order: Sequence[Case], settings: Settings, explainer: Explainer | None
+) -> list[CaseResult]:
+    """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
+    cases = measured.cases(order)
+    timings = judge_timings(measured.timed, settings)
+    judged = [_judged(case.name, measured, timings, settings) for case in cases]
+    verdicts = adjusted([one for case in judged for one in case])
+    results, begin = [], 0
+    for case, own in zip(cases, judged, strict=True):
+        results.append(_result(case, verdicts[begin : begin + len(own)], measured, explainer))
+        begin += len(own)
+    return results
+
+
+def _judged(name: str, measured: Measured, timings: Mapping[str, list[Judged]], settings: Settings) -> list[Judged]:
+    counted = judge_case(measured.counted[name], settings) if name in measured.counted else []
+    return [*counted, *timings.get(name, [])]
+
+
+def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: Explainer | None) -> CaseResult:
+    counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
+    validity = _validity(counted, timed)
+    word = case_verdict(verdicts, validity)
+    cut_short = (counted is not None and counted.cut_short) or (timed is not None and timed.cut_short)
+    if word == "invalid" and cut_short and validity.valid:
+        word = "unsure"
+    return CaseResult(
+        case=case.name,
+        commands=case.verbs,
+        group=case.group,
+        topology=case.topology,
+        verdict=word,
+        confirmed=is_confirmed(verdicts) and word != "invalid",
+        validity=validity,
+        verdicts=verdicts if validity.valid else [],
+        findings=_findings(word, verdicts, counted, timed, explainer) if explainer else [],
+        failure=_failure_text(_failure(counted, timed), cut_short=cut_short),
+    )
+
+
+def _validity(counted: CaseTrials | None, timed: TimedTrials | None) -> Validity:
+    """Return the checks of all engines; what the machine did to timed trials costs their verdicts and no more."""
+    sides: dict[Side, list[Measurement]] = {"base": [], "head": []}
+    if counted is not None:
+        sides = {side: list(found) for side, found in counted.measurements.items()}
+    if timed is not None and not timed.disturbed:
+        sides = {side: sides[side] + timed.measurements[side] for side in sides}
+    validity = case_validity(sides["base"], sides["head"])
+    return validity.model_copy(update={"valid": False}) if _failure(counted, timed) is not None else validity
+
+
+def _failure(counted: CaseTrials | None, timed: TimedTrials | None) -> TrialFailed | None:
+    if counted is not None and counted.failure is not None:
+        return counted.failure
+    return None if timed is None else timed.failure
+
+
+def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
+    if failure is not None:
+        return f"{failure.message}\n{failure.details}" if failure.details else failure.message
+    return "the budget was used up before it was decided" if cut_short else None
+
+
+def _findings(
+    word: CaseVerdict,
+    verdicts: Sequence[Verdict],
+    counted: CaseTrials | None,
+    timed: TimedTrials | None,
+    explainer: Explainer,
+) -> list[Finding]:
+    """Return reasons for a change, what counting and timing say together, and what could not be timed."""
+    findings: list[Finding] = []
+    if word == "invalid":
+        return findings
+    changed = _changed_work(verdicts)
+    if changed is not None and counted is not None and (word in ("regression", "improvement")):
+        findings += explainer.explain(counted, changed.metric)
+    cause = explain_cause(verdicts)
+    if cause is not None:
+        findings.append(cause)
+    if timed is not None and timed.disturbed:
+        said = "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in timed.disturbed)
+        findings.append(Finding(kind="limits", rank=0, text=f"No timed verdict: {said}."))
+    return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
+
+
+def _changed_work(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """Return the counted verdict that decides among the counted ones, if it is a change."""
+    deciding = deciding_verdict([verdict for verdict in verdicts if verdict.engine == "counted"])
+    return deciding if deciding is not None and deciding.verdict in ("regression", "improvement") else None
+
+
+def _shown(value: float | str | None) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,27 @@
+"""What happened within a timed trial."""
+
+from zerolap.records.base import Record
+
+
+class SliceRecord(Record):
+    """One slice: its work, its length, how busy client and server were, its metrics.
+
+    `client_busy` and `server_busy` are parts of the slice's time; `requests_per_read` and `requests_per_cycle` say how
+    requests reached the server, null where it does not tell; `histogram_ns` holds the latencies' buckets, by lower edge
+    and count.
+    """
+
+    requests: int
+    seconds: float
+    client_busy: float
+    server_busy: float
+    requests_per_read: float | None
+    requests_per_cycle: float | None
+    metrics: dict[str, float]
+    histogram_ns: list[tuple[int, int]]
+
+
+class Timeline(Record):
+    """A trial's slices in the order of pairs: those of the same place on both sides are a pair."""
+
+    slices: list[SliceRecord]

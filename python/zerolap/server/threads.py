@@ -1,0 +1,78 @@
+"""CPU time of a server's threads by role, from the scheduler's nanoseconds."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.records import EnvironmentMissing, TrialFailed
+
+IO_THREAD_NAMES = ("io_thd", "io-thd")
+"""What Redis and Valkey call their I/O threads; the rest beside the main thread works in the background."""
+
+
+@dataclass(frozen=True)
+class CpuTimes:
+    """Nanoseconds on a processor since the threads began, by role."""
+
+    main_ns: int
+    io_ns: int
+    background_ns: int
+
+    @property
+    def total_ns(self) -> int:
+        """All threads together."""
+        return self.main_ns + self.io_ns + self.background_ns
+
+    def __sub__(self, earlier: "CpuTimes") -> "CpuTimes":
+        return CpuTimes(
+            self.main_ns - earlier.main_ns,
+            self.io_ns - earlier.io_ns,
+            self.background_ns - earlier.background_ns,
+        )
+
+
+def find_server(parent: int, program: str) -> int:
+    """Return the process that runs `program` among the descendants of `parent`, which may be it itself.
+
+    A sandbox stands between the lab and the server. Raises `TrialFailed` if there is none.
+    """
+    waiting = [parent]
+    while waiting:
+        process = waiting.pop()
+        directory = Path(f"/proc/{process}")
+        try:
+            if str((directory / "exe").readlink()) == program:
+                return process
+            for task in (directory / "task").iterdir():
+                waiting += [int(child) for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+    raise TrialFailed("the server's process is not to be found below the one that started it")
+
+
+def read_cpu_times(process: int) -> CpuTimes:
+    """Return what the threads of a process have used; raises `TrialFailed` if it is gone."""
+    main_ns = io_ns = background_ns = 0
+    try:
+        for task in Path(f"/proc/{process}/task").iterdir():
+            used_ns = _used_ns(task)
+            if int(task.name) == process:
+                main_ns += used_ns
+            elif (task / "comm").read_text().startswith(IO_THREAD_NAMES):
+                io_ns += used_ns
+            else:
+                background_ns += used_ns
+    except (FileNotFoundError, ProcessLookupError) as gone:
+        raise TrialFailed("the server's process is gone") from gone
+    return CpuTimes(main_ns, io_ns, background_ns)
+
+
+def _used_ns(task: Path) -> int:
+    try:
+        return int((task / "schedstat").read_text().split()[0])
+    except FileNotFoundError as missing:
+        if not task.exists():
+            raise
+        raise EnvironmentMissing(
+            "the kernel does not tell how long threads run: /proc/PID/schedstat is missing",
+            hint="a kernel with CONFIG_SCHED_INFO has it",
+        ) from missing

@@ -1,0 +1,219 @@
+"""The timed engine on real servers: its metrics, the checks that see what is wrong, and what it survives."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from zerolap.cases import Case, load_cases
+from zerolap.engines import Timed, TimedServer, TimedStart, load, time_start
+from zerolap.host import Pinning, Sharing, choose_pinning, read_topology
+from zerolap.records import Side, TrialFailed
+from zerolap.server import find_server, read_cpu_times, start
+
+CASES = """
+group: checks
+datasets:
+  strings:
+    load: ["SET __key__ __data__"]
+    keys: {minimum: 1, maximum: 200}
+    expect: {keys: 200}
+  too-few:
+    load: ["SET __key__ __data__"]
+    keys: {minimum: 1, maximum: 200}
+    expect: {keys: 201}
+cases:
+  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: errors, dataset: strings, commands: ["HGET __key__ f"]}
+  - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
+  - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
+     expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: keys, dataset: too-few, commands: ["GET __key__"]}
+  - {name: hangs, commands: ["BLPOP nothing 0"]}
+  - {name: mixed, dataset: strings, commands: [{command: "GET __key__", ratio: 3}, {command: "SET __key__ __data__", ratio: 1}],
+     pipeline: 5}
+  - {name: cheap, commands: ["PING"], connections: 1, pipeline: 1000}
+"""
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    file = tmp_path_factory.mktemp("cases") / "cases.yml"
+    file.write_text(CASES)
+    return {case.name: case for case in load_cases(file)}
+
+
+@pytest.fixture(scope="module")
+def pinning() -> Pinning:
+    chosen = choose_pinning(read_topology())
+    if chosen.sharing is Sharing.PROCESSOR:
+        pytest.skip("server and client need a processor each")
+    return chosen
+
+
+@pytest.fixture
+def both(redis_server: Path) -> dict[Side, TimedServer]:
+    return {"base": TimedServer(redis_server, {}), "head": TimedServer(redis_server, {})}
+
+
+def timed(case: Case, servers: dict[Side, TimedServer], pinning: Pinning, directory: Path, pairs: int = 2) -> Timed:
+    directory.mkdir(exist_ok=True)
+    return time_start(TimedStart(case, servers, 1, directory, pinning, pairs))
+
+
+def failed_checks(found: Timed, side: Side = "head") -> list[str]:
+    return [check.check for check in found.measurements[side].validity.failed if check.check not in OF_THE_MACHINE]
+
+
+OF_THE_MACHINE = ("steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "slice_seconds")
+
+
+def test_a_start_measures_both_sides_with_the_same_work(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
+    assert failed_checks(found) == []
+    for side in both:
+        metrics = found.measurements[side].metrics
+        assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
+        assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
+        slices = found.timelines[side].slices
+        assert [one.requests for one in slices] == [found.requests] * 3
+        assert all(sum(count for _, count in one.histogram_ns) == found.requests for one in slices)
+        assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
+
+
+def test_slices_are_whole_cycles_of_whole_pipelines(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    found = timed(cases["mixed"], both, pinning, tmp_path / "t")
+    assert failed_checks(found) == []
+    assert found.requests % 5 == 0
+    assert found.requests % 4 == 0
+
+
+@pytest.mark.parametrize("check", ["errors", "reply", "hit_rate", "keys"])
+def test_a_check_fails_where_its_condition_does(
+    check: str, cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    found = timed(cases[check], both, pinning, tmp_path / "t")
+    assert failed_checks(found) == [check]
+    assert not found.measurements["head"].validity.valid
+
+
+def test_a_load_generator_that_has_no_time_left_is_told(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    """The load generator shares its processor with others: it is what limits the throughput."""
+    with burning(pinning.client, processes=3):
+        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t")
+    saturation = next(
+        check for check in found.measurements["base"].validity.checks if check.check == "client_saturation"
+    )
+    assert isinstance(saturation.value, float)
+    assert 0 < saturation.value <= 1.01
+    assert "other_load" in [check.check for check in found.measurements["base"].validity.failed]
+
+
+def test_a_server_that_does_not_answer_ends_the_trial(
+    cases: dict[str, Case],
+    both: dict[Side, TimedServer],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(load, "REPLY_SECONDS", 1)
+    with pytest.raises(TrialFailed, match="unanswered for 1 s"):
+        timed(cases["hangs"], both, pinning, tmp_path / "t")
+    assert_nothing_runs_below(tmp_path)
+
+
+def test_a_load_generator_that_is_killed_ends_the_trial(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    killer = threading.Thread(target=kill_when_there, args=("zerolap-load", str(tmp_path), "--clients"))
+    killer.start()
+    with pytest.raises(TrialFailed, match="load generator"):
+        timed(cases["good"], both, pinning, tmp_path / "t", pairs=50)
+    killer.join()
+    assert_nothing_runs_below(tmp_path)
+
+
+def test_a_server_that_is_killed_ends_the_trial_with_its_end(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    killer = threading.Thread(target=kill_server_of, args=(tmp_path / "t" / "head" / "server",))
+    killer.start()
+    with pytest.raises(TrialFailed, match="died"):
+        timed(cases["good"], both, pinning, tmp_path / "t", pairs=50)
+    killer.join()
+    assert_nothing_runs_below(tmp_path)
+
+
+def test_cpu_time_is_told_by_role(redis_server: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "server"
+    directory.mkdir()
+    with start(redis_server, {"io-threads": "2"}, directory, log=tmp_path / "log") as server:
+        process = find_server(server.launched, str(directory / "server"))
+        before = read_cpu_times(process)
+        for _ in range(2000):
+            server.command("PING")
+        used = read_cpu_times(process) - before
+    assert used.main_ns > 0
+    assert used.total_ns >= used.main_ns
+    with pytest.raises(TrialFailed):
+        find_server(os.getpid(), "/no/such/program")
+
+
+@contextlib.contextmanager
+def burning(processors: tuple[int, ...], processes: int) -> Iterator[None]:
+    """Keep processors busy with other work."""
+    command = ["taskset", "-c", ",".join(map(str, processors)), sys.executable, "-c", "while True: pass"]
+    children = [subprocess.Popen(command) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+def command_lines() -> dict[int, str]:
+    found = {}
+    for directory in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found[int(directory.name)] = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return found
+
+
+def kill_when_there(*words: str) -> None:
+    """Kill the first process whose command line has all the words, a moment after it is seen."""
+    for _ in range(1000):
+        for process, line in command_lines().items():
+            if process != os.getpid() and all(word in line for word in words):
+                time.sleep(0.3)
+                os.kill(process, signal.SIGKILL)
+                return
+        time.sleep(0.01)
+
+
+def kill_server_of(program: Path) -> None:
+    for _ in range(1000):
+        with contextlib.suppress(TrialFailed):
+            process = find_server(os.getpid(), str(program))
+            time.sleep(0.5)
+            os.kill(process, signal.SIGKILL)
+            return
+        time.sleep(0.01)
+
+
+def assert_nothing_runs_below(directory: Path) -> None:
+    left = {process: line for process, line in command_lines().items() if str(directory) in line}
+    assert left == {}
