@@ -151,7 +151,7 @@ def fit_prior(samples: list[list[float]]) -> tuple[float, float] | None:
     """
 
 def trimmed_mean(values: list[float]) -> float | None:
-    """The mean without the smallest and the largest fifth; none of none."""
+    """The mean without the smallest and the largest three tenths; none of none."""
 
 def adjust_p(values: list[float]) -> list[float]:
     """P values adjusted for their number (Benjamini and Hochberg 1995), in the order of the input.

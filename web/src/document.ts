@@ -51,7 +51,7 @@ export interface Caller {
 }
 
 export interface Finding {
-  kind: "culprit" | "moved" | "diffuse" | "limits";
+  kind: "culprit" | "moved" | "diffuse" | "cause" | "limits";
   rank: number;
   function: string | null;
   file: string | null;

@@ -32,19 +32,17 @@ export function isChanged(result: CaseResult): boolean {
   return word(result) === "regression" || word(result) === "improvement";
 }
 
-/** The verdict that made the case's: of timing where it confirmed, else instructions before the others. */
+const COUNTED_DECIDING = ["instructions_per_op", "syscalls_per_op", "allocations_per_op"];
+const TIMED_DECIDING = "cpu_ns_per_op";
+
+/** The verdict that made the case's: the timed one on CPU where it is sure, else the first counted one not the same. */
 export function deciding(result: CaseResult): MetricVerdict | undefined {
-  const preference = (verdict: MetricVerdict) =>
-    (verdict.verdict === result.verdict ? 4 : 0) +
-    (result.confirmed && verdict.engine === "timed" ? 2 : 0) +
-    (verdict.metric === "instructions_per_op" ? 1 : 0);
-  let best: MetricVerdict | undefined;
-  for (const verdict of result.verdicts) {
-    if (best === undefined || preference(verdict) > preference(best)) {
-      best = verdict;
-    }
+  const timed = result.verdicts.find((verdict) => verdict.metric === TIMED_DECIDING);
+  if (timed !== undefined && timed.verdict !== "unsure") {
+    return timed;
   }
-  return best;
+  const ordered = COUNTED_DECIDING.flatMap((metric) => result.verdicts.filter((verdict) => verdict.metric === metric));
+  return ordered.find((verdict) => verdict.verdict !== "same") ?? ordered[0] ?? timed;
 }
 
 export function metricLabel(name: string): string {

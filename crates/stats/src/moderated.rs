@@ -16,7 +16,7 @@ pub const MOST_DEGREES: f64 = 60.0;
 /// Power at which the detectable change is stated.
 const POWER: f64 = 0.9;
 /// Share of the values that is left out at either end by [`trimmed_mean`].
-const TRIMMED: f64 = 0.2;
+const TRIMMED: f64 = 0.3;
 
 /// What comparisons of the same kind say of a variance: its centre, and how many degrees of freedom that is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,7 +53,7 @@ pub enum ModeratedError {
     Confidence(f64),
 }
 
-/// The mean without the smallest and the largest fifth of the values: one bad slice does not move it; none of none.
+/// The mean without the smallest and the largest three tenths of the values: bad slices do not move it; none of none.
 #[must_use]
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

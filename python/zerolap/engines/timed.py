@@ -23,11 +23,11 @@ from zerolap.host import Pinning
 from zerolap.records import Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
 from zerolap.server import find_server, start
 
-SLICE_SECONDS = 0.1
+SLICE_SECONDS = 0.02
 DROPPED_SHARE = 0.05
 """Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
 LONGEST_SLICE_SECONDS = 2.0
-FIRST_LOOK_SECONDS = 0.02
+FIRST_LOOK_SECONDS = 0.01
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
 

@@ -8,7 +8,7 @@ from zerolap.engines.checks import executed_check, reply_checks
 from zerolap.engines.slices import Slice
 from zerolap.records import Check
 
-SHORTEST_SLICE_SECONDS = 0.02
+SHORTEST_SLICE_SECONDS = 0.004
 CLIENT_BUSY_LIMIT = 0.98
 SERVER_BUSY_ENOUGH = 0.9
 

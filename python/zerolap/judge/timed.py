@@ -9,7 +9,7 @@ from zerolap import _core
 from zerolap.judge.judged import Judged, Q, verdict_word
 from zerolap.records import METRICS, Timeline, Verdict
 
-LOOKS = (4, 6, 8)
+LOOKS = (6, 9, 12)
 """Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
 
 RESOLUTION = 0.001

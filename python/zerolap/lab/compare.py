@@ -1,20 +1,18 @@
 """Two servers in, verdicts and reasons out."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
-from zerolap.lab.conclusions import Measured, conclude
+from zerolap.lab.conclusions import conclude
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import undecided
+from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
-from zerolap.lab.recording import record_events
-from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note, trials_at_once
-from zerolap.lab.timing import TimingPlan, measure_timed
-from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
+from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
+from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
     Comparison,
     Interrupted,
@@ -52,9 +50,17 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     sides = _build(request, store, progress)
     comparison = _begin(request, sides)
     store.begin(comparison)
-    measured = Measured({}, {})
+    measured = Measured()
+    work = Work(
+        identity=comparison.id,
+        cases=request.cases,
+        sides=sides,
+        settings=request.settings,
+        enough=lambda found: not undecided(found, request.settings, len(request.cases)),
+        on_counted=lambda trials: _record_case(trials, comparison, store),
+    )
     try:
-        _measure(request, sides, comparison, store, progress, measured)
+        measure(work, store, progress, measured)
     except KeyboardInterrupt:
         stopped = _conclude(comparison, request, sides, measured, store, "interrupted")
         raise Interrupted(
@@ -67,37 +73,6 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     finally:
         progress.finished()
     return _conclude(comparison, request, sides, measured, store, "done")
-
-
-def _measure(
-    request: CompareRequest,
-    sides: Mapping[Side, SideUnderTest],
-    comparison: Comparison,
-    store: Store,
-    progress: Progress,
-    measured: Measured,
-) -> None:
-    """Count all cases, then time those that may be; `measured` holds at any time what was measured so far."""
-    settings, counted = request.settings, measured.counted
-    deadline = None if settings.budget_seconds is None else time.monotonic() + settings.budget_seconds
-    if "counted" in settings.engines:
-        plan = TrialPlan(
-            cases=request.cases,
-            sides=sides,
-            enough=lambda found: not undecided(found, settings, len(request.cases)),
-            seed=settings.seed,
-            scale=QUICK_SCALE if settings.quick else 1.0,
-            workers=trials_at_once(),
-            budget_seconds=settings.budget_seconds,
-        )
-        record_events(
-            plan, comparison.id, store, progress, counted, lambda trials: _record_case(trials, comparison, store)
-        )
-    if "timed" in settings.engines and not settings.quick:
-        cases = [case for case in request.cases if case.name not in counted or counted[case.name].usable]
-        progress.timing(len(cases))
-        timing = TimingPlan(cases, sides, settings, deadline, progress.trial_done)
-        measure_timed(timing, comparison.id, store, measured.timed)
 
 
 def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Side, SideUnderTest]:
@@ -166,5 +141,5 @@ def _conclude(
 
 def _record_case(trials: CaseTrials, comparison: Comparison, store: Store) -> None:
     """Store a case as soon as it is counted: time, q and reasons come when all cases are measured."""
-    for case in conclude(Measured({trials.case.name: trials}, {}), [trials.case], comparison.settings, None):
+    for case in conclude(Measured(counted={trials.case.name: trials}), [trials.case], comparison.settings, None):
         store.record_case(comparison.id, case)

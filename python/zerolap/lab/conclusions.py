@@ -1,13 +1,13 @@
 """What all engines' trials of a case come to together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from zerolap.cases import Case
 from zerolap.explain import explain_cause
 from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import judge_case, judge_timings
+from zerolap.lab.measuring import Measured
 from zerolap.lab.timing import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import (
@@ -21,28 +21,6 @@ from zerolap.records import (
     Validity,
     Verdict,
 )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was measured of the cases, by name; a case may lack an engine."""
-
-    counted: dict[str, CaseTrials]
-    timed: dict[str, TimedTrials]
-
-    def cases(self, order: Sequence[Case]) -> list[Case]:
-        """Return the cases that were measured at all, in the order given."""
-        return [case for case in order if case.name in self.counted or self._was_timed(case.name)]
-
-    def _was_timed(self, name: str) -> bool:
-        trials = self.timed.get(name)
-        return trials is not None and (trials.starts > 0 or trials.failure is not None)
-
-    def seconds(self) -> float:
-        """Return the machine time of all trials."""
-        engines: list[Mapping[Side, Sequence[Measurement]]] = [one.measurements for one in self.counted.values()]
-        engines += [one.measurements for one in self.timed.values()]
-        return sum(one.seconds for engine in engines for side in engine.values() for one in side)
 
 
 def conclude(
@@ -94,6 +72,8 @@ def _validity(counted: CaseTrials | None, timed: TimedTrials | None) -> Validity
     if timed is not None and not timed.disturbed:
         sides = {side: sides[side] + timed.measurements[side] for side in sides}
     validity = case_validity(sides["base"], sides["head"])
+    if counted is None and timed is not None and timed.disturbed:
+        return Validity.of([*validity.checks, *timed.disturbed])
     return validity.model_copy(update={"valid": False}) if _failure(counted, timed) is not None else validity
 
 

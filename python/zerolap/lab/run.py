@@ -9,10 +9,11 @@ from zerolap.build import Builder, Source
 from zerolap.cases import Case
 from zerolap.host import fingerprint
 from zerolap.judge import MIN_BLOCKS, case_validity
+from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
-from zerolap.lab.recording import record_events
-from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note, trials_at_once
-from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
+from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
+from zerolap.lab.timing import TimedTrials
+from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
     CallGraph,
     FunctionCost,
@@ -21,6 +22,7 @@ from zerolap.records import (
     RunCase,
     RunReport,
     Settings,
+    Validity,
     ZerolapError,
 )
 from zerolap.sandbox import stop_all
@@ -47,7 +49,8 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
 
     Raises as `compare` does.
     """
-    require_counting()
+    if "counted" in request.settings.engines:
+        require_counting()
     for note in sandbox_note():
         progress.note(note)
     try:
@@ -68,78 +71,80 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
         cases=[],
     )
     store.begin_run(report)
-    plan = TrialPlan(
+    measured = Measured()
+    work = Work(
+        identity=report.id,
         cases=request.cases,
         sides={"base": SideUnderTest(server, request.server_settings)},
-        enough=lambda measured: len(measured["base"]) >= MIN_BLOCKS,
-        seed=request.settings.seed,
-        scale=QUICK_SCALE if request.settings.quick else 1.0,
-        workers=trials_at_once(),
-        budget_seconds=request.settings.budget_seconds,
+        settings=request.settings,
+        enough=lambda found: len(found["base"]) >= MIN_BLOCKS,
+        on_counted=lambda trials: _record_case(trials, report, store),
     )
-    done: dict[str, CaseTrials] = {}
     try:
-        record_events(plan, report.id, store, progress, done, lambda trials: _record_case(trials, report, store))
+        measure(work, store, progress, measured)
     except KeyboardInterrupt:
-        stopped = _conclude(report, request, done, store, "interrupted")
+        stopped = _conclude(report, request, measured, store, "interrupted")
         raise Interrupted(
             f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
             hint=f"zerolap explain {report.id}",
         ) from None
     except ZerolapError:
-        _conclude(report, request, done, store, "failed")
+        _conclude(report, request, measured, store, "failed")
         raise
     finally:
         progress.finished()
-    return _conclude(report, request, done, store, "done")
+    return _conclude(report, request, measured, store, "done")
 
 
-def _conclude(
-    report: RunReport, request: RunRequest, done: Mapping[str, CaseTrials], store: Store, state: EndState
-) -> RunReport:
-    finished = [done[case.name] for case in request.cases if case.name in done]
-    left_out = [trials.case.name for trials in finished if trials.cut_short and not trials.measurements["base"]]
-    finished = [trials for trials in finished if trials.case.name not in left_out]
+def _conclude(report: RunReport, request: RunRequest, measured: Measured, store: Store, state: EndState) -> RunReport:
+    cases, left_out = [], []
+    for case in measured.cases(request.cases):
+        counted = measured.counted.get(case.name)
+        if counted is not None and counted.cut_short and not counted.measurements["base"]:
+            left_out.append(case.name)
+        else:
+            cases.append(_run_case(case, counted, measured.timed.get(case.name), store))
     notes = [f"not measured, as the budget was used up: {', '.join(left_out)}"] if left_out else []
-    seconds = sum(one.seconds for trials in finished for one in trials.measurements["base"])
-    cases = [_run_case(trials, store) for trials in finished]
-    concluded = report.model_copy(update={"cases": cases, "machine_seconds": seconds, "notes": [*report.notes, *notes]})
+    concluded = report.model_copy(
+        update={"cases": cases, "machine_seconds": measured.seconds(), "notes": [*report.notes, *notes]}
+    )
     store.finish_run(concluded, state)
     return concluded
 
 
 def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:
-    """Store a case as soon as it is measured."""
+    """Store a case as soon as it is counted."""
     if trials.measurements["base"] or trials.failure is not None:
-        store.record_run_case(report.id, _run_case(trials, store))
+        store.record_run_case(report.id, _run_case(trials.case, trials, None, store))
 
 
-def _run_case(trials: CaseTrials, store: Store) -> RunCase:
-    measured = trials.measurements["base"]
-    validity = case_validity(measured, [])
-    if trials.failure is not None or not measured:
+def _run_case(case: Case, counted: CaseTrials | None, timed: TimedTrials | None, store: Store) -> RunCase:
+    """Put together what the engines measured; times that the machine disturbed are left out, and their checks told."""
+    from_counting = counted.measurements["base"] if counted is not None else []
+    from_timing = timed.measurements["base"] if timed is not None else []
+    validity = case_validity([*from_counting, *from_timing], [])
+    failure = next((one.failure for one in (counted, timed) if one is not None and one.failure is not None), None)
+    usable_times = from_timing if timed is not None and timed.usable else []
+    if timed is not None and timed.disturbed:
+        validity = case_validity(from_counting, []) if from_counting else Validity.of(timed.disturbed)
+    if failure is not None or not validity.checks:
         validity = validity.model_copy(update={"valid": False})
-    case = trials.case
     return RunCase(
         case=case.name,
         commands=case.verbs,
         group=case.group,
         topology=case.topology,
         validity=validity,
-        metrics=_means(measured) if validity.valid else {},
-        functions=_costliest(measured, store) if validity.valid else [],
-        samples=len(measured),
-        failure=_failure(trials),
+        metrics=_means(from_counting) | _means(usable_times) if validity.valid else {},
+        functions=_costliest(from_counting, store) if validity.valid and from_counting else [],
+        samples=max(len(from_counting), len(usable_times)),
+        failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
     )
 
 
-def _failure(trials: CaseTrials) -> str | None:
-    if trials.failure is None:
-        return None
-    return "\n".join(part for part in (trials.failure.message, trials.failure.details) if part)
-
-
 def _means(measured: Sequence[Measurement]) -> dict[str, float]:
+    if not measured:
+        return {}
     names = [name for name in measured[0].metrics if all(name in one.metrics for one in measured)]
     return {name: sum(one.metrics[name] for one in measured) / len(measured) for name in names}
 

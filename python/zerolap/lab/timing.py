@@ -17,7 +17,7 @@ from zerolap.records import Check, Measurement, Settings, Side, Timeline, Trial,
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
 
-PAIRS_PER_START = 10
+PAIRS_PER_START = 24
 REPEATS = 2
 """Of a start that the machine disturbed, before its case has no timed verdict."""
 DECIDING = "cpu_ns_per_op"
@@ -164,7 +164,8 @@ def _undisturbed(trials: TimedTrials, plan: TimingPlan, pinning: Pinning, seed: 
         disturbed = [check for check in failed if check.check in OF_THE_MACHINE]
         if not disturbed or len(disturbed) < len(failed):
             return timed
-    trials.disturbed = disturbed
+    # Both sides tell of the machine alike.
+    trials.disturbed = list({check.check: check for check in disturbed}.values())
     return timed
 
 
@@ -195,8 +196,8 @@ def _one_start(trials: TimedTrials, plan: TimingPlan, pinning: Pinning, seed: in
 
 def _undecided(done: Mapping[str, TimedTrials], plan: TimingPlan) -> set[str]:
     """Return the cases that a further look could decide; nothing is judged where there is one side only."""
-    usable = {name: trials.pairs() for name, trials in done.items() if trials.usable and trials.starts >= LOOKS[0]}
-    if len(plan.sides) < 2 or not usable:
+    if len(plan.sides) < 2:
         return set()
+    usable = {name: trials.pairs() for name, trials in done.items() if trials.usable and trials.starts >= LOOKS[0]}
     judged = judge_timed(DECIDING, usable, plan.settings.min_effect["timed"])
     return {name for name, one in judged.items() if wants_more_starts(one, done[name].starts, len(judged))}

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Literal, TypeAlias
 
+from zerolap.judge import deciding_verdict
 from zerolap.records import CaseResult, Comparison, Finding, Verdict
 from zerolap.report.format import change as written_change
 from zerolap.report.format import counted, duration, interval, listing, metric_label, probability
@@ -13,7 +14,6 @@ Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "inva
 WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "invalid", "same")
 PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improvements"}
 CHANGED: tuple[Word, ...] = ("regression", "improvement")
-DECIDING_METRIC = "instructions_per_op"
 STATES: dict[str, str] = {
     "running": "not finished: interrupted, or still going on; this is what was recorded",
     "interrupted": "interrupted: this is what was recorded until then",
@@ -29,24 +29,20 @@ def word(case: CaseResult) -> Word:
 
 
 def deciding(case: CaseResult) -> Verdict | None:
-    """Return the verdict that made the case's: of timing where it confirmed, else instructions before the others."""
-    if not case.verdicts:
-        return None
-
-    def preference(verdict: Verdict) -> tuple[bool, bool, bool]:
-        return (
-            verdict.verdict == case.verdict,
-            case.confirmed and verdict.engine == "timed",
-            verdict.metric == DECIDING_METRIC,
-        )
-
-    return max(case.verdicts, key=preference)
+    """Return the verdict that made the case's."""
+    return deciding_verdict(case.verdicts)
 
 
 def others(case: CaseResult) -> list[Verdict]:
-    """Return the verdicts beside the deciding one that say more than `same`."""
+    """Return the verdicts beside the deciding one that say more than `same`; of times only what changed."""
     decided = deciding(case)
-    return [verdict for verdict in case.verdicts if verdict is not decided and verdict.verdict != "same"]
+    return [
+        verdict
+        for verdict in case.verdicts
+        if verdict is not decided
+        and verdict.verdict != "same"
+        and (verdict.engine == "counted" or verdict.verdict != "unsure")
+    ]
 
 
 def in_order(cases: list[CaseResult]) -> list[CaseResult]:

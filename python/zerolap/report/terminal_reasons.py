@@ -6,7 +6,7 @@ from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import CHANGED, deciding, others, ranked, sentence, unconfirmed, word
 
 IN_DIFF: Part = ("  in this change", "bold cyan")
-MARKS = {"moved": "moved cost: ", "diffuse": "diffuse: ", "limits": "limits: "}
+MARKS = {"moved": "moved cost: ", "diffuse": "diffuse: ", "cause": "cause: ", "limits": "limits: "}
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:

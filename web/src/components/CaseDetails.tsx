@@ -4,11 +4,11 @@ import { CheckList } from "./CheckList.tsx";
 import { CulpritList } from "./CulpritList.tsx";
 import { VerdictTable } from "./VerdictTable.tsx";
 
-const MARKS = { moved: "Moved cost", diffuse: "Diffuse", limits: "Limits" } as const;
+const MARKS = { moved: "Moved cost", diffuse: "Diffuse", cause: "Cause", limits: "Limits" } as const;
 
 export function CaseDetails({ result }: { result: CaseResult }) {
   const culprits = ranked(result, "culprit");
-  const remarks = (["moved", "diffuse", "limits"] as const).flatMap((kind) => ranked(result, kind));
+  const remarks = (["moved", "diffuse", "cause", "limits"] as const).flatMap((kind) => ranked(result, kind));
   return (
     <div class="detail">
       <p class="quiet">

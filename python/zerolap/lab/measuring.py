@@ -1,0 +1,78 @@
+"""Has all engines measure what a run or a comparison asks for."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zerolap.cases import Case
+from zerolap.lab.progress import Progress
+from zerolap.lab.recording import record_events
+from zerolap.lab.session import trials_at_once
+from zerolap.lab.timing import TimedTrials, TimingPlan, measure_timed
+from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
+from zerolap.records import Measurement, Settings, Side
+from zerolap.store import Store
+
+
+@dataclass
+class Measured:
+    """What was measured of the cases so far, by name; a case may lack an engine."""
+
+    counted: dict[str, CaseTrials] = field(default_factory=dict)
+    timed: dict[str, TimedTrials] = field(default_factory=dict)
+
+    def cases(self, order: Sequence[Case]) -> list[Case]:
+        """Return the cases that were measured at all, in the order given."""
+        return [case for case in order if case.name in self.counted or self._was_timed(case.name)]
+
+    def _was_timed(self, name: str) -> bool:
+        trials = self.timed.get(name)
+        return trials is not None and (trials.starts > 0 or trials.failure is not None or bool(trials.disturbed))
+
+    def seconds(self) -> float:
+        """Return the machine time of all trials."""
+        engines: list[Mapping[Side, Sequence[Measurement]]] = [one.measurements for one in self.counted.values()]
+        engines += [one.measurements for one in self.timed.values()]
+        return sum(one.seconds for engine in engines for side in engine.values() for one in side)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What to measure; `identity` is the run's or comparison's.
+
+    `enough` says of a case's counted measurements whether they suffice; `on_counted` is called with each case once it
+    is counted.
+    """
+
+    identity: str
+    cases: Sequence[Case]
+    sides: Mapping[Side, SideUnderTest]
+    settings: Settings
+    enough: Callable[[Mapping[Side, Sequence[Measurement]]], bool]
+    on_counted: Callable[[CaseTrials], None]
+
+
+def measure(work: Work, store: Store, progress: Progress, measured: Measured) -> None:
+    """Count all cases, then time those that may be; `measured` holds at any time what there is.
+
+    Raises what the engines raise, and `KeyboardInterrupt` once the user stops it.
+    """
+    settings = work.settings
+    deadline = None if settings.budget_seconds is None else time.monotonic() + settings.budget_seconds
+    if "counted" in settings.engines:
+        plan = TrialPlan(
+            cases=work.cases,
+            sides=work.sides,
+            enough=work.enough,
+            seed=settings.seed,
+            scale=QUICK_SCALE if settings.quick else 1.0,
+            workers=trials_at_once(),
+            budget_seconds=settings.budget_seconds,
+        )
+        record_events(plan, work.identity, store, progress, measured.counted, work.on_counted)
+    if "timed" in settings.engines and not settings.quick:
+        counted = measured.counted
+        cases = [case for case in work.cases if case.name not in counted or counted[case.name].usable]
+        progress.timing(len(cases))
+        timing = TimingPlan(cases, work.sides, settings, deadline, progress.trial_done)
+        measure_timed(timing, work.identity, store, measured.timed)
