@@ -25,6 +25,7 @@ from zerolap.records import (
     Measurement,
     PerSide,
     RunReport,
+    Spread,
     Trial,
     UsageError,
     Validity,
@@ -510,3 +511,13 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
+    first = a_comparison("c-1")
+    store.begin(first)
+    store.record_spreads(first.id, {("get", "cpu_ns_per_op"): Spread(variance=1e-4, degrees=5.0)})
+    platform = first.platform.fingerprint
+    assert store.spreads(platform, "cpu_ns_per_op") == [Spread(variance=1e-4, degrees=5.0)]
+    assert store.spreads(platform, "usec_per_call") == []
+    assert store.spreads("another", "cpu_ns_per_op") == []

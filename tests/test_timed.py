@@ -37,8 +37,10 @@ cases:
      expect: {reply: bulk, hit_rate: ">= 0.99"}}
   - {name: keys, dataset: too-few, commands: ["GET __key__"]}
   - {name: hangs, commands: ["BLPOP nothing 0"]}
-  - {name: mixed, dataset: strings, commands: [{command: "GET __key__", ratio: 3}, {command: "SET __key__ __data__", ratio: 1}],
-     pipeline: 5}
+  - name: mixed
+    dataset: strings
+    commands: [{command: "GET __key__", ratio: 3}, {command: "SET __key__ __data__", ratio: 1}]
+    pipeline: 5
   - {name: cheap, commands: ["PING"], connections: 1, pipeline: 1000}
 """
 

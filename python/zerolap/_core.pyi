@@ -144,11 +144,14 @@ def moderated_change(
     Raises `ValueError` when nothing is known of the spread, or a number is not finite.
     """
 
-def fit_prior(samples: list[list[float]]) -> tuple[float, float] | None:
-    """Variance and degrees of freedom that comparisons alike are worth to each other (Smyth 2004), from their samples.
+def fit_prior(variances: list[tuple[float, float]]) -> tuple[float, float] | None:
+    """Variance and degrees of freedom that comparisons alike are worth to each other (Smyth 2004), from theirs.
 
-    None where fewer than two have a variance.
+    None where fewer than two have a variance above 0.
     """
+
+def sample_variance(values: list[float]) -> tuple[float, float] | None:
+    """Sample variance and degrees of freedom; none of fewer than two values."""
 
 def trimmed_mean(values: list[float]) -> float | None:
     """The mean without the smallest and the largest three tenths; none of none."""

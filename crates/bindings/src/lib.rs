@@ -12,5 +12,7 @@ mod _core {
     #[pymodule_export]
     use crate::profile::{BinaryFacts, binary_facts, call_graph, merge_call_graphs, source_functions};
     #[pymodule_export]
-    use crate::stats::{PairedChange, adjust_p, fit_prior, moderated_change, paired_change, trimmed_mean};
+    use crate::stats::{
+        PairedChange, adjust_p, fit_prior, moderated_change, paired_change, sample_variance, trimmed_mean,
+    };
 }

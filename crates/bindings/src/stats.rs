@@ -1,7 +1,7 @@
 //! Comparisons.
 
 use pyo3::prelude::*;
-use zerolap_stats::moderated::{self, VariancePrior};
+use zerolap_stats::moderated::{self, SeenVariance, VariancePrior};
 use zerolap_stats::multiplicity;
 use zerolap_stats::paired::{self, PairedError};
 
@@ -66,14 +66,18 @@ pub(crate) fn moderated_change(
         .map_err(value_error)
 }
 
-/// Takes the samples of each comparison; returns variance and degrees of freedom.
+/// Takes and returns variances with their degrees of freedom.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
-pub(crate) fn fit_prior(py: Python<'_>, samples: Vec<Vec<f64>>) -> Option<(f64, f64)> {
-    py.detach(|| {
-        let seen: Vec<_> = samples.iter().filter_map(|one| moderated::sample_variance(one)).collect();
-        moderated::fit_prior(&seen).map(|prior| (prior.variance, prior.degrees))
-    })
+pub(crate) fn fit_prior(variances: Vec<(f64, f64)>) -> Option<(f64, f64)> {
+    let seen: Vec<_> = variances.iter().map(|&(variance, degrees)| SeenVariance { variance, degrees }).collect();
+    moderated::fit_prior(&seen).map(|prior| (prior.variance, prior.degrees))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn sample_variance(values: Vec<f64>) -> Option<(f64, f64)> {
+    moderated::sample_variance(&values).map(|seen| (seen.variance, seen.degrees))
 }
 
 #[pyfunction]

@@ -1,8 +1,12 @@
 """`zerolap doctor`: what this machine can measure, and how well."""
 
+import secrets
+import statistics
 from typing import Annotated
 
 import typer
+
+from zerolap.cli import options
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -13,6 +17,8 @@ Examples:
     zerolap doctor
 
     zerolap doctor --json -
+
+    zerolap doctor --calibrate
 """
 
 SIGNS = {"ok": "ok", "warning": "weak", "missing": "missing"}
@@ -24,8 +30,20 @@ def doctor(
     json: Annotated[
         str | None, typer.Option("--json", help="Write JSON; - is standard output.", metavar="FILE|-")
     ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Time the installed redis-server against itself for a few minutes: later comparisons on this machine "
+            "know from it how much starts of one build differ.",
+        ),
+    ] = False,
+    store: options.StoreLocation = None,
 ) -> None:
     """Examine and print."""
+    if calibrate:
+        _calibrate(store)
+        return
     import json as encoder
 
     from rich.console import Console
@@ -52,3 +70,30 @@ def doctor(
         if diagnosis.cost:
             console.print(f"\n[bold]{diagnosis.subject}[/]: {diagnosis.cost}", soft_wrap=True)
             console.print(f"  hint: {diagnosis.remedy}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _calibrate(location: str | None) -> None:
+    """Compare the installed server with itself and print how much its starts differ."""
+    from zerolap.build import resolve
+    from zerolap.cases import core_suite
+    from zerolap.cli.bar import Bar
+    from zerolap.judge import Q
+    from zerolap.lab import CompareRequest, compare
+    from zerolap.records import Settings
+    from zerolap.store import Store
+
+    settings = Settings(
+        engines=["timed"], min_effect=options.min_effects(""), q=Q, budget_seconds=None, seed=secrets.randbelow(2**31)
+    )
+    server = resolve("redis-server", None)
+    request = CompareRequest(server, server, core_suite(), settings, options.command_line())
+    with Store.open(location) as results:
+        comparison = compare(request, results, Bar())
+        known = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")
+    if not known:
+        print("no case could be timed; `zerolap explain latest` says why")
+        raise typer.Exit(3)
+    typical = statistics.median(spread.variance**0.5 for spread in known)
+    print(
+        f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {len(known)} cases)"
+    )

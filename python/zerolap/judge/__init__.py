@@ -3,14 +3,13 @@
 from zerolap.judge.case import case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.judge.counted import MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
 from zerolap.judge.judged import Judged, Q, adjusted
-from zerolap.judge.timed import LOOKS, Prior, TimedPair, judge_timed, next_look, start_changes, wants_more_starts
+from zerolap.judge.timed import LOOKS, TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
     "Judged",
-    "Prior",
     "Q",
     "TimedPair",
     "adjusted",
@@ -21,7 +20,7 @@ __all__ = [
     "judge_counted",
     "judge_timed",
     "next_look",
-    "start_changes",
+    "spread_of_starts",
     "wants_more",
     "wants_more_starts",
 ]

@@ -1,22 +1,18 @@
 """Verdicts from timed trials: starts are the samples, their variance is shared by all cases of a comparison."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from zerolap import _core
 from zerolap.judge.judged import Judged, Q, verdict_word
-from zerolap.records import METRICS, Timeline, Verdict
+from zerolap.records import METRICS, Spread, Timeline, Verdict
 
 LOOKS = (6, 9, 12)
 """Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
-
-Prior: TypeAlias = tuple[float, float]
-"""Variance of a start's log ratio, and the degrees of freedom that it is known with."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +24,15 @@ class TimedPair:
 
 
 def judge_timed(
-    metric: str, cases: Mapping[str, Sequence[TimedPair]], min_effect: float, bank: Prior | None = None
+    metric: str, cases: Mapping[str, Sequence[TimedPair]], min_effect: float, bank: Sequence[Spread] = ()
 ) -> dict[str, Judged]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
     A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
-    and, where few cases say little, by the `bank`'s: what earlier comparisons of the platform say.
+    and by the `bank`: what the platform's comparisons of a build with itself said before.
     """
     samples = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
-    prior = _stronger(_core.fit_prior(list(samples.values())), bank)
+    prior = _prior(samples.values(), bank)
     judged = {}
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
@@ -60,6 +56,18 @@ def judge_timed(
         )
         judged[name] = Judged(verdict=verdict, p=min(1.0, found.p * len(LOOKS)))
     return judged
+
+
+def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[float, float] | None:
+    """Return variance and degrees of freedom that the cases of this comparison and the bank are worth."""
+    seen = [variance for changes in samples if (variance := _core.sample_variance(changes)) is not None]
+    return _core.fit_prior([*seen, *((spread.variance, spread.degrees) for spread in bank)])
+
+
+def spread_of_starts(metric: str, starts: Sequence[TimedPair]) -> Spread | None:
+    """Return how much the starts of a case differed; none of fewer than two."""
+    found = _core.sample_variance(start_changes(metric, starts))
+    return None if found is None or found[0] == 0 else Spread(variance=found[0], degrees=found[1])
 
 
 def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
@@ -86,12 +94,6 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int) -> bool:
 def next_look(starts: int) -> int | None:
     """Return the number of starts at which to judge next; none after the last."""
     return next((look for look in LOOKS if look > starts), None)
-
-
-def _stronger(one: Prior | None, other: Prior | None) -> Prior | None:
-    """Return the prior that is known better."""
-    known = [prior for prior in (one, other) if prior is not None]
-    return max(known, key=lambda prior: prior[1], default=None)
 
 
 def _mean(metric: str, timelines: Sequence[Timeline]) -> float:

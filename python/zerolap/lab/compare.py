@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
+from zerolap.lab.bank import add_to_bank, read_bank
 from zerolap.lab.conclusions import conclude
 from zerolap.lab.explaining import Explainer
-from zerolap.lab.judging import undecided
+from zerolap.lab.judging import Bank, undecided
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
 from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
+from zerolap.lab.timing import DECIDING
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
     Comparison,
@@ -38,6 +40,17 @@ class CompareRequest:
     head_settings: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Begun:
+    """A comparison that has been begun: both sides are built, nothing is measured yet."""
+
+    request: CompareRequest
+    sides: Mapping[Side, SideUnderTest]
+    comparison: Comparison
+    bank: Bank
+    store: Store
+
+
 def compare(request: CompareRequest, store: Store, progress: Progress) -> Comparison:
     """Build both sides, measure all cases and return the verdicts with their reasons; all of it is stored too.
 
@@ -50,29 +63,36 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     sides = _build(request, store, progress)
     comparison = _begin(request, sides)
     store.begin(comparison)
+    begun = _Begun(request, sides, comparison, read_bank(store, comparison.platform.fingerprint), store)
     measured = Measured()
-    work = Work(
-        identity=comparison.id,
-        cases=request.cases,
-        sides=sides,
-        settings=request.settings,
-        enough=lambda found: not undecided(found, request.settings, len(request.cases)),
-        on_counted=lambda trials: _record_case(trials, comparison, store),
-    )
     try:
-        measure(work, store, progress, measured)
+        measure(_work(begun), store, progress, measured)
     except KeyboardInterrupt:
-        stopped = _conclude(comparison, request, sides, measured, store, "interrupted")
+        stopped = _conclude(begun, measured, "interrupted")
         raise Interrupted(
             f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
             hint=f"zerolap explain {comparison.id}",
         ) from None
     except ZerolapError:
-        _conclude(comparison, request, sides, measured, store, "failed")
+        _conclude(begun, measured, "failed")
         raise
     finally:
         progress.finished()
-    return _conclude(comparison, request, sides, measured, store, "done")
+    add_to_bank(comparison, request.base_settings == request.head_settings, measured, store)
+    return _conclude(begun, measured, "done")
+
+
+def _work(begun: _Begun) -> Work:
+    request = begun.request
+    return Work(
+        identity=begun.comparison.id,
+        cases=request.cases,
+        sides=begun.sides,
+        settings=request.settings,
+        enough=lambda found: not undecided(found, request.settings, len(request.cases)),
+        on_counted=lambda trials: _record_case(trials, begun),
+        bank=begun.bank[DECIDING],
+    )
 
 
 def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Side, SideUnderTest]:
@@ -107,21 +127,15 @@ def _begin(request: CompareRequest, sides: Mapping[Side, SideUnderTest]) -> Comp
     )
 
 
-def _conclude(
-    comparison: Comparison,
-    request: CompareRequest,
-    sides: Mapping[Side, SideUnderTest],
-    measured: Measured,
-    store: Store,
-    state: str,
-) -> Comparison:
+def _conclude(begun: _Begun, measured: Measured, state: str) -> Comparison:
     """Judge and explain what was measured, store it and return it; cases in the order of the request."""
+    request, sides, store = begun.request, begun.sides, begun.store
     explainer = Explainer(
         sides["base"].server, sides["head"].server, changes_between(request.base, request.head), store.blobs
     )
-    cases = conclude(measured, request.cases, request.settings, explainer)
+    cases = conclude(measured, request.cases, request.settings, begun.bank, explainer)
     words = [case.verdict for case in cases]
-    concluded = comparison.model_copy(
+    concluded = begun.comparison.model_copy(
         update={
             "state": state,
             "cases": cases,
@@ -139,7 +153,8 @@ def _conclude(
     return concluded
 
 
-def _record_case(trials: CaseTrials, comparison: Comparison, store: Store) -> None:
+def _record_case(trials: CaseTrials, begun: _Begun) -> None:
     """Store a case as soon as it is counted: time, q and reasons come when all cases are measured."""
-    for case in conclude(Measured(counted={trials.case.name: trials}), [trials.case], comparison.settings, None):
-        store.record_case(comparison.id, case)
+    counted = Measured(counted={trials.case.name: trials})
+    for case in conclude(counted, [trials.case], begun.request.settings, {}, None):
+        begun.store.record_case(begun.comparison.id, case)

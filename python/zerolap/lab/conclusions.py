@@ -6,7 +6,7 @@ from zerolap.cases import Case
 from zerolap.explain import explain_cause
 from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.lab.explaining import Explainer
-from zerolap.lab.judging import judge_case, judge_timings
+from zerolap.lab.judging import Bank, judge_case, judge_timings
 from zerolap.lab.measuring import Measured
 from zerolap.lab.timing import TimedTrials
 from zerolap.lab.trials import CaseTrials
@@ -24,11 +24,11 @@ from zerolap.records import (
 
 
 def conclude(
-    measured: Measured, order: Sequence[Case], settings: Settings, explainer: Explainer | None
+    measured: Measured, order: Sequence[Case], settings: Settings, bank: Bank, explainer: Explainer | None
 ) -> list[CaseResult]:
     """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
     cases = measured.cases(order)
-    timings = judge_timings(measured.timed, settings)
+    timings = judge_timings(measured.timed, settings, bank)
     judged = [_judged(case.name, measured, timings, settings) for case in cases]
     verdicts = adjusted([one for case in judged for one in case])
     results, begin = [], 0

@@ -1,11 +1,12 @@
 """Asks the judge about trials."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from zerolap.judge import Judged, judge_counted, judge_timed, wants_more
 from zerolap.lab.timing import TimedTrials
 from zerolap.lab.trials import CaseTrials
-from zerolap.records import METRICS, Measurement, Settings, Side
+from zerolap.records import METRICS, Measurement, Settings, Side, Spread
 
 FEWEST_STARTS = 2
 JUDGED_TIMES = (
@@ -19,6 +20,10 @@ JUDGED_TIMES = (
 """The tail beyond is too rare in slices of this length to be compared."""
 
 
+Bank: TypeAlias = Mapping[str, Sequence[Spread]]
+"""How much starts differ on this platform, by metric."""
+
+
 def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
     base, head = trials.measurements["base"], trials.measurements["head"]
@@ -28,8 +33,8 @@ def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
     return _judge(base[:pairs], head[:pairs], settings)
 
 
-def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings) -> dict[str, list[Judged]]:
-    """Return what is concluded on the timed metrics, by case: all cases together say how much starts vary."""
+def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:
+    """Return what is concluded on the timed metrics, by case: all cases and the bank say how much starts vary."""
     usable = {
         name: trials.pairs() for name, trials in timed.items() if trials.usable and trials.starts >= FEWEST_STARTS
     }
@@ -37,7 +42,7 @@ def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings) -> dict[
     if not usable:
         return verdicts
     for metric in JUDGED_TIMES:
-        for name, judged in judge_timed(metric, usable, settings.min_effect["timed"]).items():
+        for name, judged in judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ())).items():
             verdicts.setdefault(name, []).append(judged)
     return verdicts
 

@@ -10,7 +10,7 @@ from zerolap.lab.recording import record_events
 from zerolap.lab.session import trials_at_once
 from zerolap.lab.timing import TimedTrials, TimingPlan, measure_timed
 from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
-from zerolap.records import Measurement, Settings, Side
+from zerolap.records import Measurement, Settings, Side, Spread
 from zerolap.store import Store
 
 
@@ -41,7 +41,7 @@ class Work:
     """What to measure; `identity` is the run's or comparison's.
 
     `enough` says of a case's counted measurements whether they suffice; `on_counted` is called with each case once it
-    is counted.
+    is counted. `bank` is what the platform said of the spread of starts in the metric that decides.
     """
 
     identity: str
@@ -50,6 +50,7 @@ class Work:
     settings: Settings
     enough: Callable[[Mapping[Side, Sequence[Measurement]]], bool]
     on_counted: Callable[[CaseTrials], None]
+    bank: Sequence[Spread] = ()
 
 
 def measure(work: Work, store: Store, progress: Progress, measured: Measured) -> None:
@@ -74,5 +75,5 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
         counted = measured.counted
         cases = [case for case in work.cases if case.name not in counted or counted[case.name].usable]
         progress.timing(len(cases))
-        timing = TimingPlan(cases, work.sides, settings, deadline, progress.trial_done)
+        timing = TimingPlan(cases, work.sides, settings, work.bank, deadline, progress.trial_done)
         measure_timed(timing, work.identity, store, measured.timed)

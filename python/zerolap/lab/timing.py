@@ -13,7 +13,7 @@ from zerolap.engines import Timed, TimedServer, TimedStart, time_start
 from zerolap.host import Pinning, choose_pinning, read_topology
 from zerolap.judge import LOOKS, TimedPair, judge_timed, next_look, wants_more_starts
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, disk_full
-from zerolap.records import Check, Measurement, Settings, Side, Timeline, Trial, TrialFailed
+from zerolap.records import Check, Measurement, Settings, Side, Spread, Timeline, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
 
@@ -67,14 +67,16 @@ class TimedTrials:
 
 @dataclass(frozen=True)
 class TimingPlan:
-    """What to time; `deadline` is on the monotonic clock.
+    """What to time.
 
-    `on_start` is called after each start with the case, how many starts there were, and about how many there will be.
+    `bank` is what the platform said of the spread of starts; `deadline` is on the monotonic clock; `on_start` is called
+    after each start with the case, how many starts there were, and about how many there will be.
     """
 
     cases: Sequence[Case]
     sides: Mapping[Side, SideUnderTest]
     settings: Settings
+    bank: Sequence[Spread] = ()
     deadline: float | None = None
     on_start: Callable[[str, int, int], None] = lambda *_: None
 
@@ -211,5 +213,5 @@ def _undecided(done: Mapping[str, TimedTrials], plan: TimingPlan) -> set[str]:
     if len(plan.sides) < 2:
         return set()
     usable = {name: trials.pairs() for name, trials in done.items() if trials.usable and trials.starts >= LOOKS[0]}
-    judged = judge_timed(DECIDING, usable, plan.settings.min_effect["timed"])
+    judged = judge_timed(DECIDING, usable, plan.settings.min_effect["timed"], plan.bank)
     return {name for name, one in judged.items() if wants_more_starts(one, done[name].starts, len(judged))}

@@ -26,6 +26,7 @@ from zerolap.records.measurement import Check, Measurement, Validity
 from zerolap.records.metric import METRICS, Metric, metric_named
 from zerolap.records.platform import Platform
 from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
+from zerolap.records.spread import Spread
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.trial import Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
@@ -64,6 +65,7 @@ __all__ = [
     "Side",
     "SliceRecord",
     "SourceName",
+    "Spread",
     "Summary",
     "Timeline",
     "Trial",

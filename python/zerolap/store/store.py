@@ -1,6 +1,6 @@
 """The store: what its neighbours use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -8,8 +8,8 @@ from typing import Literal
 
 from sqlalchemy import Connection, Engine
 
-from zerolap.records import CaseResult, Comparison, Measurement, RunCase, RunReport, Trial
-from zerolap.store import comparisons, listing, runs, trials
+from zerolap.records import CaseResult, Comparison, Measurement, RunCase, RunReport, Spread, Trial
+from zerolap.store import comparisons, listing, runs, spreads, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import database_path, open_database, writing
 from zerolap.store.faults import told
@@ -109,6 +109,16 @@ class Store:
         with self._reading() as connection:
             listing.require(connection, identity)
             return trials.failed(connection, identity)
+
+    def record_spreads(self, identity: str, found: Mapping[tuple[str, str], Spread]) -> None:
+        """Record how much starts differed in a comparison of a build with itself, by case and metric."""
+        with self._writing() as connection:
+            spreads.insert_spreads(connection, identity, found)
+
+    def spreads(self, platform: str, metric: str) -> Sequence[Spread]:
+        """Return how much starts differed on the platform with that fingerprint, the newest first."""
+        with self._reading() as connection:
+            return spreads.read_spreads(connection, platform, metric)
 
     def begin_run(self, report: RunReport) -> None:
         """Record a new run; raises `AlreadyRecorded` where its id is taken."""

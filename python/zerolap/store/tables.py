@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test holds the two together.
-REVISION = "0001"
+REVISION = "0002"
 
 metadata = MetaData(
     naming_convention={
@@ -160,4 +160,18 @@ finding = Table(
     Column("function", String),
     Column("document", Text, nullable=False),
     Index(None, "function"),
+)
+
+# How much the starts of one and the same build differed, from comparisons of a build with itself: as a variance of log
+# ratios with its degrees of freedom.
+start_spread = Table(
+    "start_spread",
+    metadata,
+    Column("comparison_id", ForeignKey("comparison.id", ondelete="CASCADE"), primary_key=True),
+    Column("case", String, primary_key=True),
+    Column("metric", String, primary_key=True),
+    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
+    Column("variance", Float, nullable=False),
+    Column("degrees", Float, nullable=False),
+    Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),
 )
