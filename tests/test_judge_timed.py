@@ -1,0 +1,153 @@
+"""Verdicts from made-up timed starts: what starts say, what the bank adds, and when another look is worth it."""
+
+import math
+import random
+
+import pytest
+
+from zerolap.explain import explain_cause
+from zerolap.judge import LOOKS, TimedPair, case_verdict, is_confirmed, judge_timed, next_look, spread_of_starts
+from zerolap.judge.timed import wants_more_starts
+from zerolap.records import SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
+
+METRIC = "cpu_ns_per_op"
+VALID = Validity(valid=True, checks=[])
+
+
+def timeline(values: list[float], metric: str = METRIC) -> Timeline:
+    slices = [
+        SliceRecord(
+            requests=1000,
+            seconds=0.02,
+            client_busy=0.3,
+            server_busy=0.95,
+            requests_per_read=16.0,
+            requests_per_cycle=None,
+            metrics={metric: value},
+            histogram_ns=[],
+        )
+        for value in values
+    ]
+    return Timeline(slices=slices)
+
+
+def starts(change: float, count: int, seed: int, *, start_sd: float = 0.01, metric: str = METRIC) -> list[TimedPair]:
+    """Starts whose head is slower by `change`; each start has its own shift, slices scatter, some are disturbed."""
+    chance = random.Random(seed)
+    found = []
+    for _ in range(count):
+        shift = math.exp(chance.gauss(0, start_sd))
+        base = [1000 * math.exp(chance.gauss(0, 0.02)) for _ in range(24)]
+        head = [one * (1 + change) * shift * math.exp(chance.gauss(0, 0.02)) for one in base]
+        for place in chance.sample(range(24), 4):
+            head[place] *= 2
+        found.append(TimedPair(timeline(base, metric), timeline(head, metric)))
+    return found
+
+
+def same_cases(count: int, seed: int = 100) -> dict[str, list[TimedPair]]:
+    return {f"case-{number}": starts(0.0, 6, seed + number) for number in range(count)}
+
+
+def test_a_change_beyond_the_smallest_effect_is_found_and_others_are_not() -> None:
+    judged = judge_timed(METRIC, {**same_cases(11), "slow": starts(0.08, 6, 7)}, 0.02)
+    words = {name: one.verdict.verdict for name, one in judged.items()}
+    assert words.pop("slow") == "regression"
+    assert set(words.values()) <= {"same", "unsure"}
+    slow = judged["slow"].verdict
+    assert slow.low < 0.08 < slow.high
+    assert (slow.samples, slow.pairs) == (6, 144)
+
+
+def test_of_throughput_less_is_worse() -> None:
+    cases = {f"case-{number}": starts(-0.08, 6, number, metric="ops_per_sec") for number in range(6)}
+    judged = judge_timed("ops_per_sec", cases, 0.02)
+    assert {one.verdict.verdict for one in judged.values()} == {"regression"}
+
+
+def test_disturbed_slices_do_not_move_a_start() -> None:
+    assert spread_of_starts(METRIC, starts(0.0, 6, 3, start_sd=0.0)).variance < 0.01**2  # type: ignore[union-attr]
+
+
+def test_the_bank_lets_a_single_case_speak() -> None:
+    cases = {"slow": starts(0.04, 4, 11, start_sd=0.006)}
+    bank = [Spread(variance=(0.005 + 0.0005 * number) ** 2, degrees=5.0) for number in range(12)]
+    alone, helped = judge_timed(METRIC, cases, 0.02)["slow"], judge_timed(METRIC, cases, 0.02, bank)["slow"]
+    assert helped.verdict.high - helped.verdict.low < alone.verdict.high - alone.verdict.low
+    assert helped.verdict.verdict == "regression"
+
+
+def test_a_metric_that_a_slice_lacks_has_no_verdict() -> None:
+    assert judge_timed("usec_per_call", same_cases(3), 0.02) == {}
+
+
+def test_looks_end() -> None:
+    assert [next_look(count) for count in (0, LOOKS[0], LOOKS[-1])] == [LOOKS[0], LOOKS[1], None]
+    unsure = judge_timed(METRIC, {**same_cases(4), "noisy": starts(0.01, 6, 5, start_sd=0.1)}, 0.02)["noisy"]
+    assert unsure.verdict.verdict == "unsure"
+    assert wants_more_starts(unsure, LOOKS[0], 5)
+    assert not wants_more_starts(unsure, LOOKS[-1], 5)
+
+
+def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
+    return Verdict(
+        metric=metric,
+        engine="timed" if metric == METRIC else "counted",
+        verdict=word,
+        base=100.0,
+        head=100.0 * (1 + change),
+        change=change,
+        low=change - 0.01,
+        high=change + 0.01,
+        q=None,
+        samples=6,
+        pairs=6,
+        min_effect=0.02,
+        detectable=0.01,
+    )
+
+
+def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_change: float = 0.1) -> list[Verdict]:
+    return [verdict("instructions_per_op", work, work_change), verdict(METRIC, time, time_change)]
+
+
+@pytest.mark.parametrize(
+    ("work", "time", "case", "confirmed"),
+    [
+        ("regression", "regression", "regression", True),
+        ("regression", "unsure", "regression", False),
+        ("regression", "same", "same", False),
+        ("same", "regression", "regression", True),
+        ("same", "unsure", "same", False),
+        ("improvement", "regression", "regression", True),
+    ],
+)
+def test_time_decides_where_it_is_sure(
+    work: VerdictWord, time: VerdictWord, case: VerdictWord, confirmed: bool
+) -> None:
+    verdicts = both(work, time)
+    assert case_verdict(verdicts, VALID) == case
+    assert is_confirmed(verdicts) is confirmed
+
+
+def test_time_without_work_points_to_caches_and_locks() -> None:
+    finding = explain_cause(both("same", "regression", 0.0))
+    assert finding is not None
+    assert finding.kind == "cause"
+    assert "caches" in finding.text
+    assert "locks" in finding.text
+    assert "slower" in finding.text
+
+
+def test_work_without_time_and_time_against_work_are_told() -> None:
+    cheap = explain_cause(both("regression", "same", 0.1, 0.0))
+    assert cheap is not None
+    assert "did not by as much as matters" in cheap.text
+    against = explain_cause(both("improvement", "regression", -0.1, 0.1))
+    assert against is not None
+    assert "less work that runs slower" in against.text
+
+
+@pytest.mark.parametrize(("work", "time"), [("same", "same"), ("regression", "regression"), ("same", "unsure")])
+def test_agreement_needs_no_words(work: VerdictWord, time: VerdictWord) -> None:
+    assert explain_cause(both(work, time)) is None
