@@ -80,6 +80,7 @@ def test_tree_that_is_no_source(zerolap: Zerolap, tmp_path: Path) -> None:
         (["--min-effect", "guessed=2%"], "no engine `guessed`"),
         (["--engine", "guessed"], "no engine `guessed`"),
         (["--engine", ","], "names no engine"),
+        (["--engine", "timed", "--quick"], "`--quick` leaves nothing to measure"),
         (["--config", "maxmemory"], "`--config maxmemory`"),
         (["--config", 'save="'], '`--config save="`'),
         (["--base-config", "=1"], "`--config =1`"),

@@ -71,7 +71,7 @@ def compare(
         head=resolve(head, repo),
         cases=selected_cases(cases_directory, cases, command, group),
         settings=Settings(
-            engines=options.engines(engine),
+            engines=options.engines(engine, quick=quick),
             min_effect=options.min_effects(min_effect),
             q=Q,
             budget_seconds=options.seconds(budget),

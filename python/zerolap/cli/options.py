@@ -80,13 +80,15 @@ def min_effects(text: str) -> dict[str, float]:
     return effects
 
 
-def engines(text: str) -> list[str]:
-    """Return the engines named; raises `UsageError` for one that this version does not have."""
+def engines(text: str, *, quick: bool = False) -> list[str]:
+    """Return the engines named; raises `UsageError` for one that this version does not have, or nothing to do."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         _require_engine(name)
     if not names:
         raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
+    if quick and "counted" not in names:
+        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
     return names
 
 

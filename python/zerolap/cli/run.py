@@ -58,7 +58,7 @@ def run(
         server=resolve(server, repo),
         cases=selected_cases(cases_directory, cases, command, group),
         settings=Settings(
-            engines=options.engines(engine),
+            engines=options.engines(engine, quick=quick),
             min_effect=options.min_effects(""),
             q=Q,
             budget_seconds=options.seconds(budget),
