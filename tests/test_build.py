@@ -106,14 +106,14 @@ def test_recipe_of_a_makefile(tmp_path: Path, makefile: str, program: str) -> No
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "server.c").write_text("")
     (tmp_path / "src" / "Makefile").write_text(makefile)
-    recipe = recipe_for(tmp_path, jobs=3)
+    recipe = recipe_for("a tree", tmp_path, jobs=3)
     assert recipe.command == ("make", "-j3", program)
     assert (recipe.directory, recipe.program) == (Path("src"), Path("src") / program)
 
 
 def test_no_recipe(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a source tree that can be built"):
-        recipe_for(tmp_path, jobs=1)
+        recipe_for("a tree", tmp_path, jobs=1)
 
 
 # Copies

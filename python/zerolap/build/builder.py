@@ -80,6 +80,9 @@ class Builder:
         return _built(source, digest, source.path, Artifact(version=version, source_root=root))
 
     def _from_source(self, source: Tree | Revision) -> BuiltServer:
+        if isinstance(source, Tree):
+            # Before all its files are read: it may be a large directory that is no source at all.
+            recipe_for(source.name, source.path, jobs=1)
         digest = _digest([str(RECIPE_REVISION), export.content_digest(source), compiler_version()])
         kept = self._directory / digest
         artifact = _read_artifact(kept)
@@ -98,7 +101,7 @@ class Builder:
             tree = work / "source"
             tree.mkdir(parents=True)
             export.export(source, tree)
-            recipe = recipe_for(tree, jobs=os.cpu_count() or 1)
+            recipe = recipe_for(source.name, tree, jobs=os.cpu_count() or 1)
             run_recipe(source.name, tree, recipe, work / "build.log")
             artifact = Artifact(version=server_version(tree / recipe.program), source_root=str(tree))
             _keep(work, tree / recipe.program, artifact, kept)

@@ -10,6 +10,10 @@ RECIPE_REVISION = 1
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 
+MAIN_FILES = ("server.c", "redis.c")
+"""The file with `main`, in Redis before 3.2 the second."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """The command that builds, where it runs, and the program that it leaves, both relative to the tree."""
@@ -19,14 +23,14 @@ class Recipe:
     program: Path
 
 
-def recipe_for(tree: Path, jobs: int) -> Recipe:
-    """Return the recipe for a tree; raises `UsageError` if it is not a source that the lab knows how to build."""
+def recipe_for(name: str, tree: Path, jobs: int) -> Recipe:
+    """Return the recipe for a tree that the user named so; raises `UsageError` if it cannot be built."""
     makefile = tree / "src" / "Makefile"
-    if makefile.is_file() and (tree / "src" / "server.c").is_file():
+    if makefile.is_file() and any((tree / "src" / main).is_file() for main in MAIN_FILES):
         program = _server_name(makefile.read_text(errors="replace"))
         return Recipe(("make", f"-j{jobs}", program), Path("src"), Path("src") / program)
     raise UsageError(
-        f"`{tree}` is not a source tree that can be built here",
+        f"`{name}` is not a source tree that can be built here",
         hint="a tree of Redis, Valkey or a relative has src/server.c and src/Makefile; of others give the binary",
     )
 
