@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap, path_without
-from toy_server import CASES, ToySource
+from toy_server import CASES, WORK_BEGINS, ToySource
 
 from zerolap.store import Store
 
@@ -85,6 +85,9 @@ def test_tree_that_is_no_source(zerolap: Zerolap, tmp_path: Path) -> None:
         (["--config", 'save="'], '`--config save="`'),
         (["--base-config", "=1"], "`--config =1`"),
         (["--json", "/no/such/directory/x.json"], "cannot be written"),
+        (["--html", "-"], "not written to standard output"),
+        (["--json", "-", "--markdown", "-"], "two reports would go to standard output"),
+        (["--json", "x", "--html", "x"], "two reports would go to `x`"),
         (["--store", "mysql://localhost/x"], "no such kind of store"),
         (["--cases", "no-such-file.yml"], "no-such-file.yml"),
         (["--group", "nothing"], 'no group matches "nothing"'),
@@ -187,6 +190,19 @@ def test_server_that_dies_of_one_command(zerolap: Zerolap, toy: ToySource) -> No
         assert b"cannot go on" in store.blobs.get(failure.log)
     shown = zerolap("explain", "latest", "--store", zerolap.store)
     assert "cannot go on" in shown.out
+
+
+def test_a_crash_names_side_signal_and_function(zerolap: Zerolap, redis_server: Path, toy: ToySource) -> None:
+    """A server's own handler of crashes stays out of the way, so that the first crash is the one that is told."""
+    crash = "*(volatile char *)0 = 1;"
+    head = toy.changed(("commands.c", WORK_BEGINS, f"{crash}\n    {WORK_BEGINS}"))
+    common = ["--repo", toy.path, "--store", zerolap.store, "--cases", CASES, "--quick"]
+    ended = zerolap("compare", toy.first, head, "toy-work", *common)
+    assert ended.code == 4, ended.err
+    shown = " ".join(ended.out.split())
+    assert "failed: head: " in shown
+    assert "signal 11, SIGSEGV" in shown
+    assert "work_command (commands.c:" in shown
 
 
 @pytest.mark.usefixtures("valgrind")

@@ -57,6 +57,22 @@ def test_suites(zerolap: Zerolap) -> None:
     zerolap("suites", "show", "toy-got", "--cases", CASES).fails_with(2, "toy-get")
 
 
+def test_a_file_of_cases_is_checked(zerolap: Zerolap, tmp_path: Path) -> None:
+    ended = zerolap("suites", "check", CASES)
+    assert (ended.code, ended.out) == (0, f"{CASES}: 3 cases, all well-formed\n")
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text("group: g\ncases:\n  - {name: a, comands: [PING]}\n")
+    zerolap("suites", "check", CASES, wrong).fails_with(2, f"{wrong}:3", "comands")
+
+
+def test_settings_of_a_side_are_recorded(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
+    toy = [toy_program, toy_program, "toy-get", *quick]
+    ended = zerolap("compare", *toy, "--engine", "counted", "--head-config", "dir=.", "--json", "-")
+    document = ended.document()
+    assert (document["base"]["config"], document["head"]["config"]) == ({}, {"dir": "."})
+    assert "dir=." in zerolap("explain", "latest", "--store", zerolap.store).out
+
+
 def test_an_empty_store(zerolap: Zerolap) -> None:
     ended = zerolap("explain")
     assert ended.code == 0
@@ -86,8 +102,9 @@ def test_run_of_the_toy(zerolap: Zerolap, toy_program: Path, quick: list[str | P
     names = {function["function"] for function in case["functions"]}
     assert "checksum_value" in names
     assert sum(function["share"] for function in case["functions"]) <= 1.0 + 1e-9
-    again = zerolap("explain", document["id"], "--store", zerolap.store, "--json", "-")
-    assert again.document() == document
+    for named in (document["id"], "latest"):
+        again = zerolap("explain", named, "--store", zerolap.store, "--json", "-")
+        assert again.document() == document
     zerolap.leaves_nothing()
 
 

@@ -32,6 +32,7 @@ from zerolap.records import (
     Verdict,
 )
 from zerolap.store import AlreadyRecorded, BlobDamaged, Store
+from zerolap.store.database import open_to_read
 from zerolap.store.tables import REVISION, metadata
 
 BUILD = {"name": "HEAD~1", "commit": "abc", "version": "7.0.15", "build": "b-1", "build_id": "ff", "flags": "-O2"}
@@ -511,6 +512,16 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def test_a_store_of_another_user_is_read(store: Store) -> None:
+    store.begin(a_comparison("c-1"))
+    store.close()
+    engine = open_to_read(store.path)
+    with Store(store.path, engine) as read:
+        assert read.comparison("c-1").id == "c-1"
+        with pytest.raises(EnvironmentMissing, match="cannot write"):
+            read.begin(a_comparison("c-2"))
 
 
 def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:

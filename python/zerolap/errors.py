@@ -41,6 +41,10 @@ class BuildFailed(ZerolapError):
 class TrialFailed(ZerolapError):
     """A trial could not be carried out; `details` holds the end of the server's log."""
 
+    def of(self, side: str) -> "TrialFailed":
+        """Return the fault with the side that it happened on."""
+        return TrialFailed(f"{side}: {self.message}", self.hint, self.details)
+
 
 class Interrupted(ZerolapError):
     """The user stopped the work; what was measured is kept."""

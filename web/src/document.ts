@@ -12,6 +12,7 @@ export interface Build {
   flags: string;
   compiler: string;
   stripped: boolean;
+  config: Record<string, string>;
 }
 
 export interface Check {

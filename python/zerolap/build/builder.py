@@ -214,7 +214,7 @@ def server_version(program: Path) -> str:
             raise _no_server(program, "it does not answer") from None
         text = process.stdout.read().decode(errors="replace") if process.stdout else ""
     found = re.search(r"\bv=(\S+)", text) or re.search(r"\b(\d+\.\d+\.\d+\S*)", text)
-    if found is None:
+    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
         raise _no_server(program, f"it answers `{text.strip()[:80]}`")
     return found.group(1)
 

@@ -44,11 +44,11 @@ class Bar:
 
     def measuring(self, cases: int) -> None:
         """Tell that trials begin."""
-        self._start(f"measuring {cases} cases", None)
+        self._start(_cases("measuring", cases), None)
 
     def timing(self, cases: int) -> None:
         """Tell that timed trials begin."""
-        self._start(f"timing {cases} cases", None)
+        self._start(_cases("timing", cases), None)
 
     def trial_done(self, case: str, done: int, expected: int) -> None:
         """Move the bar."""
@@ -79,3 +79,7 @@ class Bar:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.finished()
+
+
+def _cases(doing: str, number: int) -> str:
+    return f"{doing} {number} {'case' if number == 1 else 'cases'}"

@@ -64,7 +64,7 @@ def compare(
     from zerolap.records import Settings
     from zerolap.store import Store
 
-    options.check_writable(json, html, markdown)
+    options.check_reports(json=json, markdown=markdown, html=html)
     shared = options.server_settings(config)
     request = CompareRequest(
         base=resolve(base, repo),

@@ -36,11 +36,14 @@ def explain(
     from zerolap.cli.output import write_comparison, write_run
     from zerolap.store import Store
 
-    options.check_writable(json, html, markdown)
-    with Store.open(store) as results:
+    options.check_reports(json=json, markdown=markdown, html=html)
+    with Store.open_to_read(store) as results:
         if identity is None:
             show_newest(results)
-        elif identity.startswith("r-"):
+            return
+        if identity == "latest":
+            identity = results.latest().id
+        if identity.startswith("r-"):
             write_run(results.run(identity), json=json, quiet=quiet)
         else:
             write_comparison(

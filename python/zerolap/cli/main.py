@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from zerolap import __version__
 from zerolap.cli.verbs import VERBS
-from zerolap.errors import EnvironmentMissing, Interrupted, ZerolapError
+from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
 
 
 class LazyVerbs(TyperGroup):
@@ -78,6 +78,9 @@ def main() -> None:
     stop = _Stop()
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
+    # A closed terminal; who runs the program under nohup does not want it to end then.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, stop)
     code = _run()
     sys.exit(Interrupted.exit_code if stop.asked else code)
 
@@ -93,13 +96,20 @@ def _run() -> int:
         # Whoever read the output has enough of it; nothing is left to be flushed there at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as fault:
-        if fault.errno != errno.ENOSPC:
-            return _show(ZerolapError(f"`{fault.filename}`: {fault.strerror}"))
-        return _show(EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space"))
+        return _show(_of_system(fault))
     except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression
         traceback.print_exc()
         return _show(ZerolapError(f"a fault of zerolap itself: {fault}", hint="please report it with the lines above"))
     return 0
+
+
+def _of_system(fault: OSError) -> ZerolapError:
+    """Return what the user is told of a fault of the system that nobody expected."""
+    if isinstance(fault, PermissionError):
+        return UsageError(f"`{fault.filename}`: {fault.strerror}", hint="give a path that this user may use")
+    if fault.errno == errno.ENOSPC:
+        return EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space")
+    return ZerolapError(f"`{fault.filename}`: {fault.strerror}")
 
 
 def _show(fault: ZerolapError) -> int:

@@ -1,5 +1,6 @@
 """Options that several verbs share, and how their values are read."""
 
+import os
 import re
 import shlex
 import sys
@@ -112,14 +113,25 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
     return settings
 
 
-def check_writable(*targets: str | None) -> None:
-    """Raise `UsageError` if a report could not be written, before hours are spent on it."""
+def check_reports(*, json: str | None = None, markdown: str | None = None, html: str | None = None) -> None:
+    """Raise `UsageError` if a report could not be written where it is to go, before hours are spent on it."""
+    if html == "-":
+        raise UsageError("`--html -`: a page is not written to standard output", hint="name a file")
+    targets = [target for target in (json, markdown, html) if target is not None]
     for target in targets:
-        if target is None or target == "-":
-            continue
-        path = Path(target)
-        if path.is_dir() or not path.absolute().parent.is_dir():
-            raise UsageError(f"`{target}` cannot be written", hint="give a file in a directory that exists")
+        if targets.count(target) > 1:
+            where = "standard output" if target == "-" else f"`{target}`"
+            raise UsageError(f"two reports would go to {where}", hint="name a file for each")
+        if target != "-":
+            _check_writable(Path(target))
+
+
+def _check_writable(path: Path) -> None:
+    directory = path.absolute().parent
+    if path.is_dir() or not directory.is_dir():
+        raise UsageError(f"`{path}` cannot be written", hint="give a file in a directory that exists")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise UsageError(f"`{path}` cannot be written: its directory is not writable", hint="give another file")
 
 
 def command_line() -> str:

@@ -1,13 +1,15 @@
 """Reports to where the user wants them."""
 
+import contextlib
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 
-from zerolap.records import Comparison, RunReport
+from zerolap.records import Comparison, EnvironmentMissing, RunReport
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.terminal import show_comparison, show_run
 
@@ -27,26 +29,42 @@ def write_comparison(
 
     `reasons` bounds the culprits in the table, none shows all.
     """
-    if json is not None:
-        write(json, comparison_json(comparison))
-    if markdown is not None:
-        from zerolap.report.markdown import comparison_markdown
-
-        write(markdown, comparison_markdown(comparison))
-    if html is not None:
-        from zerolap.report.html import comparison_html
-
-        write(html, comparison_html(comparison))
     if not quiet and "-" not in (json, markdown):
         show_comparison(comparison, Console(), reasons)
+    with _told(comparison.id):
+        if json is not None:
+            write(json, comparison_json(comparison))
+        if markdown is not None:
+            from zerolap.report.markdown import comparison_markdown
+
+            write(markdown, comparison_markdown(comparison))
+        if html is not None:
+            from zerolap.report.html import comparison_html
+
+            write(html, comparison_html(comparison))
 
 
 def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:
     """Write the reports on a run that were asked for."""
-    if json is not None:
-        write(json, run_json(report))
     if not quiet and json != "-":
         show_run(report, Console())
+    if json is not None:
+        with _told(report.id):
+            write(json, run_json(report))
+
+
+@contextlib.contextmanager
+def _told(identity: str) -> Iterator[None]:
+    """Say of a report that cannot be written that the result is not lost."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise EnvironmentMissing(
+            f"a report could not be written: {fault.strerror}",
+            hint=f"the result is stored: zerolap explain {identity} writes it again",
+        ) from fault
 
 
 def write(target: str, text: str) -> None:

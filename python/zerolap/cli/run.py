@@ -53,7 +53,7 @@ def run(
     from zerolap.records import Settings
     from zerolap.store import Store
 
-    options.check_writable(json)
+    options.check_reports(json=json)
     request = RunRequest(
         server=resolve(server, repo),
         cases=selected_cases(cases_directory, cases, command, group),

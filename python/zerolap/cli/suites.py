@@ -1,12 +1,15 @@
 """`zerolap suites`: the cases there are."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from zerolap.cli import options
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="The cases there are: list them, show one.")
+HELP = "The cases there are: list them, show one, check files of cases."
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=HELP)
 
 
 @app.command(name="list")
@@ -46,3 +49,18 @@ def show(
 
     for selected in selected_cases(cases_directory, [case], None, None):
         typer.echo(selected.model_dump_json(indent=2))
+
+
+@app.command(no_args_is_help=True)
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", show_default=False)],
+) -> None:
+    """Check case files; a wrong field is told with file, line and what was expected.
+
+    Example: zerolap suites check my-cases.yml
+    """
+    from zerolap.cases import load_cases
+
+    for file in files:
+        cases = load_cases(file)
+        typer.echo(f"{file}: {len(cases)} {'case' if len(cases) == 1 else 'cases'}, all well-formed")

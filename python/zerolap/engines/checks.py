@@ -52,7 +52,7 @@ def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
 
 def executed_check(requests: int, executed: int) -> Check:
     """Whether the server says that it executed exactly the requests that were sent."""
-    return Check(check="executed", ok=requests == executed, value=float(executed), limit=f"= {requests}")
+    return Check(check="executed", ok=requests == executed, value=float(max(0, executed)), limit=f"= {requests}")
 
 
 def pinned_checks(clock_readings: int, random_readings: int) -> list[Check]:

@@ -20,6 +20,8 @@ from zerolap.server import RunningServer, start
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
+# A server that handles its own crash dies a second time under valgrind, which tells of the first by itself.
+CRASH_SETTINGS = {"crash-log-enabled": "no"}
 # Until here the server's timers have finished what loading left behind, such as a table half way to its new size.
 SETTLED_SETTINGS = {"activerehashing": "no"}
 
@@ -96,7 +98,7 @@ def count(trial: CountedTrial) -> Counted:
             environment=pin.environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES},
             read_only=[library],
         ) as server:
-            _quiet(server, QUIET_SETTINGS, settings)
+            _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
             try:
                 found = prepare(server, trial.case, trial.seed, load_log)
                 with load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load:

@@ -9,7 +9,7 @@ import math
 import random
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,10 @@ def time_start(plan: TimedStart) -> Timed:
         sides: dict[Side, TimedSide] = {}
         found: dict[Side, list[Check]] = {}
         for side in plan.servers:
-            sides[side], found[side] = _set_up(stack, plan, side)
+            try:
+                sides[side], found[side] = _set_up(stack, plan, side)
+            except TrialFailed as fault:
+                raise _named(fault, side, plan.servers) from fault
         with _naming_the_dead(sides), watch(lambda: sum(side.used_ns() for side in sides.values())) as disturbance:
             requests = plan.requests or _choose(list(sides.values()), plan.case)
             slices = _pairs(sides, plan, requests, order)
@@ -121,10 +124,15 @@ def _naming_the_dead(sides: Mapping[Side, TimedSide]) -> Iterator[None]:
     try:
         yield
     except TrialFailed as fault:
-        for side in sides.values():
+        for name, side in sides.items():
             if not side.server.alive:
-                raise side.server.failure(fault.message) from fault
+                raise _named(side.server.failure(fault.message), name, sides) from fault
         raise
+
+
+def _named(fault: TrialFailed, side: Side, sides: Collection[Side]) -> TrialFailed:
+    """Return the fault with its side, where there are two."""
+    return fault.of(side) if len(sides) > 1 else fault
 
 
 def _choose(sides: Sequence[TimedSide], case: Case) -> int:

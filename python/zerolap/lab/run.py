@@ -63,7 +63,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
         id=new_id("r"),
         created=now(),
         command_line=request.command_line,
-        server=server.record,
+        server=SideUnderTest(server, request.server_settings).record,
         platform=fingerprint(),
         settings=request.settings,
         machine_seconds=0.0,

@@ -16,7 +16,7 @@ from zerolap.build import BuiltServer
 from zerolap.cases import Case, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, count
 from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
-from zerolap.records import EnvironmentMissing, Interrupted, Measurement, Side, Trial, TrialFailed
+from zerolap.records import Build, EnvironmentMissing, Interrupted, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 
 QUICK_SCALE = 0.1
@@ -32,6 +32,11 @@ class SideUnderTest:
 
     server: BuiltServer
     settings: Mapping[str, str]
+
+    @property
+    def record(self) -> Build:
+        """What is recorded of the side."""
+        return self.server.record.model_copy(update={"config": dict(self.settings)})
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,8 @@ def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
             except (TrialFailed, ValueError) as fault:
                 if shared.stopping.is_set():
                     raise Interrupted("interrupted") from fault
-                trials.failure = fault if isinstance(fault, TrialFailed) else TrialFailed(f"unreadable result: {fault}")
+                failure = fault if isinstance(fault, TrialFailed) else TrialFailed(f"unreadable result: {fault}")
+                trials.failure = failure.of(side) if len(plan.sides) > 1 else failure
                 shared.events.put(TrialFault(trial, trials.failure))
                 return trials
             requests = counted.requests

@@ -15,7 +15,7 @@ class Build(Record):
 
     `build` is the digest of what went in (for a binary, of the binary itself); `build_id` is the linker's own note in
     the artifact, or empty; `flags` are the effective compiler flags as recorded in the artifact, or empty where it
-    carries no debug information.
+    carries no debug information. `config` holds the settings that the server was started with beside the case's own.
     """
 
     name: str
@@ -26,3 +26,4 @@ class Build(Record):
     flags: str
     compiler: str = ""
     stripped: bool = False
+    config: dict[str, str] = {}

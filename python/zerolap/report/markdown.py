@@ -142,7 +142,11 @@ def _environment(comparison: Comparison) -> str:
 
 
 def _build(build: Build) -> str:
-    parts = [code(build.name), escaped(build.version)]
+    parts = [
+        code(build.name),
+        escaped(build.version),
+        *(code(f"{name}={value}") for name, value in build.config.items()),
+    ]
     if build.commit:
         parts.append(f"commit {code(build.commit)}")
     parts.append(f"build {code(build.build)}")

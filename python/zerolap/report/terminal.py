@@ -6,7 +6,7 @@ from zerolap.records import Build, CaseResult, Comparison, RunCase, RunReport, V
 from zerolap.report.format import ARROW, change, count, duration, interval, metric_label, one_line, probability
 from zerolap.report.lines import Column, Lines, Part
 from zerolap.report.reading import Word, deciding, effort, headline, in_order, state_line, word
-from zerolap.report.terminal_reasons import show_failed_checks, show_reasons
+from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
 
 REASONS = 5
 COMMIT_DIGITS = 12
@@ -70,7 +70,8 @@ def show_run(report: RunReport, console: Console) -> None:
 
 def _build(build: Build) -> list[Part]:
     commit = (build.commit or "")[:COMMIT_DIGITS]
-    return [one_line(build.name), "  ", (one_line(f"{build.version} {commit}"), "dim")]
+    settings = [("  " + one_line(f"{name}={value}"), "bold") for name, value in build.config.items()]
+    return [one_line(build.name), "  ", (one_line(f"{build.version} {commit}"), "dim"), *settings]
 
 
 def _verdict(case: CaseResult) -> Part:
@@ -140,7 +141,7 @@ def _show_functions(lines: Lines, case: RunCase) -> None:
     lines.blank()
     lines.line((one_line(case.case), "bold"))
     if case.failure is not None:
-        lines.line(("failed: ", "magenta"), one_line(case.failure), indent=2)
+        show_failure(lines, case.failure)
     show_failed_checks(lines, case.validity)
     if not case.functions:
         return

@@ -5,6 +5,7 @@ from zerolap.report.format import count, metric_label, one_line, per_side, perce
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import CHANGED, deciding, others, ranked, sentence, unconfirmed, word
 
+LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
 MARKS = {"moved": "moved cost: ", "diffuse": "diffuse: ", "cause": "cause: ", "limits": "limits: "}
 
@@ -16,11 +17,21 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
     lines.blank()
     lines.line((one_line(case.case), "bold"), "  ", verdict)
     if case.failure is not None:
-        lines.line(("failed: ", "magenta"), one_line(case.failure), indent=2)
+        show_failure(lines, case.failure)
     show_failed_checks(lines, case.validity)
     _show_verdicts(lines, case)
     if word(case) in CHANGED or others(case):
         _show_findings(lines, case, reasons)
+
+
+def show_failure(lines: Lines, failure: str) -> None:
+    """Write why a case failed: what happened, then the end of the log line by line."""
+    happened, *log = [line for line in failure.splitlines() if line.strip()] or [""]
+    lines.line(("failed: ", "magenta"), one_line(happened), indent=2)
+    if len(log) > LOG_LINES:
+        lines.line((f"the last {LOG_LINES} of {len(log)} lines of its log:", "dim"), indent=4)
+    for line in log[-LOG_LINES:]:
+        lines.line(one_line(line), indent=4)
 
 
 def show_failed_checks(lines: Lines, validity: Validity) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -15,6 +16,7 @@ from zerolap.sandbox.confinement import Confinement, available
 
 STOP_SECONDS = 10
 TAIL_BYTES = 65536
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 _running: set["Process"] = set()
 _lock = threading.Lock()
@@ -80,7 +82,7 @@ class Process:
         with self.output.open("rb") as file:
             file.seek(max(0, self.output.stat().st_size - TAIL_BYTES))
             text = file.read().decode(errors="replace")
-        return "\n".join(text.rstrip().splitlines()[-lines:])
+        return "\n".join(COLOURS.sub("", text).rstrip().splitlines()[-lines:])
 
     def __enter__(self) -> Self:
         return self

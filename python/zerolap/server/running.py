@@ -3,6 +3,7 @@
 import contextlib
 import shlex
 import shutil
+import signal
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ START_SECONDS = 60
 POLL_SECONDS = 0.01
 REPLY_SECONDS = 60
 DYING_SECONDS = 2
+SIGNAL_OFFSET = 128
 
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 
@@ -98,7 +100,12 @@ class RunningServer:
 
 
 def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+    # A sandbox tells of a signal as shells do.
+    number = -code if code < 0 else code - SIGNAL_OFFSET
+    try:
+        return f"signal {number}, {signal.Signals(number).name}"
+    except ValueError:
+        return f"exit code {code}"
 
 
 def setting_arguments(settings: Mapping[str, str]) -> list[str]:

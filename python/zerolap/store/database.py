@@ -1,9 +1,11 @@
 """Opening the database: where it lies, how SQLite is set up, and bringing its schema up to date."""
 
+import os
 import sqlite3
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -54,6 +56,30 @@ def open_database(path: Path, busy_seconds: float) -> Engine:
             _bring_up_to_date(engine, path)
         unless_opened.pop_all()
     return engine
+
+
+def open_to_read(path: Path) -> Engine:
+    """Open a database that this user cannot write to, as it is; raises `EnvironmentMissing`.
+
+    Immutable to SQLite: reading in WAL mode would write beside it otherwise. What is recorded meanwhile is not seen.
+    """
+    location = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(location, uri=True))
+    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "begin", _begin)
+    with told(path), engine.begin() as connection:
+        stored = _stored_revision(connection, path)
+    if stored != REVISION:
+        raise EnvironmentMissing(
+            f"the store {path} was written by another version of zerolap, and this user cannot bring it up to date",
+            hint="let its owner open it with this version",
+        )
+    return engine
+
+
+def can_write(path: Path) -> bool:
+    """Whether this user can write to the database, or make it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
 
 
 def writing(engine: Engine) -> Engine:

@@ -56,6 +56,14 @@ def find(connection: Connection, kind: Kind, wanted: str) -> Row[Any]:
     raise _not_one(connection, kind, wanted, [row.id for row in rows])
 
 
+def latest(connection: Connection) -> StoredRow:
+    """Return the newest comparison or run; raises `UsageError` where there is none."""
+    rows = newest(connection, 1)
+    if not rows:
+        raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
+    return rows[0]
+
+
 def require(connection: Connection, identity: str) -> None:
     """Raise `UsageError` unless the store holds a comparison or run with exactly that id."""
     found = connection.execute(select(comparison.c.id).where(comparison.c.id == identity)).first()

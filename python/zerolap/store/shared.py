@@ -17,8 +17,8 @@ def as_json(value: Any) -> str:
 
 
 def keep_build(connection: Connection, what: Build) -> None:
-    """Write what is known of a build, over what was known before."""
-    _keep(connection, build, "build", what.model_dump())
+    """Write what is known of a build, over what was known before; settings are no part of the artifact."""
+    _keep(connection, build, "build", what.model_dump(exclude={"config"}))
 
 
 def keep_platform(connection: Connection, what: Platform) -> None:

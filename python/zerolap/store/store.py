@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from zerolap.records import CaseResult, Comparison, Measurement, RunCase, RunReport, Spread, Trial
 from zerolap.store import comparisons, listing, runs, spreads, trials
 from zerolap.store.blobs import Blobs
-from zerolap.store.database import database_path, open_database, writing
+from zerolap.store.database import can_write, database_path, open_database, open_to_read, writing
 from zerolap.store.faults import told
 from zerolap.store.listing import StoredRow
 from zerolap.store.trials import FailedTrial
@@ -41,6 +41,15 @@ class Store:
         """
         path = database_path(location)
         return cls(path, open_database(path, busy_seconds))
+
+    @classmethod
+    def open_to_read(cls, location: str | None = None) -> "Store":
+        """Open a store of which only results are to be read: one that this user cannot write to will do.
+
+        Raises as `open` does.
+        """
+        path = database_path(location)
+        return cls.open(location) if can_write(path) else cls(path, open_to_read(path))
 
     def close(self) -> None:
         """Close the database; the store cannot be used afterwards."""
@@ -97,6 +106,11 @@ class Store:
         """Return the newest comparisons and runs in short, the newest first."""
         with self._reading() as connection:
             return listing.newest(connection, limit)
+
+    def latest(self) -> StoredRow:
+        """Return the newest comparison or run in short; raises `UsageError` where there is none."""
+        with self._reading() as connection:
+            return listing.latest(connection)
 
     def measurements(self, identity: str) -> list[tuple[Trial, Measurement]]:
         """Return the trials of the comparison or run `identity` that were carried out; raises `UsageError`."""

@@ -45,6 +45,12 @@ function Side({ build }: { build: Build }) {
       <span class="quiet">
         {build.compiler} <code>{build.flags || "flags unknown"}</code>
         {build.stripped && ", stripped"}
+        {Object.entries(build.config).map(([name, value]) => (
+          <code key={name}>
+            {" "}
+            {name}={value}
+          </code>
+        ))}
       </span>
       <br />
       <span class="quiet">
