@@ -41,7 +41,9 @@ export function deciding(result: CaseResult): MetricVerdict | undefined {
   if (timed !== undefined && timed.verdict !== "unsure") {
     return timed;
   }
-  const ordered = COUNTED_DECIDING.flatMap((metric) => result.verdicts.filter((verdict) => verdict.metric === metric));
+  const ordered = COUNTED_DECIDING.flatMap((metric) =>
+    result.verdicts.filter((verdict) => verdict.metric === metric),
+  );
   return ordered.find((verdict) => verdict.verdict !== "same") ?? ordered[0] ?? timed;
 }
 

@@ -15,8 +15,8 @@ use crate::paired::PairedChange;
 pub const MOST_DEGREES: f64 = 60.0;
 /// Power at which the detectable change is stated.
 const POWER: f64 = 0.9;
-/// Share of the values that is left out at either end by [`trimmed_mean`].
-const TRIMMED: f64 = 0.3;
+/// Tenths of the values that [`trimmed_mean`] leaves out at either end.
+const TRIMMED_TENTHS: usize = 3;
 
 /// What comparisons of the same kind say of a variance: its centre, and how many degrees of freedom that is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +58,7 @@ pub enum ModeratedError {
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let cut = (values.len() as f64 * TRIMMED) as usize;
+    let cut = values.len() * TRIMMED_TENTHS / 10;
     let kept = sorted.get(cut..values.len() - cut)?;
     (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
 }
@@ -84,10 +84,8 @@ pub fn fit_prior(seen: &[SeenVariance]) -> Option<VariancePrior> {
         return None;
     }
     let count = usable.len() as f64;
-    let logs: Vec<f64> = usable
-        .iter()
-        .map(|one| one.variance.ln() - digamma(one.degrees / 2.0) + (one.degrees / 2.0).ln())
-        .collect();
+    let logs: Vec<f64> =
+        usable.iter().map(|one| one.variance.ln() - digamma(one.degrees / 2.0) + (one.degrees / 2.0).ln()).collect();
     let mean = logs.iter().sum::<f64>() / count;
     let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let expected = usable.iter().map(|one| trigamma(one.degrees / 2.0)).sum::<f64>() / count;
