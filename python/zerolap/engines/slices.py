@@ -12,7 +12,7 @@ from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.statistics import ServerStatistics, read_statistics
 from zerolap.records import TrialFailed
-from zerolap.server import CpuTimes, RunningServer, read_cpu_times
+from zerolap.server import CpuTimes, RunningServer, is_running, read_cpu_times
 
 QUIET_SECONDS = 0.001
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
@@ -79,6 +79,11 @@ class TimedSide:
     load: LoadProgram
     case: Case
     freezes: bool = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the server's process has ended, even if what started it does not know yet."""
+        return not self.server.alive or not is_running(self.process)
 
     def run(self, requests: int, dropped: int) -> Slice:
         """Carry out a slice; the first `dropped` requests after the switch are not measured."""

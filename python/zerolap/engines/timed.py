@@ -26,7 +26,9 @@ from zerolap.server import find_server, start
 SLICE_SECONDS = 0.02
 DROPPED_SHARE = 0.05
 """Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
-LONGEST_SLICE_SECONDS = 2.0
+LONGEST_START_SECONDS = 6.0
+FEWEST_PAIRS = 5
+"""Of a case whose requests are slow: fewer pairs then, of longer slices."""
 FIRST_LOOK_SECONDS = 0.01
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
@@ -125,7 +127,7 @@ def _naming_the_dead(sides: Mapping[Side, TimedSide]) -> Iterator[None]:
         yield
     except TrialFailed as fault:
         for name, side in sides.items():
-            if not side.server.alive:
+            if side.is_gone:
                 raise _named(side.server.failure(fault.message), name, sides) from fault
         raise
 
@@ -156,18 +158,27 @@ def _pairs(
 ) -> dict[Side, list[Slice]]:
     unit = plan.case.pipeline * plan.case.connections
     dropped = max(1, round(requests * DROPPED_SHARE / unit)) * unit
-    slices: dict[Side, list[Slice]] = {side: [] for side in sides}
     # The first pair only warms up: code, allocator and branch predictors.
-    for pair in range(plan.pairs + 1):
-        turns = list(sides)
-        order.shuffle(turns)
-        for side in turns:
-            idle = {other: one.server_ns() for other, one in sides.items() if other != side}
-            taken = sides[side].run(requests, dropped)
-            _freeze_the_restless(sides, idle, taken)
-            if pair > 0:
-                slices[side].append(taken)
+    warm_up = _pair(sides, requests, dropped, order)
+    lasts_seconds = sum(taken.seconds for taken in warm_up.values())
+    pairs = min(plan.pairs, max(FEWEST_PAIRS, round(LONGEST_START_SECONDS / lasts_seconds)))
+    slices: dict[Side, list[Slice]] = {side: [] for side in sides}
+    for _ in range(pairs):
+        for side, taken in _pair(sides, requests, dropped, order).items():
+            slices[side].append(taken)
     return slices
+
+
+def _pair(sides: Mapping[Side, TimedSide], requests: int, dropped: int, order: random.Random) -> dict[Side, Slice]:
+    """Carry out a slice of each side, in random order."""
+    turns = list(sides)
+    order.shuffle(turns)
+    taken: dict[Side, Slice] = {}
+    for side in turns:
+        idle = {other: one.server_ns() for other, one in sides.items() if other != side}
+        taken[side] = sides[side].run(requests, dropped)
+        _freeze_the_restless(sides, idle, taken[side])
+    return taken
 
 
 def _freeze_the_restless(sides: Mapping[Side, TimedSide], idle_before: Mapping[Side, int], taken: Slice) -> None:

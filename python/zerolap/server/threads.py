@@ -49,6 +49,15 @@ def find_server(parent: int, program: str) -> int:
     raise TrialFailed("the server's process is not to be found below the one that started it")
 
 
+def is_running(process: int) -> bool:
+    """Whether the process runs a program: one that has ended has none, also while nobody has waited for it."""
+    try:
+        Path(f"/proc/{process}/exe").readlink()
+    except OSError:
+        return False
+    return True
+
+
 def read_cpu_times(process: int) -> CpuTimes:
     """Return what the threads of a process have used; raises `TrialFailed` if it is gone."""
     main_ns = io_ns = background_ns = 0
