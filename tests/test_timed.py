@@ -8,13 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from zerolap.cases import Case, load_cases
-from zerolap.engines import Timed, TimedServer, TimedStart, load, time_start
-from zerolap.host import Pinning, Sharing, choose_pinning, read_topology
+from zerolap.engines import Timed, TimedServer, TimedStart, disturbance, load, time_start, timed_checks
+from zerolap.engines import timed as timed_engine
+from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, read_topology
 from zerolap.records import Side, TrialFailed
 from zerolap.server import find_server, read_cpu_times, start
 
@@ -29,6 +31,10 @@ datasets:
     load: ["SET __key__ __data__"]
     keys: {minimum: 1, maximum: 200}
     expect: {keys: 201}
+  list:
+    load: ["RPUSH list __data__"]
+    keys: {minimum: 1, maximum: 6000}
+    expect: {keys: 1}
 cases:
   - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
   - {name: errors, dataset: strings, commands: ["HGET __key__ f"]}
@@ -42,6 +48,11 @@ cases:
     commands: [{command: "GET __key__", ratio: 3}, {command: "SET __key__ __data__", ratio: 1}]
     pipeline: 5
   - {name: cheap, commands: ["PING"], connections: 1, pipeline: 1000}
+  - name: drains
+    dataset: list
+    commands: ["LPOP list"]
+    state: drains
+    expect: {reply: bulk, hit_rate: ">= 0.99"}
 """
 
 
@@ -108,6 +119,142 @@ def test_a_check_fails_where_its_condition_does(
     found = timed(cases[check], both, pinning, tmp_path / "t")
     assert failed_checks(found) == [check]
     assert not found.measurements["head"].validity.valid
+
+
+def test_a_draining_keyspace_is_filled_before_each_slice(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    found = timed(cases["drains"], both, pinning, tmp_path / "t", pairs=8)
+    assert failed_checks(found) == []
+    assert found.requests * 8 > 6_000
+
+
+def test_at_a_fixed_rate_both_sides_are_sent_the_same(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    (tmp_path / "t").mkdir()
+    found = time_start(
+        TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=3, requests=3200, per_second=32_000)
+    )
+    assert failed_checks(found) in ([], ["rate"])
+    assert "rate" in [check.check for check in found.measurements["head"].validity.checks]
+    for side in both:
+        assert found.measurements[side].metrics["ops_per_sec"] < 34_000
+        # Whole pipelines of 16 are sent, each in one write.
+        assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in found.timelines[side].slices)
+
+
+def test_a_rate_that_a_server_cannot_keep_is_told(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    (tmp_path / "t").mkdir()
+    plan = TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=3200, per_second=50_000_000)
+    assert failed_checks(time_start(plan)) == ["rate"]
+
+
+def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
+    cases: dict[str, Case],
+    both: dict[Side, TimedServer],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(timed_engine, "available_bytes", lambda: 1 << 20)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
+    assert found.alone
+    assert failed_checks(found) == []
+    for side in both:
+        assert [one.requests for one in found.timelines[side].slices] == [found.requests] * 3
+
+
+def test_a_client_that_is_the_bottleneck_is_told(
+    cases: dict[str, Case],
+    both: dict[Side, TimedServer],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No server at hand outruns the load generator: the limits are set so that this one does."""
+    monkeypatch.setattr(timed_checks, "CLIENT_BUSY_LIMIT", 0.05)
+    monkeypatch.setattr(timed_checks, "SERVER_BUSY_ENOUGH", 2.0)
+    assert "client_saturation" in failed_checks(timed(cases["good"], both, pinning, tmp_path / "t"))
+
+
+def test_slices_that_are_too_short_are_told(
+    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+) -> None:
+    (tmp_path / "t").mkdir()
+    found = time_start(TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=50))
+    assert "slice_seconds" in [check.check for check in found.measurements["base"].validity.failed]
+
+
+@pytest.mark.parametrize(
+    ("check", "clock", "seconds"),
+    [
+        ("suspended_seconds", time.CLOCK_BOOTTIME, 30.0),
+        ("clock_stepped_seconds", None, -3600.0),
+    ],
+)
+def test_a_clock_that_leaps_within_a_trial_is_told(
+    check: str,
+    clock: int | None,
+    seconds: float,
+    cases: dict[str, Case],
+    both: dict[Side, TimedServer],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine that sleeps stops its monotonic clock; one whose time is set only changes the civil one."""
+    clocks = Leaping(clock, seconds)
+    monkeypatch.setattr(disturbance, "time", clocks)
+    found = timed(cases["good"], both, pinning, tmp_path / "t")
+    failed = [one.check for one in found.measurements["base"].validity.failed if one.check.endswith("seconds")]
+    assert check in failed
+
+
+@dataclass
+class Leaping:
+    """The clocks of this machine, one of which leaps between its first and its second reading."""
+
+    clock: int | None
+    seconds: float
+    readings: int = 0
+    CLOCK_MONOTONIC = time.CLOCK_MONOTONIC
+    CLOCK_BOOTTIME = time.CLOCK_BOOTTIME
+
+    def clock_gettime(self, clock: int) -> float:
+        return time.clock_gettime(clock) + self._leap(clock)
+
+    def time(self) -> float:
+        return time.time() + self._leap(None)
+
+    def _leap(self, clock: int | None) -> float:
+        if clock != self.clock:
+            return 0.0
+        self.readings += 1
+        return self.seconds if self.readings > 1 else 0.0
+
+
+@pytest.mark.parametrize("check", ["steal", "swap"])
+def test_what_the_machine_takes_is_told(
+    check: str,
+    cases: dict[str, Case],
+    both: dict[Side, TimedServer],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel's counters of a real trial, changed as a hypervisor or a swapping machine would."""
+    noise = disturbance.noise_between
+
+    def disturbed(before: Counters, after: Counters) -> Noise:
+        found = noise(before, after)
+        return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=100.0)
+
+    monkeypatch.setattr(disturbance, "noise_between", disturbed)
+    found = timed(cases["good"], both, pinning, tmp_path / "t")
+    assert check in [one.check for one in found.measurements["head"].validity.failed]
 
 
 def test_a_load_generator_that_has_no_time_left_is_told(

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | (all connections are up) | `{"event":"ready","connections":N}` |
 //! | `{"do":"slice","requests":N}` | `{"event":"slice", ...result}` once every reply is in |
+//! | `{"do":"slice","requests":N,"per_second":R}` | the same, at that rate over all connections |
 //! | `{"do":"stop"}`, or the end of input | nothing |
 //! | anything else, or trouble with a connection | `{"event":"error","message":"..."}`, and that is the end |
 
 use std::io::{self, BufRead, Write};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,7 @@ const EXIT_USAGE: u8 = 2;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 enum Order {
-    Slice { requests: u64 },
+    Slice { requests: u64, per_second: Option<NonZeroU64> },
     Stop {},
 }
 
@@ -83,8 +85,10 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
             .map_err(|error| ControlError::BadLine { line: index + 1, reason: error.to_string() })?;
         match order {
             Order::Stop {} => break,
-            Order::Slice { requests } => {
-                let outcome = crew.run(Work::Total(requests))?;
+            Order::Slice { requests, per_second } => {
+                let paced = |per_second| Work::Paced { requests, per_second };
+                let work = per_second.map_or(Work::Total(requests), paced);
+                let outcome = crew.run(work)?;
                 total.append(&outcome);
                 send(output, &Event::Slice(&ResultRecord::new(&crew.settings().commands, &outcome)))?;
             }

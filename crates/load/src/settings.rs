@@ -52,7 +52,7 @@ impl Settings {
     #[must_use]
     pub fn quota(&self, work: &Work, connection: usize) -> u64 {
         match *work {
-            Work::Total(requests) => share(requests, connection, self.connections()),
+            Work::Total(requests) | Work::Paced { requests, .. } => share(requests, connection, self.connections()),
             Work::PerConnection(requests) => requests,
             Work::AllKeys => crate::requests::requests_for_all_keys(self, connection),
             Work::For(_) => u64::MAX,

@@ -84,6 +84,18 @@ fn threads_sleep_between_slices() {
 }
 
 #[test]
+fn a_paced_slice_sends_whole_pipelines_no_faster_than_its_rate() {
+    let server = Scripted::answering("+OK\r\n");
+    let mut session = start(&server, &["-t", "1", "-c", "3", "--pipeline", "4", "--command", "PING"]);
+    session.send(r#"{"do":"slice","requests":120,"per_second":400}"#);
+    let event = session.event().expect("an event");
+    assert_eq!((&event["requests"], &event["succeeded"]), (&120.into(), &120.into()));
+    // The last of 30 pipelines is due after 29 of 30 parts of 0.3 s.
+    assert!(event["elapsed_ns"].as_u64().is_some_and(|elapsed_ns| elapsed_ns >= 290_000_000), "{event}");
+    assert_eq!(server.connections().iter().map(Vec::len).collect::<Vec<_>>(), [40, 40, 40]);
+}
+
+#[test]
 fn lines_that_are_no_order_end_with_2() {
     for line in [
         "",
@@ -93,6 +105,7 @@ fn lines_that_are_no_order_end_with_2() {
         r#"{"do":"slice"}"#,
         r#"{"do":"slice","requests":-1}"#,
         r#"{"do":"slice","requests":1,"more":1}"#,
+        r#"{"do":"slice","requests":1,"per_second":0}"#,
     ] {
         let server = Scripted::answering("+OK\r\n");
         let mut session = start(&server, &["-t", "1", "-c", "1"]);

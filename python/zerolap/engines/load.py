@@ -69,9 +69,13 @@ class LoadProgram:
         """The system's number of the process."""
         return self._process.number
 
-    def slice(self, requests: int) -> SliceResult:
-        """Send exactly this many requests and wait for all replies; raises `TrialFailed` if that cannot be."""
-        self._send({"do": "slice", "requests": requests})
+    def slice(self, requests: int, per_second: int | None = None) -> SliceResult:
+        """Send exactly this many requests, at a rate if one is given, and wait for all replies.
+
+        Raises `TrialFailed` if that cannot be.
+        """
+        order: dict[str, object] = {"do": "slice", "requests": requests}
+        self._send(order if per_second is None else order | {"per_second": per_second})
         try:
             return SliceResult.model_validate(self.next_event("slice"))
         except ValidationError as wrong:

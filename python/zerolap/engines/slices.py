@@ -5,7 +5,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from zerolap.cases import Case
@@ -16,6 +16,25 @@ from zerolap.server import CpuTimes, RunningServer, is_running, read_cpu_times
 
 QUIET_SECONDS = 0.001
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
+
+
+DROPPED_SHARE = 0.05
+"""Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
+
+
+@dataclass(frozen=True)
+class SliceWork:
+    """What every slice sends: first `dropped` requests that are not measured, at a fixed rate where there is one."""
+
+    requests: int
+    dropped: int
+    per_second: int | None = None
+
+    @classmethod
+    def of(cls, case: Case, requests: int, per_second: int | None) -> "SliceWork":
+        """Return the work of slices of so many requests."""
+        unit = case.pipeline * case.connections
+        return cls(requests, max(1, round(requests * DROPPED_SHARE / unit)) * unit, per_second)
 
 
 @dataclass(frozen=True)
@@ -43,6 +62,11 @@ class Slice:
     def server_busy(self) -> float:
         """The part of the time that the server's busiest role was on a processor."""
         return self.cpu.main_ns / max(self.result.elapsed_ns, 1)
+
+    @property
+    def ran_dry(self) -> bool:
+        """Whether requests found nothing."""
+        return self.result.nils + self.result.empty_arrays > 0
 
     def metrics(self) -> dict[str, float]:
         """Return the slice's metrics by name."""
@@ -78,6 +102,7 @@ class TimedSide:
     process: int
     load: LoadProgram
     case: Case
+    refill: Callable[[], None]
     freezes: bool = False
 
     @property
@@ -85,15 +110,17 @@ class TimedSide:
         """Whether the server's process has ended, even if what started it does not know yet."""
         return not self.server.alive or not is_running(self.process)
 
-    def run(self, requests: int, dropped: int) -> Slice:
-        """Carry out a slice; the first `dropped` requests after the switch are not measured."""
+    def run(self, work: SliceWork) -> Slice:
+        """Carry out a slice; a draining keyspace is filled again before it."""
         with self._awake():
-            if dropped:
-                self.load.slice(dropped)
+            if self.case.state == "drains":
+                self.refill()
+            if work.dropped:
+                self.load.slice(work.dropped, work.per_second)
             before = read_statistics(self.server, self.case)
             time.sleep(QUIET_SECONDS)
             cpu_before = read_cpu_times(self.process)
-            result = self.load.slice(requests)
+            result = self.load.slice(work.requests, work.per_second)
             time.sleep(QUIET_SECONDS)
             cpu = read_cpu_times(self.process) - cpu_before
             after = read_statistics(self.server, self.case)

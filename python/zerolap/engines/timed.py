@@ -5,12 +5,11 @@ what drifts meets both.
 """
 
 import contextlib
-import math
 import random
 import statistics
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerolap.cases import Case
@@ -18,20 +17,14 @@ from zerolap.engines import timed_checks
 from zerolap.engines.dataset import prepare
 from zerolap.engines.disturbance import watch
 from zerolap.engines.load import load_program, timed_arguments
-from zerolap.engines.slices import Slice, TimedSide
-from zerolap.host import Pinning
+from zerolap.engines.pairing import choose_requests, run_pairs
+from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.host import Pinning, available_bytes
 from zerolap.records import Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
-from zerolap.server import find_server, start
+from zerolap.server import find_server, read_resident_bytes, start
 
-SLICE_SECONDS = 0.02
-DROPPED_SHARE = 0.05
-"""Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
-LONGEST_START_SECONDS = 6.0
-FEWEST_PAIRS = 5
-"""Of a case whose requests are slow: fewer pairs then, of longer slices."""
-FIRST_LOOK_SECONDS = 0.01
-IDLE_LIMIT = 0.02
-"""A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
+MEMORY_RESERVE_BYTES = 256 << 20
+"""What has to stay free beside a second server as large as the first."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,10 @@ class TimedServer:
 
 @dataclass(frozen=True)
 class TimedStart:
-    """What one start of every side needs; `requests` of a slice are chosen from a first look where it is none."""
+    """What one start of every side needs; `requests` of a slice are chosen from a first look where it is none.
+
+    At a rate of `per_second` the sides are sent the same, however fast they are. `alone`: one side at a time.
+    """
 
     case: Case
     servers: Mapping[Side, TimedServer]
@@ -53,46 +49,99 @@ class TimedStart:
     pinning: Pinning
     pairs: int
     requests: int | None = None
+    per_second: int | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A start's measurement and timeline by side, and the requests of its slices."""
+    """A start's measurement and timeline by side, the requests of its slices, and whether each side was up alone."""
 
     measurements: dict[Side, Measurement]
     timelines: dict[Side, Timeline]
     requests: int
+    alone: bool = False
+
+
+class _DoesNotFitTwice(Exception):
+    """The data of one side leaves no memory for the other's."""
 
 
 def time_start(plan: TimedStart) -> Timed:
-    """Carry out one start of every side.
+    """Carry out one start of every side: together, or one after the other where memory does not hold both.
 
     Raises `TrialFailed` with the server's log if a server or the load generator fails.
     """
     if plan.case.topology != "standalone":
         raise TrialFailed(f"the topology `{plan.case.topology}` cannot be measured by this version")
+    if not plan.alone:
+        try:
+            return _time_together(plan)
+        except _DoesNotFitTwice:
+            pass
+    return _time_one_after_the_other(plan)
+
+
+def _time_one_after_the_other(plan: TimedStart) -> Timed:
+    measurements: dict[Side, Measurement] = {}
+    timelines: dict[Side, Timeline] = {}
+    requests = plan.requests
+    sides = list(plan.servers)
+    random.Random(plan.seed).shuffle(sides)
+    for side in sides:
+        directory = plan.directory / f"alone-{side}"
+        directory.mkdir()
+        try:
+            timed = _time_together(
+                replace(plan, servers={side: plan.servers[side]}, directory=directory, requests=requests)
+            )
+        except TrialFailed as fault:
+            raise _named(fault, side, plan.servers) from fault
+        measurements |= timed.measurements
+        timelines |= timed.timelines
+        requests = timed.requests
+    pairs = min(len(timeline.slices) for timeline in timelines.values())
+    return Timed(
+        measurements={side: measurements[side] for side in plan.servers},
+        timelines={side: Timeline(slices=timelines[side].slices[:pairs]) for side in plan.servers},
+        requests=requests or 0,
+        alone=True,
+    )
+
+
+def _time_together(plan: TimedStart) -> Timed:
+    """Carry out a start with all servers up; raises `_DoesNotFitTwice`."""
     began = time.monotonic()
     order = random.Random(plan.seed)
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
         found: dict[Side, list[Check]] = {}
         for side in plan.servers:
+            _require_memory(sides.values())
             try:
                 sides[side], found[side] = _set_up(stack, plan, side)
             except TrialFailed as fault:
                 raise _named(fault, side, plan.servers) from fault
         with _naming_the_dead(sides), watch(lambda: sum(side.used_ns() for side in sides.values())) as disturbance:
-            requests = plan.requests or _choose(list(sides.values()), plan.case)
-            slices = _pairs(sides, plan, requests, order)
+            requests = plan.requests or choose_requests(list(sides.values()), plan.case)
+            work = SliceWork.of(plan.case, requests, plan.per_second)
+            slices = run_pairs(sides, work, plan.pairs, order)
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
     return Timed(
         measurements={
-            side: _measurement(plan.case, slices[side], [*found[side], *noise], requests, seconds) for side in sides
+            side: _measurement(plan.case, slices[side], [*found[side], *noise], work, seconds) for side in sides
         },
         timelines={side: _timeline(slices[side]) for side in sides},
         requests=requests,
     )
+
+
+def _require_memory(running: Iterable[TimedSide]) -> None:
+    """Raise `_DoesNotFitTwice` if there is no room for another server as large as those that run."""
+    resident = max((read_resident_bytes(side.process) for side in running), default=0)
+    if resident and available_bytes() < resident + MEMORY_RESERVE_BYTES:
+        raise _DoesNotFitTwice
 
 
 def _set_up(stack: contextlib.ExitStack, plan: TimedStart, side: Side) -> tuple[TimedSide, list[Check]]:
@@ -111,13 +160,18 @@ def _set_up(stack: contextlib.ExitStack, plan: TimedStart, side: Side) -> tuple[
             prefix=["taskset", "--cpu-list", processors],
         )
     )
+
+    def refill() -> None:
+        server.command("FLUSHALL")
+        prepare(server, plan.case, plan.seed, load_log)
+
     try:
         checks = prepare(server, plan.case, plan.seed, load_log)
         arguments = timed_arguments(plan.case, plan.seed, plan.pinning.client)
         load = stack.enter_context(load_program(server.socket, load_log, arguments))
     except TrialFailed as fault:
         raise fault if server.alive else server.failure(fault.message) from fault
-    return TimedSide(server, find_server(server.launched, str(directory / "server")), load, plan.case), checks
+    return TimedSide(server, find_server(server.launched, str(directory / "server")), load, plan.case, refill), checks
 
 
 @contextlib.contextmanager
@@ -137,60 +191,10 @@ def _named(fault: TrialFailed, side: Side, sides: Collection[Side]) -> TrialFail
     return fault.of(side) if len(sides) > 1 else fault
 
 
-def _choose(sides: Sequence[TimedSide], case: Case) -> int:
-    """Return how many requests make a slice of about the wanted length on the slower side.
-
-    Whole cycles of commands on whole pipelines of all connections; every side does the same first look.
-    """
-    unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
-    requests = unit
-    while True:
-        seconds = max(side.run(requests, 0).seconds for side in sides)
-        if seconds >= FIRST_LOOK_SECONDS:
-            break
-        requests *= 2 if seconds > FIRST_LOOK_SECONDS / 4 else 4
-    wanted = requests * SLICE_SECONDS / seconds
-    return max(1, round(wanted / unit)) * unit
-
-
-def _pairs(
-    sides: Mapping[Side, TimedSide], plan: TimedStart, requests: int, order: random.Random
-) -> dict[Side, list[Slice]]:
-    unit = plan.case.pipeline * plan.case.connections
-    dropped = max(1, round(requests * DROPPED_SHARE / unit)) * unit
-    # The first pair only warms up: code, allocator and branch predictors.
-    warm_up = _pair(sides, requests, dropped, order)
-    lasts_seconds = sum(taken.seconds for taken in warm_up.values())
-    pairs = min(plan.pairs, max(FEWEST_PAIRS, round(LONGEST_START_SECONDS / lasts_seconds)))
-    slices: dict[Side, list[Slice]] = {side: [] for side in sides}
-    for _ in range(pairs):
-        for side, taken in _pair(sides, requests, dropped, order).items():
-            slices[side].append(taken)
-    return slices
-
-
-def _pair(sides: Mapping[Side, TimedSide], requests: int, dropped: int, order: random.Random) -> dict[Side, Slice]:
-    """Carry out a slice of each side, in random order."""
-    turns = list(sides)
-    order.shuffle(turns)
-    taken: dict[Side, Slice] = {}
-    for side in turns:
-        idle = {other: one.server_ns() for other, one in sides.items() if other != side}
-        taken[side] = sides[side].run(requests, dropped)
-        _freeze_the_restless(sides, idle, taken[side])
-    return taken
-
-
-def _freeze_the_restless(sides: Mapping[Side, TimedSide], idle_before: Mapping[Side, int], taken: Slice) -> None:
-    for other, before_ns in idle_before.items():
-        if not sides[other].freezes and sides[other].server_ns() - before_ns > IDLE_LIMIT * taken.result.elapsed_ns:
-            sides[other].freeze()
-
-
 def _measurement(
-    case: Case, slices: Sequence[Slice], found: Sequence[Check], requests: int, seconds: float
+    case: Case, slices: Sequence[Slice], found: Sequence[Check], work: SliceWork, seconds: float
 ) -> Measurement:
-    checks = [*found, *timed_checks.slice_checks(case, slices, requests)]
+    checks = [*found, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
     return Measurement(

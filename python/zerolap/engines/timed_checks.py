@@ -5,21 +5,22 @@ from collections.abc import Sequence
 
 from zerolap.cases import Case
 from zerolap.engines.checks import executed_check, reply_checks
-from zerolap.engines.slices import Slice
+from zerolap.engines.slices import Slice, SliceWork
 from zerolap.records import Check
 
 SHORTEST_SLICE_SECONDS = 0.004
 CLIENT_BUSY_LIMIT = 0.98
 SERVER_BUSY_ENOUGH = 0.9
+RATE_LIMIT = 0.9
 
 
-def slice_checks(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
+def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[Check]:
     """Return what the slices of one side say: replies, calls, lengths, and whether the client kept up."""
     return [
         *reply_checks(case, [one.result for one in slices]),
-        executed_check(requests * len(slices), sum(one.executed for one in slices)),
+        executed_check(work.requests * len(slices), sum(one.executed for one in slices)),
         _length_check(slices),
-        _client_check(slices),
+        _client_check(slices) if work.per_second is None else _rate_check(slices, work.per_second),
     ]
 
 
@@ -43,3 +44,9 @@ def _client_check(slices: Sequence[Slice]) -> Check:
         value=client,
         limit=f"<= {CLIENT_BUSY_LIMIT:g}, or a server busy >= {SERVER_BUSY_ENOUGH:g}",
     )
+
+
+def _rate_check(slices: Sequence[Slice], per_second: int) -> Check:
+    """Whether the fixed rate was kept; a server that falls behind is sent its requests in other portions."""
+    reached = statistics.median(one.result.ops_per_sec for one in slices) / per_second
+    return Check(check="rate", ok=reached >= RATE_LIMIT, value=reached, limit=f">= {RATE_LIMIT:g}")

@@ -5,6 +5,7 @@ from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.identity import fingerprint
 from zerolap.host.noise import Counters, Noise, measure_noise, noise_between, read_counters
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
+from zerolap.host.settings import available_bytes
 from zerolap.host.topology import Processor, Topology, read_topology
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Sharing",
     "State",
     "Topology",
+    "available_bytes",
     "choose_pinning",
     "doctor",
     "doctor_json",

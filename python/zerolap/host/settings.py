@@ -90,6 +90,15 @@ def memory_bytes(root: Path = ROOT) -> dict[str, int]:
     return fields
 
 
+def available_bytes(root: Path = ROOT) -> int:
+    """Return how much memory can still be taken without swapping, within the limit of this control group too."""
+    free = memory_bytes(root).get("MemAvailable", 0)
+    limit, used = (read_text(f"sys/fs/cgroup/memory.{name}", root) for name in ("max", "current"))
+    if limit is not None and used is not None and limit.isdigit() and used.isdigit():
+        free = min(free, int(limit) - int(used))
+    return free
+
+
 def kernel() -> str:
     """Return the release of the running kernel."""
     return os.uname().release

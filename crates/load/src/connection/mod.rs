@@ -71,9 +71,9 @@ impl Connection {
         self.in_flight.oldest_sent_ns()
     }
 
-    /// Adds the requests that are due and writes once.
-    pub(crate) fn refill(&mut self, tally: &mut Tally) -> Result<(), LoadError> {
-        let batch = if self.settings.lockstep && !self.in_flight.is_empty() { 0 } else { self.in_flight.room() };
+    /// Adds the requests that are due and writes once; `whole` adds none before all replies are in.
+    pub(crate) fn refill(&mut self, whole: bool, tally: &mut Tally) -> Result<(), LoadError> {
+        let batch = if whole && !self.in_flight.is_empty() { 0 } else { self.in_flight.room() };
         let batch = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(batch);
         for _ in 0..batch {
             let command = self.stream.write_next(self.output.bytes_mut());

@@ -1,5 +1,6 @@
 //! One thread: its connections and its event loop.
 
+mod pace;
 mod poller;
 mod run;
 

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Worker;
+use super::pace::Pace;
 use super::poller::Ready;
 use crate::connection::Connection;
 use crate::tally::Tally;
@@ -37,15 +38,20 @@ impl Worker {
             Work::For(time) => Some(started_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
             _ => None,
         };
-        for index in 0..self.connections.len() {
-            self.refill(index, tally)?;
+        let mut pace = Pace::of(work, &self.settings, started_ns);
+        let whole = self.settings.lockstep || pace.is_some();
+        if pace.is_none() {
+            for index in 0..self.connections.len() {
+                self.refill(index, whole, tally)?;
+            }
         }
         let mut unfinished = self.unfinished();
         let mut next_look_ns = started_ns + TICK_NS;
         let mut ready = Vec::with_capacity(self.connections.len());
         while unfinished > 0 {
-            let until_deadline = deadline_ns.map(|deadline_ns| deadline_ns.saturating_sub(clock::now_ns()));
-            let timeout = until_deadline.map_or(TICK, |left_ns| TICK.min(Duration::from_nanos(left_ns)));
+            let next_ns = deadline_ns.or(pace.as_ref().map(Pace::next_ns));
+            let until_next = next_ns.map(|next_ns| next_ns.saturating_sub(clock::now_ns()));
+            let timeout = until_next.map_or(TICK, |left_ns| TICK.min(Duration::from_nanos(left_ns)));
             ready.clear();
             ready.extend(self.poller.wait(timeout)?);
             unfinished -= self.receive(&ready, tally)?;
@@ -57,8 +63,12 @@ impl Worker {
                 }
                 unfinished = self.unfinished();
             }
-            for event in &ready {
-                self.refill(event.index, tally)?;
+            if let Some(pace) = &mut pace {
+                self.send_due(pace, now_ns, &ready, tally)?;
+            } else {
+                for event in &ready {
+                    self.refill(event.index, whole, tally)?;
+                }
             }
             if now_ns >= next_look_ns {
                 next_look_ns = now_ns + TICK_NS;
@@ -80,9 +90,22 @@ impl Worker {
         Ok(finished)
     }
 
-    fn refill(&mut self, index: usize, tally: &mut Tally) -> Result<(), LoadError> {
+    /// Sends the pipelines that are due; what found no room before is written where there is some now.
+    fn send_due(&mut self, pace: &mut Pace, now_ns: u64, ready: &[Ready], tally: &mut Tally) -> Result<(), LoadError> {
+        for event in ready {
+            if self.connections.get(event.index).is_some_and(Connection::has_unsent_bytes) {
+                self.refill(event.index, true, tally)?;
+            }
+        }
+        while let Some(index) = pace.due(now_ns) {
+            self.refill(index, true, tally)?;
+        }
+        Ok(())
+    }
+
+    fn refill(&mut self, index: usize, whole: bool, tally: &mut Tally) -> Result<(), LoadError> {
         let Some(connection) = self.connections.get_mut(index) else { return Ok(()) };
-        connection.refill(tally)?;
+        connection.refill(whole, tally)?;
         let needs_room = connection.has_unsent_bytes();
         if needs_room != connection.watches_room {
             self.poller.watch_room(&connection.socket, index, needs_room)?;
