@@ -16,7 +16,7 @@ import pytest
 from zerolap.cases import Case, load_cases
 from zerolap.engines import Timed, TimedServer, TimedStart, disturbance, load, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
-from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, read_topology
+from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed
 from zerolap.server import find_server, read_cpu_times, start
 
@@ -246,10 +246,9 @@ def test_what_the_machine_takes_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The kernel's counters of a real trial, changed as a hypervisor or a swapping machine would."""
-    noise = disturbance.noise_between
 
     def disturbed(before: Counters, after: Counters) -> Noise:
-        found = noise(before, after)
+        found = noise_between(before, after)
         return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=100.0)
 
     monkeypatch.setattr(disturbance, "noise_between", disturbed)

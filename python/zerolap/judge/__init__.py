@@ -1,5 +1,6 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
+from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.judge.counted import MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
 from zerolap.judge.judged import Judged, Q, adjusted
@@ -9,6 +10,7 @@ __all__ = [
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
+    "Batching",
     "Judged",
     "Q",
     "TimedPair",
@@ -21,6 +23,7 @@ __all__ = [
     "judge_timed",
     "next_look",
     "spread_of_starts",
+    "unequal_batching",
     "wants_more",
     "wants_more_starts",
 ]

@@ -1,7 +1,7 @@
 """What comparisons of a build with itself say of a platform."""
 
 from zerolap.judge import spread_of_starts
-from zerolap.lab.judging import JUDGED_TIMES, Bank
+from zerolap.lab.judging import COSTS, JUDGED_TIMES, Bank
 from zerolap.lab.measuring import Measured
 from zerolap.records import Comparison, Spread
 from zerolap.store import Store
@@ -18,10 +18,9 @@ def add_to_bank(comparison: Comparison, same_settings: bool, measured: Measured,
         return
     found: dict[tuple[str, str], Spread] = {}
     for name, trials in measured.timed.items():
-        if not trials.usable:
-            continue
         for metric in JUDGED_TIMES:
-            spread = spread_of_starts(metric, trials.pairs())
+            chosen = trials.of_cost if metric in COSTS else trials
+            spread = spread_of_starts(metric, chosen.pairs()) if chosen.usable else None
             if spread is not None:
                 found[name, metric] = spread
     store.record_spreads(comparison.id, found)

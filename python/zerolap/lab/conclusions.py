@@ -8,7 +8,7 @@ from zerolap.judge import Judged, adjusted, case_validity, case_verdict, decidin
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import Bank, judge_case, judge_timings
 from zerolap.lab.measuring import Measured
-from zerolap.lab.timing import TimedTrials
+from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import (
     CaseResult,
@@ -47,7 +47,7 @@ def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: 
     counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
     validity = _validity(counted, timed)
     word = case_verdict(verdicts, validity)
-    cut_short = (counted is not None and counted.cut_short) or (timed is not None and timed.cut_short)
+    cut_short = (counted is not None and counted.cut_short) or (timed is not None and timed.of_cost.cut_short)
     if word == "invalid" and cut_short and validity.valid:
         word = "unsure"
     return CaseResult(
@@ -69,18 +69,19 @@ def _validity(counted: CaseTrials | None, timed: TimedTrials | None) -> Validity
     sides: dict[Side, list[Measurement]] = {"base": [], "head": []}
     if counted is not None:
         sides = {side: list(found) for side, found in counted.measurements.items()}
-    if timed is not None and not timed.disturbed:
-        sides = {side: sides[side] + timed.measurements[side] for side in sides}
+    disturbed = timed.disturbance() if timed is not None else []
+    if timed is not None and not disturbed:
+        sides = {side: [*sides[side], *timed.measurements[side], *timed.of_cost.measurements[side]] for side in sides}
     validity = case_validity(sides["base"], sides["head"])
-    if counted is None and timed is not None and timed.disturbed:
-        return Validity.of([*validity.checks, *timed.disturbed])
+    if timed is not None:
+        validity = Validity.of([*validity.checks, *timed.checks(), *(disturbed if counted is None else [])])
     return validity.model_copy(update={"valid": False}) if _failure(counted, timed) is not None else validity
 
 
 def _failure(counted: CaseTrials | None, timed: TimedTrials | None) -> TrialFailed | None:
     if counted is not None and counted.failure is not None:
         return counted.failure
-    return None if timed is None else timed.failure
+    return None if timed is None else timed.failure or timed.of_cost.failure
 
 
 def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
@@ -106,8 +107,9 @@ def _findings(
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    if timed is not None and timed.disturbed:
-        said = "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in timed.disturbed)
+    disturbed = timed.disturbance() if timed is not None else []
+    if disturbed:
+        said = "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in disturbed)
         findings.append(Finding(kind="limits", rank=0, text=f"No timed verdict: {said}."))
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 

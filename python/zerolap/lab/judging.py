@@ -4,20 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from zerolap.judge import Judged, judge_counted, judge_timed, wants_more
-from zerolap.lab.timing import TimedTrials
+from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import METRICS, Measurement, Settings, Side, Spread
 
 FEWEST_STARTS = 2
-JUDGED_TIMES = (
-    "cpu_ns_per_op",
-    "io_threads_ns_per_op",
-    "usec_per_call",
-    "ops_per_sec",
-    "latency_p50_us",
-    "latency_p99_us",
-)
-"""The tail beyond is too rare in slices of this length to be compared."""
+COSTS = ("cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+"""What a request costs: judged at an equal rate where batches differ."""
+SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
+"""What users get; the tail beyond is too rare in slices of this length to be compared."""
+JUDGED_TIMES = (*COSTS, *SERVED)
 
 
 Bank: TypeAlias = Mapping[str, Sequence[Spread]]
@@ -35,13 +31,10 @@ def judge_case(trials: CaseTrials, settings: Settings) -> list[Judged]:
 
 def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:
     """Return what is concluded on the timed metrics, by case: all cases and the bank say how much starts vary."""
-    usable = {
-        name: trials.pairs() for name, trials in timed.items() if trials.usable and trials.starts >= FEWEST_STARTS
-    }
     verdicts: dict[str, list[Judged]] = {}
-    if not usable:
-        return verdicts
     for metric in JUDGED_TIMES:
+        chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
+        usable = {name: one.pairs() for name, one in chosen.items() if one.usable and one.starts >= FEWEST_STARTS}
         for name, judged in judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ())).items():
             verdicts.setdefault(name, []).append(judged)
     return verdicts

@@ -8,7 +8,8 @@ from zerolap.cases import Case
 from zerolap.lab.progress import Progress
 from zerolap.lab.recording import record_events
 from zerolap.lab.session import trials_at_once
-from zerolap.lab.timing import TimedTrials, TimingPlan, measure_timed
+from zerolap.lab.timed_trials import TimedTrials
+from zerolap.lab.timing import TimingPlan, measure_timed
 from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
 from zerolap.records import Measurement, Settings, Side, Spread
 from zerolap.store import Store
@@ -31,9 +32,10 @@ class Measured:
 
     def seconds(self) -> float:
         """Return the machine time of all trials."""
-        engines: list[Mapping[Side, Sequence[Measurement]]] = [one.measurements for one in self.counted.values()]
-        engines += [one.measurements for one in self.timed.values()]
-        return sum(one.seconds for engine in engines for side in engine.values() for one in side)
+        counted = sum(
+            one.seconds for trials in self.counted.values() for side in trials.measurements.values() for one in side
+        )
+        return counted + sum(trials.seconds() for trials in self.timed.values())
 
 
 @dataclass(frozen=True)

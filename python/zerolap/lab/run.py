@@ -12,7 +12,7 @@ from zerolap.judge import MIN_BLOCKS, case_validity
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
 from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
-from zerolap.lab.timing import TimedTrials
+from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
     CallGraph,
