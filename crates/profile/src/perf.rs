@@ -2,7 +2,7 @@
 //!
 //! Formats: `tools/perf/Documentation/perf.data-file-format.txt` in the kernel's source for the file,
 //! `perf_event_open(2)` for the records. Only what stacks need is read. The container is read here and not by the crate
-//! `linux-perf-data`: that reserves memory for whatever sizes a file states, and panics at some build ids.
+//! `linux-perf-data`: that reserves memory for whatever sizes a file states, and code under test may have written it.
 //!
 //! A sample's way: [`records`] finds it, [`collect`] puts it into the order of time and turns its addresses into places
 //! in programs and libraries with the mappings of that moment, [`names`] makes functions of the places.

@@ -4,6 +4,7 @@ mod builder;
 mod costs;
 mod fold;
 mod merge;
+mod tree;
 
 use std::io;
 
@@ -14,6 +15,7 @@ pub(crate) use builder::Builder;
 pub use costs::{FunctionSamples, by_function};
 pub use fold::fold;
 pub use merge::merge;
+pub use tree::{Nodes, Tree, tree};
 
 /// The `schema` of stack tables of this version.
 pub const SCHEMA: &str = "zerolap.stacks/1";
@@ -91,6 +93,9 @@ pub enum TableError {
         /// Entries in the table.
         length: usize,
     },
+    /// A sample must be in some function.
+    #[error("stack table has a stack without frames")]
+    NoFrames,
     /// The stacks' samples do not add up to the number of samples.
     #[error("stack table states {stated} samples, but its stacks have another number")]
     Samples {
@@ -114,7 +119,7 @@ impl Stacks {
     /// The table written by [`Stacks::to_json`].
     ///
     /// # Errors
-    /// When the bytes are no JSON of this shape and schema, an index points nowhere, or the samples do not add up.
+    /// When the bytes are no JSON of this shape and schema, an index points nowhere, a stack is empty, or the samples do not add up.
     pub fn from_json(bytes: &[u8]) -> Result<Self, TableError> {
         let stacks: Self = serde_json::from_slice(bytes)?;
         stacks.check()?;
@@ -139,6 +144,9 @@ impl Stacks {
         let mut sum = Some(0_u64);
         for stack in &self.stacks {
             within("thread", stack.thread, self.threads.len())?;
+            if stack.frames.is_empty() {
+                return Err(TableError::NoFrames);
+            }
             stack.frames.iter().try_for_each(|frame| within("frame", *frame, self.frames.len()))?;
             sum = sum.and_then(|sum| sum.checked_add(stack.samples));
         }

@@ -2,7 +2,7 @@
 
 mod recorder;
 
-use recorder::record;
+use recorder::{Recording, record};
 use zerolap_profile::perf::read_stacks;
 use zerolap_profile::stacks::{FunctionSamples, Stacks, by_function, fold};
 
@@ -27,7 +27,7 @@ fn check(stacks: &Stacks) {
     let [serve, cheap, costly, folded_in] =
         ["serve", "cheap", "costly", "folded_in"].map(|name| of(&functions, main, name));
     for function in [serve, cheap, costly] {
-        assert_eq!((function.file.as_deref(), &*function.object), (Some("main.c"), "program"));
+        assert_eq!(function.file.as_deref(), Some("main.c"));
     }
     assert_eq!(folded_in.file.as_deref(), Some("work.h"));
     let ratio = |a: u64, b: u64| a as f64 / b as f64;
@@ -84,19 +84,50 @@ fn functions_of_another_build_are_not_named() {
     assert!(of_program.into_iter().all(|frame| frame.function == "[unknown]"), "{:?}", stacks.frames);
 }
 
+/// The bytes of a recording without the names of the kernel and of libraries, which take long to read.
+fn without_libraries(recording: &Recording) -> Vec<u8> {
+    let mut bytes = std::fs::read(&recording.data).expect("the recording");
+    for name in [&b"[kernel.kallsyms]"[..], b"/lib/", b"/usr/lib/"] {
+        let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(name)).collect();
+        for at in places {
+            bytes[at + 2] = b'~';
+        }
+    }
+    bytes
+}
+
+fn positions(length: usize, number: usize) -> impl Iterator<Item = usize> {
+    (0..length).step_by((length / number).max(1))
+}
+
 #[test]
 fn a_recording_that_is_cut_or_changed_makes_no_panic() {
     let Some(recording) = record("perf_changed", &FRAMES, "dwarf,1024") else { return };
-    let whole = std::fs::read(&recording.data).expect("the recording");
+    let whole = without_libraries(&recording);
     let changed = recording.directory.join("changed.data");
-    for keep in (0..whole.len()).step_by(whole.len() / 40) {
+    for keep in positions(whole.len(), 40) {
         std::fs::write(&changed, &whole[..keep]).expect("a shorter copy");
         read_stacks(&changed, recording.root()).expect_err("is not whole");
     }
-    for at in (0..2048).step_by(7).chain((2048..whole.len()).step_by(whole.len() / 100)) {
+    for at in (0..2048).step_by(16).chain(positions(whole.len(), 60)) {
         let mut copy = whole.clone();
         copy[at] ^= 0x5a;
         std::fs::write(&changed, &copy).expect("a changed copy");
         drop(read_stacks(&changed, recording.root()));
+    }
+}
+
+#[test]
+fn a_program_that_is_cut_or_changed_makes_no_panic() {
+    let Some(recording) = record("perf_changed_program", &["-g", "-O1"], "dwarf,1024") else { return };
+    std::fs::write(&recording.data, without_libraries(&recording)).expect("a copy without libraries");
+    let whole = std::fs::read(&recording.program).expect("the program");
+    for at in positions(whole.len(), 150) {
+        let mut copy = whole.clone();
+        copy[at] ^= 0x5a;
+        std::fs::write(&recording.program, &copy).expect("a changed program");
+        read_stacks(&recording.data, recording.root()).expect("a recording");
+        std::fs::write(&recording.program, &whole[..at]).expect("a shorter program");
+        read_stacks(&recording.data, recording.root()).expect("a recording");
     }
 }

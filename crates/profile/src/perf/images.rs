@@ -14,6 +14,8 @@ pub(super) type ImageId = usize;
 
 /// All images together; a server can map any number of large files.
 const LIMIT_BYTES: u64 = 2 << 30;
+/// As the kernel calls memory without a file, such as that of code made at run time.
+const ANONYMOUS: &str = "//anon";
 const RUNNING_KERNEL: &str = "/proc/sys/kernel/osrelease";
 
 pub(super) struct Images {
@@ -59,10 +61,10 @@ impl Images {
         self.known.len() - 1
     }
 
-    /// Base name of the path.
+    /// Base name of the path; a name in brackets for code that is in no file.
     pub(super) fn name(&self, id: ImageId) -> &str {
         let path = &*self.known[id].path;
-        path.rsplit('/').next().unwrap_or(path)
+        if path == ANONYMOUS { "[anon]" } else { path.rsplit('/').next().unwrap_or(path) }
     }
 
     /// None when the file cannot be read, or is not the one that ran.

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+use crate::symbol;
+
 const PATH: &str = "/proc/kallsyms";
 /// A kernel with many modules has some 20 MB of them.
 const LIMIT_BYTES: u64 = 256 << 20;
@@ -41,9 +43,10 @@ impl KernelSymbols {
         Self(symbols)
     }
 
+    /// The name in its normal form.
     pub(super) fn name(&self, address: u64) -> Option<&str> {
         let before = self.0.partition_point(|(start, _)| *start <= address);
-        self.0.get(before.checked_sub(1)?).map(|(_, name)| name.as_str())
+        self.0.get(before.checked_sub(1)?).map(|(_, name)| symbol::normal_form(name))
     }
 }
 
@@ -57,7 +60,7 @@ ffffffff81000000 T _text
 ffffffff81000100 t vfs_read
 ffffffff81000100 t alias_of_it
 ffffffff81000150 D a_variable
-ffffffff81000200 t tcp_sendmsg\t[tcp]
+ffffffff81000200 t tcp_sendmsg.isra.0\t[tcp]
 ";
 
     #[test]
@@ -65,6 +68,7 @@ ffffffff81000200 t tcp_sendmsg\t[tcp]
         let symbols = KernelSymbols::read(LIST.as_bytes(), 0xffff_ffff_8100_0000);
         assert_eq!(symbols.name(0xffff_ffff_8100_01ff), Some("vfs_read"));
         assert_eq!(symbols.name(0xffff_ffff_8100_0200), Some("tcp_sendmsg"));
+        assert_eq!(symbols.name(0xffff_ffff_8100_0300), Some("tcp_sendmsg"));
         assert_eq!(symbols.name(0x1000), None);
     }
 

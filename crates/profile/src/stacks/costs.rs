@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Frame, Stacks, TableError};
 
-/// What one function takes in one thread; where it is inlined counts with where it is called.
+/// What one function takes in one thread, wherever it lies: what is inlined, or in another object, counts too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FunctionSamples {
     /// Index of the thread in the table.
     pub thread: usize,
-    /// As in [`Frame::object`].
-    pub object: String,
     /// As in [`Frame::function`].
     pub function: String,
     /// As in [`Frame::file`].
@@ -21,7 +19,7 @@ pub struct FunctionSamples {
     pub inclusive: u64,
 }
 
-/// The samples of all functions, in the order of thread, object, function and file.
+/// The samples of all functions, in the order of thread, function and file.
 ///
 /// # Errors
 /// When the table is inconsistent: of another schema, with an index that points nowhere, or samples that do not add up.
@@ -38,15 +36,15 @@ pub fn by_function(stacks: &Stacks) -> Result<Vec<FunctionSamples>, TableError> 
             sums.entry((stack.thread, key(&stacks.frames[*leaf]))).or_default().0 += stack.samples;
         }
     }
-    let samples = |((thread, (object, function, file)), (own, inclusive)): ((usize, Key<'_>), (u64, u64))| {
-        let (object, function, file) = (object.to_owned(), function.to_owned(), file.map(str::to_owned));
-        FunctionSamples { thread, object, function, file, own, inclusive }
-    };
-    Ok(sums.into_iter().map(samples).collect())
+    let samples = sums.into_iter().map(|((thread, (function, file)), (own, inclusive))| {
+        let (function, file) = (function.to_owned(), file.map(str::to_owned));
+        FunctionSamples { thread, function, file, own, inclusive }
+    });
+    Ok(samples.collect())
 }
 
-type Key<'a> = (&'a str, &'a str, Option<&'a str>);
+type Key<'a> = (&'a str, Option<&'a str>);
 
 fn key(frame: &Frame) -> Key<'_> {
-    (&frame.object, &frame.function, frame.file.as_deref())
+    (&frame.function, frame.file.as_deref())
 }
