@@ -1,4 +1,4 @@
-"""Call graphs, binaries and comparisons: the crates `profile` and `stats`.
+"""Call graphs, stacks, binaries and comparisons: the crates `profile` and `stats`.
 
 All functions let other threads run while they work.
 """
@@ -12,9 +12,14 @@ __all__ = [
     "adjust_p",
     "binary_facts",
     "call_graph",
+    "fold_stacks",
+    "function_samples",
     "merge_call_graphs",
+    "merge_stacks",
     "paired_change",
+    "read_stacks",
     "source_functions",
+    "stack_tree",
 ]
 
 class ZeroSideError(ValueError):
@@ -110,6 +115,53 @@ def merge_call_graphs(graphs: list[bytes]) -> bytes:
     """The mean of call graphs (of several seeds); what one of them does not have counts as 0 there.
 
     Raises `ValueError` when one is not what `call_graph` returns.
+    """
+
+def read_stacks(path: str, source_root: str) -> bytes:
+    """The samples of a file of `perf record`, by thread and stack, from the programs and libraries that were mapped.
+
+    Files have the form of the call graphs. A function without a name is `[unknown]`, or `[kernel]`.
+
+    Returns JSON with `"schema": "zerolap.stacks/1"`:
+
+        {"schema": ..., "event": name, "samples": number, "lost": number, "threads": [{"name"}],
+         "frames": [{"function", "file": name or null, "object", "inlined": bool}],
+         "stacks": [{"thread": index, "frames": [index, from the root to the leaf], "samples": number}]}
+
+    Raises `OSError` when the file cannot be read, `ValueError` when it is no whole file of `perf record`, or one of a
+    kind that is not supported.
+    """
+
+def merge_stacks(tables: list[bytes]) -> bytes:
+    """The sum of stack tables of one event; threads of one name are one.
+
+    Raises `ValueError` when one is not what `read_stacks` returns, or the events differ.
+    """
+
+def fold_stacks(table: bytes) -> str:
+    """A line for each stack as flame graph programs read it: thread and functions with `;` between, space, samples.
+
+    Raises `ValueError` when the table is not what `read_stacks` returns.
+    """
+
+def stack_tree(table: bytes) -> bytes:
+    """A stack table as a call tree, its nodes in columns.
+
+    Returns JSON:
+
+        {"event": name, "samples": number, "lost": number, "threads": [name], "frames": as in the table,
+         "nodes": {"thread": [index], "parent": [index of a node before it, or -1], "frame": [index],
+                   "samples": [number, without the nodes below]}}
+
+    Raises `ValueError` when the table is not what `read_stacks` returns.
+    """
+
+def function_samples(table: bytes) -> list[tuple[str, str, str | None, int, int]]:
+    """Thread, function, file, samples in the function itself, samples in it or what it calls.
+
+    A stack that has a function twice counts once for it. In the order of thread, function and file.
+
+    Raises `ValueError` when the table is not what `read_stacks` returns.
     """
 
 def binary_facts(path: str) -> BinaryFacts:

@@ -7,6 +7,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use zerolap_profile::binary::BinaryError;
 use zerolap_profile::callgrind::ReadError;
+use zerolap_profile::perf::StacksError;
 
 pyo3::create_exception!(
     zerolap._core,
@@ -41,6 +42,13 @@ pub(crate) fn dump_error(error: &ReadError, path: &str) -> PyErr {
 pub(crate) fn binary_error(error: &BinaryError, path: &str) -> PyErr {
     match error {
         BinaryError::Io(error) => os_error(error, path),
+        other => value_error(format_args!("{path}: {other}")),
+    }
+}
+
+pub(crate) fn stacks_error(error: &StacksError, path: &str) -> PyErr {
+    match error {
+        StacksError::Io(error) => os_error(error, path),
         other => value_error(format_args!("{path}: {other}")),
     }
 }

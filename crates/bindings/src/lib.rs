@@ -3,6 +3,7 @@
 
 mod errors;
 mod profile;
+mod stacks;
 mod stats;
 
 #[pyo3::pymodule]
@@ -11,6 +12,8 @@ mod _core {
     use crate::errors::ZeroSideError;
     #[pymodule_export]
     use crate::profile::{BinaryFacts, binary_facts, call_graph, merge_call_graphs, source_functions};
+    #[pymodule_export]
+    use crate::stacks::{fold_stacks, function_samples, merge_stacks, read_stacks, stack_tree};
     #[pymodule_export]
     use crate::stats::{
         PairedChange, adjust_p, fit_prior, moderated_change, paired_change, sample_variance, trimmed_mean,

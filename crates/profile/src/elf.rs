@@ -44,15 +44,17 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
 
 /// The sections with the wanted names; the others are left empty.
 pub(crate) fn sections<'a>(file: &object::File<'a>, wanted: &[SectionId]) -> Result<Sections<'a>, BinaryError> {
-    DwarfSections::load(|id| {
-        let section = wanted.contains(&id).then(|| file.section_by_name(id.name())).flatten();
-        let Some(section) = section else { return Ok(Cow::default()) };
-        let bytes = section.compressed_file_range()?.uncompressed_size;
-        if bytes > SECTION_LIMIT_BYTES {
-            return Err(BinaryError::SectionTooLarge { name: id.name(), bytes });
-        }
-        Ok(section.uncompressed_data()?)
-    })
+    DwarfSections::load(|id| if wanted.contains(&id) { section(file, id) } else { Ok(Cow::default()) })
+}
+
+/// The section's bytes; none where the file does not have it.
+pub(crate) fn section<'a>(file: &object::File<'a>, id: SectionId) -> Result<Cow<'a, [u8]>, BinaryError> {
+    let Some(section) = file.section_by_name(id.name()) else { return Ok(Cow::default()) };
+    let bytes = section.compressed_file_range()?.uncompressed_size;
+    if bytes > SECTION_LIMIT_BYTES {
+        return Err(BinaryError::SectionTooLarge { name: id.name(), bytes });
+    }
+    Ok(section.uncompressed_data()?)
 }
 
 pub(crate) fn dwarf<'a>(file: &object::File<'_>, sections: &'a Sections<'_>) -> gimli::Dwarf<Reader<'a>> {

@@ -32,6 +32,11 @@ pub struct SourceFunction {
 /// # Errors
 /// When the file cannot be read, is no ELF file, or its debug information is broken.
 pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunction>, BinaryError> {
+    let bytes = elf::read(path)?;
+    of_object(&object::File::parse(&*bytes)?, &SourceRoot::new(source_root))
+}
+
+pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Vec<SourceFunction>, BinaryError> {
     const WANTED: [SectionId; 6] = [
         SectionId::DebugInfo,
         SectionId::DebugAbbrev,
@@ -40,11 +45,9 @@ pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunc
         SectionId::DebugLine,
         SectionId::DebugLineStr,
     ];
-    let bytes = elf::read(path)?;
-    let file = object::File::parse(&*bytes)?;
-    let sections = elf::sections(&file, &WANTED)?;
-    let dwarf = elf::dwarf(&file, &sections);
-    let mut files = Files::new(source_root);
+    let sections = elf::sections(file, &WANTED)?;
+    let dwarf = elf::dwarf(file, &sections);
+    let mut files = Files::new(root);
     let mut definitions = definitions::Collector::default();
     let mut lines = LineSet::default();
     let mut headers = dwarf.units();
@@ -64,15 +67,15 @@ type FileId = usize;
 /// The files of a unit by their index in its line table; none for files outside the source tree.
 type UnitFiles = Vec<Option<FileId>>;
 
-struct Files {
-    root: SourceRoot,
+struct Files<'a> {
+    root: &'a SourceRoot,
     ids: HashMap<String, FileId>,
     names: Vec<String>,
 }
 
-impl Files {
-    fn new(source_root: &str) -> Self {
-        Self { root: SourceRoot::new(source_root), ids: HashMap::new(), names: Vec::new() }
+impl<'a> Files<'a> {
+    fn new(root: &'a SourceRoot) -> Self {
+        Self { root, ids: HashMap::new(), names: Vec::new() }
     }
 
     fn of_unit(

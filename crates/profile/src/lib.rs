@@ -1,14 +1,19 @@
-//! Call graphs: callgrind output read, windows subtracted, symbols normalised; and what a binary says of its source.
+//! Call graphs of callgrind and stacks of perf: read, symbolised, merged; and what a binary says of its source.
 //!
 //! The way of a number: [`callgrind`] reads a dump, [`window`] subtracts two dumps of one process and divides by the
 //! requests between them, [`merge`] takes the mean over seeds. [`binary`] and [`functions`] read ELF and DWARF, with
 //! file and function names in the same form as in the graphs.
+//!
+//! The way of a sample: [`perf`] reads a file of `perf record` into a table of [`stacks`], which are merged, folded and
+//! summed by function there.
 
 pub mod binary;
 pub mod callgrind;
 pub mod functions;
 pub mod graph;
 pub mod merge;
+pub mod perf;
+pub mod stacks;
 pub mod symbol;
 pub mod window;
 

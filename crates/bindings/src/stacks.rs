@@ -1,0 +1,65 @@
+//! Stacks that perf sampled.
+
+use std::path::Path;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use zerolap_profile::perf;
+use zerolap_profile::stacks::{self, Stacks};
+
+use crate::errors::{stacks_error, value_error};
+
+fn read_table(bytes: &[u8]) -> PyResult<Stacks> {
+    Stacks::from_json(bytes).map_err(value_error)
+}
+
+#[pyfunction]
+pub(crate) fn read_stacks<'py>(py: Python<'py>, path: &str, source_root: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| {
+        let table = perf::read_stacks(Path::new(path), source_root).map_err(|error| stacks_error(&error, path))?;
+        table.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn merge_stacks(py: Python<'_>, tables: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let tables: PyResult<Vec<Stacks>> = tables.iter().map(|bytes| read_table(bytes)).collect();
+        stacks::merge(&tables?).map_err(value_error)?.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn fold_stacks(py: Python<'_>, table: PyBackedBytes) -> PyResult<String> {
+    py.detach(|| stacks::fold(&read_table(&table)?).map_err(value_error))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn stack_tree(py: Python<'_>, table: PyBackedBytes) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let table = read_table(&table)?;
+        stacks::tree(&table).map_err(value_error)?.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Thread, function, file, own and inclusive samples.
+type FunctionRow = (String, String, Option<String>, u64, u64);
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn function_samples(py: Python<'_>, table: PyBackedBytes) -> PyResult<Vec<FunctionRow>> {
+    py.detach(|| {
+        let table = read_table(&table)?;
+        let functions = stacks::by_function(&table).map_err(value_error)?;
+        let row =
+            |f: stacks::FunctionSamples| (table.threads[f.thread].name.clone(), f.function, f.file, f.own, f.inclusive);
+        Ok(functions.into_iter().map(row).collect())
+    })
+}

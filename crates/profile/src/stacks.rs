@@ -1,0 +1,155 @@
+//! The stack table: which stacks a server's threads were seen in, and how often.
+
+mod builder;
+mod costs;
+mod fold;
+mod merge;
+mod tree;
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub(crate) use builder::Builder;
+pub use costs::{FunctionSamples, by_function};
+pub use fold::fold;
+pub use merge::merge;
+pub use tree::{Nodes, Tree, tree};
+
+/// The `schema` of stack tables of this version.
+pub const SCHEMA: &str = "zerolap.stacks/1";
+
+/// Samples by thread and stack. Threads are in the order of their names, frames in that of function, file, object and
+/// whether inlined, stacks in that of thread and frames: equal samples make equal tables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stacks {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What a sample was taken after, such as `cycles` or `cpu-clock`; empty in the merger of no table.
+    pub event: String,
+    /// Number of samples: the sum over all stacks.
+    pub samples: u64,
+    /// Number of samples that were taken and then lost before they could be written.
+    pub lost: u64,
+    /// Threads by name, referred to by their index; threads of the same name are one.
+    pub threads: Vec<Thread>,
+    /// Frames, referred to by their index.
+    pub frames: Vec<Frame>,
+    /// The distinct stacks.
+    pub stacks: Vec<Stack>,
+}
+
+/// All threads of one name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Thread {
+    /// The name that the kernel has; with ` (child)` behind it in a process that the server forked.
+    pub name: String,
+}
+
+/// A function on a stack.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Frame {
+    /// Symbol in its normal form ([`crate::symbol::normal_form`]); a name in brackets where it is unknown.
+    pub function: String,
+    /// File in the form of the call graphs; none without line information.
+    pub file: Option<String>,
+    /// Base name of the program or shared library, or a name in brackets such as `[kernel]`.
+    pub object: String,
+    /// Whether the compiler put the function's code into that of the frame before.
+    pub inlined: bool,
+}
+
+/// One stack of one thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stack {
+    /// Index of the thread.
+    pub thread: usize,
+    /// Indexes of the frames, from the root to the leaf.
+    pub frames: Vec<usize>,
+    /// Number of samples.
+    pub samples: u64,
+}
+
+/// Why bytes are not a stack table, or tables cannot be merged.
+#[derive(Debug, Error)]
+pub enum TableError {
+    /// Not JSON, or not of this shape.
+    #[error("not a stack table: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Written by another version.
+    #[error("stack table of schema {found:?}, expected {SCHEMA:?}")]
+    Schema {
+        /// The schema that it names.
+        found: String,
+    },
+    /// An index points past the end of its table.
+    #[error("stack table refers to {table} {index}, of {length}")]
+    Index {
+        /// `thread` or `frame`.
+        table: &'static str,
+        /// The index.
+        index: usize,
+        /// Entries in the table.
+        length: usize,
+    },
+    /// A sample must be in some function.
+    #[error("stack table has a stack without frames")]
+    NoFrames,
+    /// The stacks' samples do not add up to the number of samples.
+    #[error("stack table states {stated} samples, but its stacks have another number")]
+    Samples {
+        /// What it states.
+        stated: u64,
+    },
+    /// Samples of different events have no common unit.
+    #[error("stack tables of different events: {first:?} and {other:?}")]
+    Events {
+        /// The event of the first table.
+        first: String,
+        /// That of another.
+        other: String,
+    },
+    /// More samples than can be counted.
+    #[error("stack tables have too many samples to be counted together")]
+    Overflow,
+}
+
+impl Stacks {
+    /// The table written by [`Stacks::to_json`].
+    ///
+    /// # Errors
+    /// When the bytes are no JSON of this shape and schema, an index points nowhere, a stack is empty, or the samples do not add up.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, TableError> {
+        let stacks: Self = serde_json::from_slice(bytes)?;
+        stacks.check()?;
+        Ok(stacks)
+    }
+
+    /// The table as JSON, UTF-8.
+    ///
+    /// # Errors
+    /// When memory for it cannot be had; the types themselves can all be written.
+    pub fn to_json(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), TableError> {
+        if self.schema != SCHEMA {
+            return Err(TableError::Schema { found: self.schema.clone() });
+        }
+        let within = |table, index: usize, length| {
+            if index < length { Ok(()) } else { Err(TableError::Index { table, index, length }) }
+        };
+        let mut sum = Some(0_u64);
+        for stack in &self.stacks {
+            within("thread", stack.thread, self.threads.len())?;
+            if stack.frames.is_empty() {
+                return Err(TableError::NoFrames);
+            }
+            stack.frames.iter().try_for_each(|frame| within("frame", *frame, self.frames.len()))?;
+            sum = sum.and_then(|sum| sum.checked_add(stack.samples));
+        }
+        if sum == Some(self.samples) { Ok(()) } else { Err(TableError::Samples { stated: self.samples }) }
+    }
+}
