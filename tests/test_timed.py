@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from zerolap.cases import Case, load_cases
-from zerolap.engines import Timed, TimedServer, TimedStart, disturbance, load, time_start, timed_checks
+from zerolap.engines import Timed, ServerProgram, TimedStart, disturbance, load, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed
@@ -72,11 +72,11 @@ def pinning() -> Pinning:
 
 
 @pytest.fixture
-def both(redis_server: Path) -> dict[Side, TimedServer]:
-    return {"base": TimedServer(redis_server, {}), "head": TimedServer(redis_server, {})}
+def both(redis_server: Path) -> dict[Side, ServerProgram]:
+    return {"base": ServerProgram(redis_server, {}), "head": ServerProgram(redis_server, {})}
 
 
-def timed(case: Case, servers: dict[Side, TimedServer], pinning: Pinning, directory: Path, pairs: int = 2) -> Timed:
+def timed(case: Case, servers: dict[Side, ServerProgram], pinning: Pinning, directory: Path, pairs: int = 2) -> Timed:
     directory.mkdir(exist_ok=True)
     return time_start(TimedStart(case, servers, 1, directory, pinning, pairs))
 
@@ -89,7 +89,7 @@ OF_THE_MACHINE = ("steal", "other_load", "swap", "suspended_seconds", "clock_ste
 
 
 def test_a_start_measures_both_sides_with_the_same_work(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
     assert failed_checks(found) == []
@@ -104,7 +104,7 @@ def test_a_start_measures_both_sides_with_the_same_work(
 
 
 def test_slices_are_whole_cycles_of_whole_pipelines(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases["mixed"], both, pinning, tmp_path / "t")
     assert failed_checks(found) == []
@@ -114,7 +114,7 @@ def test_slices_are_whole_cycles_of_whole_pipelines(
 
 @pytest.mark.parametrize("check", ["errors", "reply", "hit_rate", "keys"])
 def test_a_check_fails_where_its_condition_does(
-    check: str, cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    check: str, cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases[check], both, pinning, tmp_path / "t")
     assert failed_checks(found) == [check]
@@ -122,7 +122,7 @@ def test_a_check_fails_where_its_condition_does(
 
 
 def test_a_draining_keyspace_is_filled_before_each_slice(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases["drains"], both, pinning, tmp_path / "t", pairs=8)
     assert failed_checks(found) == []
@@ -130,7 +130,7 @@ def test_a_draining_keyspace_is_filled_before_each_slice(
 
 
 def test_at_a_fixed_rate_both_sides_are_sent_the_same(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     (tmp_path / "t").mkdir()
     found = time_start(
@@ -145,7 +145,7 @@ def test_at_a_fixed_rate_both_sides_are_sent_the_same(
 
 
 def test_a_rate_that_a_server_cannot_keep_is_told(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     (tmp_path / "t").mkdir()
     plan = TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=3200, per_second=50_000_000)
@@ -154,7 +154,7 @@ def test_a_rate_that_a_server_cannot_keep_is_told(
 
 def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
     cases: dict[str, Case],
-    both: dict[Side, TimedServer],
+    both: dict[Side, ServerProgram],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -169,7 +169,7 @@ def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
 
 def test_a_client_that_is_the_bottleneck_is_told(
     cases: dict[str, Case],
-    both: dict[Side, TimedServer],
+    both: dict[Side, ServerProgram],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -181,7 +181,7 @@ def test_a_client_that_is_the_bottleneck_is_told(
 
 
 def test_slices_that_are_too_short_are_told(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     (tmp_path / "t").mkdir()
     found = time_start(TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=50))
@@ -200,7 +200,7 @@ def test_a_clock_that_leaps_within_a_trial_is_told(
     clock: int | None,
     seconds: float,
     cases: dict[str, Case],
-    both: dict[Side, TimedServer],
+    both: dict[Side, ServerProgram],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -240,7 +240,7 @@ class Leaping:
 def test_what_the_machine_takes_is_told(
     check: str,
     cases: dict[str, Case],
-    both: dict[Side, TimedServer],
+    both: dict[Side, ServerProgram],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -257,7 +257,7 @@ def test_what_the_machine_takes_is_told(
 
 
 def test_a_load_generator_that_has_no_time_left_is_told(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     """The load generator shares its processor with others: it is what limits the throughput."""
     with burning(pinning.client, processes=3):
@@ -272,7 +272,7 @@ def test_a_load_generator_that_has_no_time_left_is_told(
 
 def test_a_server_that_does_not_answer_ends_the_trial(
     cases: dict[str, Case],
-    both: dict[Side, TimedServer],
+    both: dict[Side, ServerProgram],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -284,7 +284,7 @@ def test_a_server_that_does_not_answer_ends_the_trial(
 
 
 def test_a_load_generator_that_is_killed_ends_the_trial(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     killer = threading.Thread(target=kill_when_there, args=("zerolap-load", str(tmp_path), "--cpus"))
     killer.start()
@@ -295,7 +295,7 @@ def test_a_load_generator_that_is_killed_ends_the_trial(
 
 
 def test_a_server_that_is_killed_ends_the_trial_with_its_end(
-    cases: dict[str, Case], both: dict[Side, TimedServer], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
     killer = threading.Thread(target=kill_server_of, args=(tmp_path / "t" / "head" / "server",))
     killer.start()

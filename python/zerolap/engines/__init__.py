@@ -1,17 +1,23 @@
 """What measures: each engine turns builds, a case and a seed into measurements."""
 
 from zerolap.engines.counted import Counted, CountedTrial, count, missing_for_counting
-from zerolap.engines.timed import Timed, TimedServer, TimedStart, time_start
+from zerolap.engines.sampled import Sampled, SampledTrial, missing_for_sampling, sample
+from zerolap.engines.side import ServerProgram
+from zerolap.engines.timed import Timed, TimedStart, time_start
 from zerolap.engines.windows import Requests
 
 __all__ = [
     "Counted",
     "CountedTrial",
     "Requests",
+    "Sampled",
+    "SampledTrial",
+    "ServerProgram",
     "Timed",
-    "TimedServer",
     "TimedStart",
     "count",
     "missing_for_counting",
+    "missing_for_sampling",
+    "sample",
     "time_start",
 ]

@@ -14,25 +14,16 @@ from pathlib import Path
 
 from zerolap.cases import Case
 from zerolap.engines import timed_checks
-from zerolap.engines.dataset import prepare
 from zerolap.engines.disturbance import watch
-from zerolap.engines.load import load_program, timed_arguments
 from zerolap.engines.pairing import choose_requests, run_pairs
+from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes
 from zerolap.records import Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
-from zerolap.server import find_server, read_resident_bytes, start
+from zerolap.server import read_resident_bytes
 
 MEMORY_RESERVE_BYTES = 256 << 20
 """What has to stay free beside a second server as large as the first."""
-
-
-@dataclass(frozen=True)
-class TimedServer:
-    """A program with the settings that it is started with."""
-
-    program: Path
-    settings: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -43,7 +34,7 @@ class TimedStart:
     """
 
     case: Case
-    servers: Mapping[Side, TimedServer]
+    servers: Mapping[Side, ServerProgram]
     seed: int
     directory: Path
     pinning: Pinning
@@ -119,7 +110,7 @@ def _time_together(plan: TimedStart) -> Timed:
         for side in plan.servers:
             _require_memory(sides.values())
             try:
-                sides[side], found[side] = _set_up(stack, plan, side)
+                sides[side], found[side] = set_up(stack, _setup(plan, side))
             except TrialFailed as fault:
                 raise _named(fault, side, plan.servers) from fault
         with _naming_the_dead(sides), watch(lambda: sum(side.used_ns() for side in sides.values())) as disturbance:
@@ -144,34 +135,8 @@ def _require_memory(running: Iterable[TimedSide]) -> None:
         raise _DoesNotFitTwice
 
 
-def _set_up(stack: contextlib.ExitStack, plan: TimedStart, side: Side) -> tuple[TimedSide, list[Check]]:
-    """Start and fill a server, connect a load generator to it, and warm both up."""
-    wanted = plan.servers[side]
-    directory = plan.directory / side
-    directory.mkdir()
-    log, load_log = plan.directory / f"{side}.log", plan.directory / f"{side}-load.log"
-    processors = ",".join(str(processor) for processor in plan.pinning.server)
-    server = stack.enter_context(
-        start(
-            wanted.program,
-            {**plan.case.config, **wanted.settings},
-            directory,
-            log=log,
-            prefix=["taskset", "--cpu-list", processors],
-        )
-    )
-
-    def refill() -> None:
-        server.command("FLUSHALL")
-        prepare(server, plan.case, plan.seed, load_log)
-
-    try:
-        checks = prepare(server, plan.case, plan.seed, load_log)
-        arguments = timed_arguments(plan.case, plan.seed, plan.pinning.client)
-        load = stack.enter_context(load_program(server.socket, load_log, arguments))
-    except TrialFailed as fault:
-        raise fault if server.alive else server.failure(fault.message) from fault
-    return TimedSide(server, find_server(server.launched, str(directory / "server")), load, plan.case, refill), checks
+def _setup(plan: TimedStart, side: Side) -> SideSetup:
+    return SideSetup(plan.servers[side], plan.case, plan.seed, plan.directory, plan.pinning, name=side)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.engines import Timed, TimedServer, TimedStart, time_start
+from zerolap.engines import ServerProgram, Timed, TimedStart, time_start
 from zerolap.host import Pinning, measure_noise
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, disk_full
@@ -94,7 +94,7 @@ def _one_start(trials: TimedTrials, plan: StartPlan, pinning: Pinning, seed: int
             TimedStart(
                 case=trials.case,
                 servers={
-                    side: TimedServer(under_test.server.program, under_test.settings)
+                    side: ServerProgram(under_test.server.program, under_test.settings)
                     for side, under_test in plan.sides.items()
                 },
                 seed=seed,

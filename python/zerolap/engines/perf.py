@@ -1,0 +1,121 @@
+"""perf as a child process: it records a process between two moments, by its own control channel."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+from zerolap.records import EnvironmentMissing, TrialFailed
+from zerolap.sandbox import Process, launch
+
+FREQUENCY_HZ = 1999
+"""Odd, so that it does not keep step with timers."""
+STACK_BYTES = 16384
+"""Of each sample's stack are copied: the server's binaries have no frame pointers that could be followed instead."""
+ANSWER_SECONDS = 20
+PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
+
+
+def missing_for_sampling() -> tuple[str, str] | None:
+    """Return why nothing can be sampled here and what to do about it; none if it can."""
+    if which("perf") is None:
+        return "perf is not installed", "apt-get install linux-perf"
+    tried = subprocess.run(
+        ["perf", "record", "--event", "cpu-clock", "--output", "/dev/null", "true"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tried.returncode != 0:
+        words = [line.strip() for line in tried.stderr.splitlines() if line.strip()] or ["it does not say why"]
+        return f"perf may not record: {words[0]}", PERMISSION_HINT
+    return None
+
+
+def sampling_event() -> str:
+    """Return what samples are taken by: cycles where the processor's counters can be read, else a timer."""
+    tried = subprocess.run(
+        ["perf", "stat", "--field-separator=,", "--event", "cycles:u", "true"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    counted = any(line.partition(",")[0].isdigit() for line in tried.stderr.splitlines())
+    return "cycles" if tried.returncode == 0 and counted else "cpu-clock"
+
+
+@dataclass
+class Recorder:
+    """A perf that waits: it records between `begin` and `end`."""
+
+    process: Process
+    orders: int
+    answers: int
+
+    def begin(self) -> None:
+        """Let it record; raises `TrialFailed` if it does not."""
+        self._order("enable")
+
+    def end(self) -> None:
+        """Let it write what it recorded; raises `TrialFailed` if it fails."""
+        self._order("disable")
+        os.kill(self.process.number, signal.SIGINT)
+        try:
+            code = self.process.wait(ANSWER_SECONDS)
+        except subprocess.TimeoutExpired as late:
+            raise TrialFailed("perf does not end") from late
+        # Having been told to end by a signal, it ends with it.
+        if code not in (0, -signal.SIGINT):
+            raise self._failed()
+
+    def _order(self, order: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self.orders, f"{order}\n".encode())
+        self._wait_for_answer()
+
+    def _wait_for_answer(self) -> None:
+        end = time.monotonic() + ANSWER_SECONDS
+        while time.monotonic() < end:
+            if select.select([self.answers], [], [], 0.1)[0] and b"ack" in os.read(self.answers, 64):
+                return
+            if self.process.returncode is not None:
+                break
+        raise self._failed()
+
+    def _failed(self) -> TrialFailed:
+        return TrialFailed("perf failed", hint=PERMISSION_HINT, details=self.process.output_tail(10))
+
+
+@contextlib.contextmanager
+def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
+    """Have perf ready to record all threads of a process into `data`; it ends with the context.
+
+    Raises `EnvironmentMissing` if there is no perf.
+    """
+    orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
+    for channel in (orders, answers):
+        os.mkfifo(channel)
+    command = ["perf", "record", "--event", event, "--freq", str(FREQUENCY_HZ), "--pid", str(process)]
+    command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
+    command += ["--no-buildid-cache", "--output", str(data)]
+    with contextlib.ExitStack() as stack:
+        opened = []
+        for channel in (orders, answers):
+            # Opened for both, a channel neither blocks here nor ends when the other side is late.
+            opened.append(os.open(channel, os.O_RDWR | os.O_NONBLOCK))
+            stack.callback(os.close, opened[-1])
+        variables = {"PATH": os.environ.get("PATH", ""), "LANG": "C", "HOME": str(data.parent)}
+        log = data.with_suffix(".log")
+        try:
+            perf = stack.enter_context(launch(command, environment=variables, output=log))
+        except EnvironmentMissing as missing:
+            raise EnvironmentMissing("perf is not installed", hint="apt-get install linux-perf") from missing
+        yield Recorder(perf, *opened)
