@@ -50,6 +50,10 @@ class Bar:
         """Tell that timed trials begin."""
         self._start(_cases("timing", cases), None)
 
+    def sampling(self, cases: int) -> None:
+        """Tell that sampled passes begin."""
+        self._start(_cases("sampling", cases), None)
+
     def trial_done(self, case: str, done: int, expected: int) -> None:
         """Move the bar."""
         if self._task is not None:

@@ -1,5 +1,6 @@
 """`zerolap compare`: two servers in, verdicts and reasons out."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -28,6 +29,16 @@ BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting of th
 HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the head.", metavar="KEY=VALUE")]
 
 
+class WhichStacks(StrEnum):
+    """Which cases are sampled."""
+
+    CHANGED = "changed"
+    ALL = "all"
+
+
+Stacks = Annotated[WhichStacks, typer.Option(help="Which cases get stacks: those that changed, or all.")]
+
+
 @app.command(help=HELP, no_args_is_help=True)
 def compare(
     base: Annotated[str, typer.Argument(metavar="BASE", show_default=False)],
@@ -37,7 +48,8 @@ def compare(
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,
     group: options.Group = None,
-    engine: options.Engine = "counted",
+    engine: options.Engine = None,
+    stacks: Stacks = WhichStacks.CHANGED,
     budget: options.Budget = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
@@ -65,13 +77,14 @@ def compare(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    chosen, notes = _engines(engine, quick=quick)
     shared = options.server_settings(config)
     request = CompareRequest(
         base=resolve(base, repo),
         head=resolve(head, repo),
         cases=selected_cases(cases_directory, cases, command, group),
         settings=Settings(
-            engines=options.engines(engine, quick=quick),
+            engines=chosen,
             min_effect=options.min_effects(min_effect),
             q=Q,
             budget_seconds=options.seconds(budget),
@@ -81,8 +94,25 @@ def compare(
         command_line=options.command_line(),
         base_settings=shared | options.server_settings(base_config),
         head_settings=shared | options.server_settings(head_config),
+        all_stacks=stacks is WhichStacks.ALL,
+        notes=notes,
     )
     with Store.open(store) as results:
         comparison = compare_servers(request, results, Silent() if quiet else Bar())
     write_comparison(comparison, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(exit_code(comparison, fail_on))
+
+
+def _engines(text: str | None, *, quick: bool) -> tuple[list[str], list[str]]:
+    """Return the engines to use, and what is to be said of one that is left out as it cannot work here."""
+    from zerolap.engines import missing_for_sampling
+    from zerolap.errors import UsageError
+
+    chosen = options.engines(text, ["counted", "timed", "sampled"], quick=quick)
+    if chosen == ["sampled"]:
+        raise UsageError("`--engine sampled` alone judges nothing", hint="--engine timed,sampled, or zerolap run")
+    missing = missing_for_sampling() if text is None and "sampled" in chosen else None
+    if missing is None:
+        return chosen, []
+    chosen.remove("sampled")
+    return chosen, [f"no stacks of what changed: {missing.reason} ({missing.remedy})"]

@@ -13,7 +13,7 @@ import typer
 from zerolap.errors import UsageError
 
 DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
-ENGINES = ("counted", "timed")
+ENGINES = ("counted", "timed", "sampled")
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -36,7 +36,10 @@ Command = Annotated[
     list[str] | None, typer.Option("--command", help="Only cases with this command, such as XADD.", metavar="NAME")
 ]
 Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
-Engine = Annotated[str, typer.Option(help="Engines, separated by commas.", metavar="NAMES")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Engines, separated by commas: counted, timed, sampled.", metavar="NAMES", show_default=False),
+]
 Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
 MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Data sets and requests scaled down to a tenth.")]
@@ -81,8 +84,10 @@ def min_effects(text: str) -> dict[str, float]:
     return effects
 
 
-def engines(text: str, *, quick: bool = False) -> list[str]:
-    """Return the engines named; raises `UsageError` for one that this version does not have, or nothing to do."""
+def engines(text: str | None, default: list[str], *, quick: bool = False) -> list[str]:
+    """Return the engines named, or the default ones; raises `UsageError` for an unknown one, or nothing to do."""
+    if text is None:
+        return ["counted"] if quick else default
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         _require_engine(name)

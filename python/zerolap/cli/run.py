@@ -32,7 +32,7 @@ def run(
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,
     group: options.Group = None,
-    engine: options.Engine = "counted",
+    engine: options.Engine = None,
     budget: options.Budget = None,
     quick: options.Quick = False,
     config: options.Config = None,
@@ -58,7 +58,7 @@ def run(
         server=resolve(server, repo),
         cases=selected_cases(cases_directory, cases, command, group),
         settings=Settings(
-            engines=options.engines(engine, quick=quick),
+            engines=options.engines(engine, ["counted", "timed"], quick=quick),
             min_effect=options.min_effects(""),
             q=Q,
             budget_seconds=options.seconds(budget),

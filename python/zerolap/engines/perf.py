@@ -22,10 +22,18 @@ ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 
 
-def missing_for_sampling() -> tuple[str, str] | None:
-    """Return why nothing can be sampled here and what to do about it; none if it can."""
+@dataclass(frozen=True)
+class Missing:
+    """Why something cannot work here, and what to do about it."""
+
+    reason: str
+    remedy: str
+
+
+def missing_for_sampling() -> Missing | None:
+    """Return why nothing can be sampled here; none if it can."""
     if which("perf") is None:
-        return "perf is not installed", "apt-get install linux-perf"
+        return Missing("perf is not installed", "apt-get install linux-perf")
     tried = subprocess.run(
         ["perf", "record", "--event", "cpu-clock", "--output", "/dev/null", "true"],
         stdin=subprocess.DEVNULL,
@@ -35,7 +43,7 @@ def missing_for_sampling() -> tuple[str, str] | None:
     )
     if tried.returncode != 0:
         words = [line.strip() for line in tried.stderr.splitlines() if line.strip()] or ["it does not say why"]
-        return f"perf may not record: {words[0]}", PERMISSION_HINT
+        return Missing(f"perf may not record: {words[0]}", PERMISSION_HINT)
     return None
 
 

@@ -3,5 +3,15 @@
 from zerolap.explain.attribution import SourceFunction
 from zerolap.explain.causes import explain_cause
 from zerolap.explain.findings import Evidence, explain_change
+from zerolap.explain.times import SampledFunction, SampledSide, explain_times, with_times
 
-__all__ = ["Evidence", "SourceFunction", "explain_cause", "explain_change"]
+__all__ = [
+    "Evidence",
+    "SampledFunction",
+    "SampledSide",
+    "SourceFunction",
+    "explain_cause",
+    "explain_change",
+    "explain_times",
+    "with_times",
+]

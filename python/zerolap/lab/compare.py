@@ -12,7 +12,7 @@ from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import Bank, undecided
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
-from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
+from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
 from zerolap.lab.timing import DECIDING
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
@@ -29,7 +29,10 @@ from zerolap.store import Store
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What to compare; `base_settings` and `head_settings` are given to the servers when they start."""
+    """What to compare; `base_settings` and `head_settings` are given to the servers when they start.
+
+    With `all_stacks` every case is sampled, not only those that changed; `notes` belong to the result.
+    """
 
     base: Source
     head: Source
@@ -38,6 +41,8 @@ class CompareRequest:
     command_line: str
     base_settings: Mapping[str, str] = field(default_factory=dict)
     head_settings: Mapping[str, str] = field(default_factory=dict)
+    all_stacks: bool = False
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,8 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
 
     Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it; what was measured is kept.
     """
-    if "counted" in request.settings.engines:
-        require_counting()
-    for note in sandbox_note():
+    require_instruments(request.settings.engines)
+    for note in [*sandbox_note(), *request.notes]:
         progress.note(note)
     sides = _build(request, store, progress)
     comparison = _begin(request, sides)
@@ -91,6 +95,7 @@ def _work(begun: _Begun) -> Work:
         settings=request.settings,
         enough=lambda found: not undecided(found, request.settings, len(request.cases)),
         on_counted=lambda trials: _record_case(trials, begun),
+        worth_sampling=lambda measured: _worth_sampling(begun, measured),
         bank=begun.bank[DECIDING],
     )
 
@@ -122,7 +127,7 @@ def _begin(request: CompareRequest, sides: Mapping[Side, SideUnderTest]) -> Comp
         platform=fingerprint(),
         settings=request.settings,
         summary=Summary(regression=0, improvement=0, same=0, unsure=0, invalid=0, machine_seconds=0.0),
-        notes=sandbox_note(),
+        notes=[*sandbox_note(), *request.notes],
         cases=[],
     )
 
@@ -151,6 +156,15 @@ def _conclude(begun: _Begun, measured: Measured, state: str) -> Comparison:
     )
     store.finish(concluded)
     return concluded
+
+
+def _worth_sampling(begun: _Begun, measured: Measured) -> list[Case]:
+    """Return the cases that changed, or all that are valid where stacks of all are asked for."""
+    request = begun.request
+    results = conclude(measured, request.cases, request.settings, begun.bank, None)
+    changed = ("regression", "improvement")
+    wanted = {one.case for one in results if one.verdict in changed or (request.all_stacks and one.validity.valid)}
+    return [case for case in request.cases if case.name in wanted]
 
 
 def _record_case(trials: CaseTrials, begun: _Begun) -> None:

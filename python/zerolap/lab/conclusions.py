@@ -1,18 +1,21 @@
 """What all engines' trials of a case come to together."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from zerolap.cases import Case
-from zerolap.explain import explain_cause
+from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import Bank, judge_case, judge_timings
 from zerolap.lab.measuring import Measured
+from zerolap.lab.sampling import SampledTrials
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import (
     CaseResult,
     CaseVerdict,
+    Check,
     Finding,
     Measurement,
     Settings,
@@ -59,7 +62,7 @@ def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: 
         confirmed=is_confirmed(verdicts) and word != "invalid",
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(word, verdicts, counted, timed, explainer) if explainer else [],
+        findings=_findings(word, verdicts, _Trials.of(case, measured), explainer) if explainer else [],
         failure=_failure_text(_failure(counted, timed), cut_short=cut_short),
     )
 
@@ -90,28 +93,57 @@ def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None
     return "the budget was used up before it was decided" if cut_short else None
 
 
-def _findings(
-    word: CaseVerdict,
-    verdicts: Sequence[Verdict],
-    counted: CaseTrials | None,
-    timed: TimedTrials | None,
-    explainer: Explainer,
-) -> list[Finding]:
-    """Return reasons for a change, what counting and timing say together, and what could not be timed."""
-    findings: list[Finding] = []
+@dataclass(frozen=True)
+class _Trials:
+    """What the engines measured of one case."""
+
+    counted: CaseTrials | None
+    timed: TimedTrials | None
+    sampled: SampledTrials | None
+
+    @classmethod
+    def of(cls, case: Case, measured: Measured) -> "_Trials":
+        return cls(measured.counted.get(case.name), measured.timed.get(case.name), measured.sampled.get(case.name))
+
+
+def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
+    """Return reasons for a change, what counting and timing say together, and what could not be measured."""
     if word == "invalid":
-        return findings
-    changed = _changed_work(verdicts)
-    if changed is not None and counted is not None and (word in ("regression", "improvement")):
-        findings += explainer.explain(counted, changed.metric)
+        return []
+    findings = _reasons(verdicts, trials, explainer) if word in ("regression", "improvement") else []
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    disturbed = timed.disturbance() if timed is not None else []
-    if disturbed:
-        said = "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in disturbed)
-        findings.append(Finding(kind="limits", rank=0, text=f"No timed verdict: {said}."))
+    findings += [Finding(kind="limits", rank=0, text=text) for text in _not_measured(trials)]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
+
+
+def _reasons(verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
+    """Return the functions behind a change: of the work where it changed, else of the time."""
+    times = explainer.times(trials.sampled, verdicts) if trials.sampled is not None else None
+    changed = _changed_work(verdicts)
+    if changed is None or trials.counted is None:
+        return explain_times(*times) if times is not None else []
+    findings = explainer.explain(trials.counted, changed.metric)
+    return with_times(findings, *times) if times is not None else findings
+
+
+def _not_measured(trials: _Trials) -> list[str]:
+    """Return the sentences on engines that have nothing to say of the case, and why."""
+    told = []
+    disturbance = trials.timed.disturbance() if trials.timed is not None else []
+    if disturbance:
+        told.append(f"No timed verdict: {_held_against(disturbance)}.")
+    if trials.sampled is not None and trials.sampled.failure is not None:
+        told.append(f"No stacks: {trials.sampled.failure.message}.")
+    elif trials.sampled is not None and not trials.sampled.usable:
+        failed = [check for one in trials.sampled.measurements.values() for check in one.validity.failed]
+        told.append(f"No stacks: {_held_against(failed)}.")
+    return told
+
+
+def _held_against(checks: Sequence[Check]) -> str:
+    return "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in checks)
 
 
 def _changed_work(verdicts: Sequence[Verdict]) -> Verdict | None:

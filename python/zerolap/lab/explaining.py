@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from zerolap import _core
 from zerolap.build import BuiltServer
-from zerolap.explain import Evidence, SourceFunction, explain_change
+from zerolap.explain import Evidence, SampledSide, SourceFunction, explain_change
+from zerolap.lab.sampling import SampledTrials, sampled_side
 from zerolap.lab.trials import CaseTrials
-from zerolap.records import CallGraph, Changes, Finding, Measurement
+from zerolap.records import CallGraph, Changes, Finding, Measurement, Verdict
 from zerolap.store import Blobs
 
 
@@ -39,6 +40,15 @@ class Explainer:
                 metric=metric,
             )
         )
+
+    def times(self, trials: SampledTrials, verdicts: Sequence[Verdict]) -> tuple[SampledSide, SampledSide] | None:
+        """Return what functions cost in time on both sides; none where stacks are missing or not valid."""
+        if not trials.usable or trials.measurements.keys() != {"base", "head"}:
+            return None
+        timed = next((one for one in verdicts if one.metric == "cpu_ns_per_op"), None)
+        base = sampled_side(trials.measurements["base"], timed.base if timed else None, self._blobs)
+        head = sampled_side(trials.measurements["head"], timed.head if timed else None, self._blobs)
+        return None if base is None or head is None else (base, head)
 
     def _graph(self, measurements: Sequence[Measurement]) -> CallGraph:
         graphs = [self._blobs.get(one.profile) for one in measurements if one.profile is not None]

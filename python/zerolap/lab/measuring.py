@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from zerolap.cases import Case
 from zerolap.lab.progress import Progress
 from zerolap.lab.recording import record_events
+from zerolap.lab.sampling import SampledTrials, SamplingPlan, measure_sampled
 from zerolap.lab.session import trials_at_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.timing import TimingPlan, measure_timed
@@ -21,10 +22,15 @@ class Measured:
 
     counted: dict[str, CaseTrials] = field(default_factory=dict)
     timed: dict[str, TimedTrials] = field(default_factory=dict)
+    sampled: dict[str, SampledTrials] = field(default_factory=dict)
 
     def cases(self, order: Sequence[Case]) -> list[Case]:
         """Return the cases that were measured at all, in the order given."""
-        return [case for case in order if case.name in self.counted or self._was_timed(case.name)]
+        return [
+            case
+            for case in order
+            if case.name in self.counted or self._was_timed(case.name) or case.name in self.sampled
+        ]
 
     def _was_timed(self, name: str) -> bool:
         trials = self.timed.get(name)
@@ -35,7 +41,11 @@ class Measured:
         counted = sum(
             one.seconds for trials in self.counted.values() for side in trials.measurements.values() for one in side
         )
-        return counted + sum(trials.seconds() for trials in self.timed.values())
+        return (
+            counted
+            + sum(trials.seconds() for trials in self.timed.values())
+            + sum(trials.seconds() for trials in self.sampled.values())
+        )
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,8 @@ class Work:
     """What to measure; `identity` is the run's or comparison's.
 
     `enough` says of a case's counted measurements whether they suffice; `on_counted` is called with each case once it
-    is counted. `bank` is what the platform said of the spread of starts in the metric that decides.
+    is counted; `worth_sampling` says which cases are sampled once the others have been measured. `bank` is what the
+    platform said of the spread of starts in the metric that decides.
     """
 
     identity: str
@@ -52,11 +63,12 @@ class Work:
     settings: Settings
     enough: Callable[[Mapping[Side, Sequence[Measurement]]], bool]
     on_counted: Callable[[CaseTrials], None]
+    worth_sampling: Callable[[Measured], Sequence[Case]]
     bank: Sequence[Spread] = ()
 
 
 def measure(work: Work, store: Store, progress: Progress, measured: Measured) -> None:
-    """Count all cases, then time those that may be; `measured` holds at any time what there is.
+    """Count all cases, time those that may be, sample those worth it; `measured` holds at any time what there is.
 
     Raises what the engines raise, and `KeyboardInterrupt` once the user stops it.
     """
@@ -79,3 +91,9 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
         progress.timing(len(cases))
         timing = TimingPlan(cases, work.sides, settings, work.bank, deadline, progress.trial_done)
         measure_timed(timing, work.identity, store, measured.timed)
+    if "sampled" in settings.engines:
+        chosen = work.worth_sampling(measured)
+        if chosen:
+            progress.sampling(len(chosen))
+            sampling = SamplingPlan(chosen, work.sides, settings.seed, deadline, progress.trial_done)
+            measure_sampled(sampling, work.identity, store, measured.sampled)

@@ -18,6 +18,9 @@ class Progress(Protocol):
     def timing(self, cases: int) -> None:
         """Timed trials begin: of so many cases."""
 
+    def sampling(self, cases: int) -> None:
+        """Sampled passes begin: of so many cases."""
+
     def trial_done(self, case: str, done: int, expected: int) -> None:
         """A trial ended, the `done`th of about `expected` in all."""
 
@@ -38,6 +41,9 @@ class Silent:
         """Ignore it."""
 
     def timing(self, cases: int) -> None:
+        """Ignore it."""
+
+    def sampling(self, cases: int) -> None:
         """Ignore it."""
 
     def trial_done(self, case: str, done: int, expected: int) -> None:

@@ -4,31 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from zerolap import _core
 from zerolap.build import Builder, Source
 from zerolap.cases import Case
 from zerolap.host import fingerprint
-from zerolap.judge import MIN_BLOCKS, case_validity
+from zerolap.judge import MIN_BLOCKS
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
-from zerolap.lab.session import builds_directory, new_id, now, require_counting, sandbox_note
-from zerolap.lab.timed_trials import TimedTrials
+from zerolap.lab.run_case import run_case
+from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
-    CallGraph,
-    FunctionCost,
     Interrupted,
-    Measurement,
-    RunCase,
     RunReport,
     Settings,
-    Validity,
     ZerolapError,
 )
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
-
-LISTED_FUNCTIONS = 10
 
 EndState: TypeAlias = Literal["done", "interrupted", "failed"]
 
@@ -49,8 +41,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
 
     Raises as `compare` does.
     """
-    if "counted" in request.settings.engines:
-        require_counting()
+    require_instruments(request.settings.engines)
     for note in sandbox_note():
         progress.note(note)
     try:
@@ -79,6 +70,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
         settings=request.settings,
         enough=lambda found: len(found["base"]) >= MIN_BLOCKS,
         on_counted=lambda trials: _record_case(trials, report, store),
+        worth_sampling=lambda measured: _worth_sampling(measured, request),
     )
     try:
         measure(work, store, progress, measured)
@@ -103,7 +95,7 @@ def _conclude(report: RunReport, request: RunRequest, measured: Measured, store:
         if counted is not None and counted.cut_short and not counted.measurements["base"]:
             left_out.append(case.name)
         else:
-            cases.append(_run_case(case, counted, measured.timed.get(case.name), store))
+            cases.append(run_case(case, measured, store))
     notes = [f"not measured, as the budget was used up: {', '.join(left_out)}"] if left_out else []
     concluded = report.model_copy(
         update={"cases": cases, "machine_seconds": measured.seconds(), "notes": [*report.notes, *notes]}
@@ -115,51 +107,15 @@ def _conclude(report: RunReport, request: RunRequest, measured: Measured, store:
 def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:
     """Store a case as soon as it is counted."""
     if trials.measurements["base"] or trials.failure is not None:
-        store.record_run_case(report.id, _run_case(trials.case, trials, None, store))
+        counted = Measured(counted={trials.case.name: trials})
+        store.record_run_case(report.id, run_case(trials.case, counted, store))
 
 
-def _run_case(case: Case, counted: CaseTrials | None, timed: TimedTrials | None, store: Store) -> RunCase:
-    """Put together what the engines measured; times that the machine disturbed are left out, and their checks told."""
-    from_counting = counted.measurements["base"] if counted is not None else []
-    from_timing = timed.measurements["base"] if timed is not None else []
-    validity = case_validity([*from_counting, *from_timing], [])
-    failure = next((one.failure for one in (counted, timed) if one is not None and one.failure is not None), None)
-    usable_times = from_timing if timed is not None and timed.usable else []
-    if timed is not None and timed.disturbed:
-        validity = case_validity(from_counting, []) if from_counting else Validity.of(timed.disturbed)
-    if failure is not None or not validity.checks:
-        validity = validity.model_copy(update={"valid": False})
-    return RunCase(
-        case=case.name,
-        commands=case.verbs,
-        group=case.group,
-        topology=case.topology,
-        validity=validity,
-        metrics=_means(from_counting) | _means(usable_times) if validity.valid else {},
-        functions=_costliest(from_counting, store) if validity.valid and from_counting else [],
-        samples=max(len(from_counting), len(usable_times)),
-        failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
-    )
-
-
-def _means(measured: Sequence[Measurement]) -> dict[str, float]:
-    if not measured:
-        return {}
-    names = [name for name in measured[0].metrics if all(name in one.metrics for one in measured)]
-    return {name: sum(one.metrics[name] for one in measured) / len(measured) for name in names}
-
-
-def _costliest(measured: Sequence[Measurement], store: Store) -> list[FunctionCost]:
-    graphs = [store.blobs.get(one.profile) for one in measured if one.profile is not None]
-    graph = CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
-    ranked = sorted(graph.functions, key=lambda function: -function.instructions)[:LISTED_FUNCTIONS]
+def _worth_sampling(measured: Measured, request: RunRequest) -> list[Case]:
+    """Return the cases that nothing spoke against so far."""
     return [
-        FunctionCost(
-            function=function.name,
-            file=None if function.file is None else graph.files[function.file],
-            self_instructions_per_op=function.instructions,
-            calls_per_op=function.calls,
-            share=function.instructions / graph.totals.instructions,
-        )
-        for function in ranked
+        case
+        for case in request.cases
+        if (case.name not in measured.counted or measured.counted[case.name].usable)
+        and (case.name not in measured.timed or measured.timed[case.name].failure is None)
     ]

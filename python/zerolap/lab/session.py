@@ -2,10 +2,11 @@
 
 import os
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerolap.engines import missing_for_counting
+from zerolap.engines import missing_for_counting, missing_for_sampling
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import available
 from zerolap.store import Store
@@ -31,11 +32,16 @@ def trials_at_once() -> int:
     return max(1, len(os.sched_getaffinity(0)))
 
 
-def require_counting() -> None:
-    """Raise `EnvironmentMissing` if nothing can be counted here."""
-    missing = missing_for_counting()
-    if missing is not None:
-        raise EnvironmentMissing(f"no counted trials: {missing}", hint="apt-get install valgrind")
+def require_instruments(engines: Sequence[str]) -> None:
+    """Raise `EnvironmentMissing` if one of the engines cannot work here."""
+    if "counted" in engines:
+        missing = missing_for_counting()
+        if missing is not None:
+            raise EnvironmentMissing(f"no counted trials: {missing}", hint="apt-get install valgrind")
+    if "sampled" in engines:
+        unsampled = missing_for_sampling()
+        if unsampled is not None:
+            raise EnvironmentMissing(f"no stacks: {unsampled.reason}", hint=unsampled.remedy)
 
 
 def sandbox_note() -> list[str]:

@@ -26,9 +26,9 @@ class Finding(Record):
 
     `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
     few functions explain the change; `cause` which kind of cause it points to that counting and timing differ; `limits`
-    says what could not be seen and why. `instructions_per_op` counts the
-    function with all it calls; `self_instructions_per_op` without. `share_of_change` is the part of the case's whole
-    change that this finding explains.
+    says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
+    `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
+    `share_of_change` is the part of the case's whole change that this finding explains.
     """
 
     kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
@@ -39,6 +39,8 @@ class Finding(Record):
     instructions_per_op: PerSide | None = None
     self_instructions_per_op: PerSide | None = None
     calls_per_op: PerSide | None = None
+    cpu_ns_per_op: PerSide | None = None
+    self_cpu_ns_per_op: PerSide | None = None
     share_of_change: float | None = None
     in_diff: bool | None = None
     callers: list[Caller] = []

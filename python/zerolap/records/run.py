@@ -12,12 +12,16 @@ RUN_SCHEMA = "zerolap.run/1"
 
 
 class FunctionCost(Record):
-    """A function's own instructions and its calls per request."""
+    """A function's own instructions, calls and sampled time per request, each null where it was not measured.
+
+    `share` is its part of the case's time where that was sampled, else of the instructions.
+    """
 
     function: str
     file: str | None
-    self_instructions_per_op: float
-    calls_per_op: float
+    self_instructions_per_op: float | None = None
+    calls_per_op: float | None = None
+    self_cpu_ns_per_op: float | None = None
     share: float
 
 

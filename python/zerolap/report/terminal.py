@@ -147,12 +147,16 @@ def _show_functions(lines: Lines, case: RunCase) -> None:
         return
     functions = case.functions[:REASONS]
     shares = [f"{function.share:.1%}".replace("%", " %") for function in functions]
-    lines.table(
-        [
-            Column("  share", ["  " + share for share in shares], right=True),
-            Column("instructions", [count(one.self_instructions_per_op) for one in functions], right=True),
-            Column("calls", [count(one.calls_per_op) for one in functions], right=True),
-            Column("function", [one_line(one.function) for one in functions]),
-            Column("file", [one_line(one.file or "") for one in functions], dispensable=1),
-        ]
-    )
+    columns = [Column("  share", ["  " + share for share in shares], right=True)]
+    for header, values in (
+        ("ns", [one.self_cpu_ns_per_op for one in functions]),
+        ("instructions", [one.self_instructions_per_op for one in functions]),
+        ("calls", [one.calls_per_op for one in functions]),
+    ):
+        if any(value is not None for value in values):
+            columns.append(Column(header, ["" if value is None else count(value) for value in values], right=True))
+    columns += [
+        Column("function", [one_line(one.function) for one in functions]),
+        Column("file", [one_line(one.file or "") for one in functions], dispensable=1),
+    ]
+    lines.table(columns)

@@ -92,7 +92,7 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
 
 
 def culprit_figures(finding: Finding) -> list[str]:
-    """Return a culprit's numbers in words: share, calls and instructions per request."""
+    """Return a culprit's numbers in words: share, calls, instructions and time per request."""
     figures = []
     if finding.share_of_change is not None:
         figures.append(f"{finding.share_of_change * 100:.0f} % of the change")
@@ -102,6 +102,10 @@ def culprit_figures(finding: Finding) -> list[str]:
         own = finding.self_instructions_per_op
         of_its_own = f" (its own {per_side(own)})" if own is not None else ""
         figures.append(f"{metric_label('instructions_per_op')} {per_side(finding.instructions_per_op)}{of_its_own}")
+    if finding.cpu_ns_per_op is not None:
+        own = finding.self_cpu_ns_per_op
+        of_its_own = f" (its own {per_side(own)})" if own is not None else ""
+        figures.append(f"sampled ns per request {per_side(finding.cpu_ns_per_op)}{of_its_own}")
     return figures
 
 

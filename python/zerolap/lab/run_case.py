@@ -1,0 +1,92 @@
+"""What the engines measured of one case of a run, put together."""
+
+from collections.abc import Sequence
+
+from zerolap import _core
+from zerolap.cases import Case
+from zerolap.judge import case_validity
+from zerolap.lab.measuring import Measured
+from zerolap.lab.sampling import SampledTrials, sampled_side
+from zerolap.records import CallGraph, FunctionCost, Measurement, RunCase, Validity
+from zerolap.store import Store
+
+LISTED_FUNCTIONS = 10
+
+
+def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
+    """Return the case's metrics and costliest functions; times that the machine disturbed are left out, and told."""
+    counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
+    sampled = measured.sampled.get(case.name)
+    from_counting = counted.measurements["base"] if counted is not None else []
+    from_timing = timed.measurements["base"] if timed is not None else []
+    from_sampling = [sampled.measurements["base"]] if sampled is not None and sampled.measurements else []
+    validity = case_validity([*from_counting, *from_timing, *from_sampling], [])
+    failure = next((one.failure for one in (counted, timed, sampled) if one is not None and one.failure), None)
+    usable_times = from_timing if timed is not None and timed.usable else []
+    if timed is not None and timed.disturbed:
+        validity = case_validity(from_counting, []) if from_counting else Validity.of(timed.disturbed)
+    if failure is not None or not validity.checks:
+        validity = validity.model_copy(update={"valid": False})
+    metrics = _means(from_counting) | _means(usable_times)
+    return RunCase(
+        case=case.name,
+        commands=case.verbs,
+        group=case.group,
+        topology=case.topology,
+        validity=validity,
+        metrics=metrics if validity.valid else {},
+        functions=_costliest(from_counting, sampled, metrics.get("cpu_ns_per_op"), store) if validity.valid else [],
+        samples=max(len(from_counting), len(usable_times), len(from_sampling)),
+        failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
+    )
+
+
+def _means(measured: Sequence[Measurement]) -> dict[str, float]:
+    if not measured:
+        return {}
+    names = [name for name in measured[0].metrics if all(name in one.metrics for one in measured)]
+    return {name: sum(one.metrics[name] for one in measured) / len(measured) for name in names}
+
+
+def _costliest(
+    counted: Sequence[Measurement], sampled: SampledTrials | None, cpu_ns_per_op: float | None, store: Store
+) -> list[FunctionCost]:
+    """Return the functions that cost most: in time where stacks say so, else in instructions."""
+    by_work = {(one.function, one.file): one for one in _by_work(counted, store)}
+    side = None
+    if sampled is not None and sampled.usable and sampled.measurements:
+        side = sampled_side(sampled.measurements["base"], cpu_ns_per_op, store.blobs)
+    if side is None:
+        return list(by_work.values())[:LISTED_FUNCTIONS]
+    ranked = sorted(side.functions, key=lambda function: -side.own_ns(function))[:LISTED_FUNCTIONS]
+    costs = []
+    for name, file in ranked:
+        work = by_work.get((name, file))
+        costs.append(
+            FunctionCost(
+                function=name,
+                file=file,
+                self_instructions_per_op=work.self_instructions_per_op if work is not None else None,
+                calls_per_op=work.calls_per_op if work is not None else None,
+                self_cpu_ns_per_op=side.own_ns((name, file)),
+                share=side.own_ns((name, file)) / side.cpu_ns_per_op,
+            )
+        )
+    return costs
+
+
+def _by_work(measured: Sequence[Measurement], store: Store) -> list[FunctionCost]:
+    graphs = [store.blobs.get(one.profile) for one in measured if one.profile is not None]
+    if not graphs:
+        return []
+    graph = CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
+    return [
+        FunctionCost(
+            function=function.name,
+            file=None if function.file is None else graph.files[function.file],
+            self_instructions_per_op=function.instructions,
+            calls_per_op=function.calls,
+            share=function.instructions / graph.totals.instructions,
+        )
+        for function in sorted(graph.functions, key=lambda function: -function.instructions)
+    ]
