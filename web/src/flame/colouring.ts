@@ -81,13 +81,12 @@ export function changeLegend(): Swatch[] {
   return CHANGE_SWATCHES;
 }
 
-/** A colour laid over a ground; both as #rrggbb. */
-export function mixed(ground: string, colour: string, strength: number): string {
+/** A colour laid over a ground, both as #rrggbb, as a pixel: red is the lowest byte, opacity the highest. */
+export function mixed(ground: string, colour: string, strength: number): number {
   const part = (text: string, place: number) => Number.parseInt(text.slice(place, place + 2), 16);
-  const channels = [1, 3, 5].map((place) =>
-    Math.round(part(ground, place) + (part(colour, place) - part(ground, place)) * strength),
-  );
-  return `rgb(${channels.join(" ")})`;
+  const channel = (place: number) =>
+    Math.round(part(ground, place) + (part(colour, place) - part(ground, place)) * strength);
+  return ((255 << 24) | (channel(5) << 16) | (channel(3) << 8) | channel(1)) >>> 0;
 }
 
 function hash(text: string): number {

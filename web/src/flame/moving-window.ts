@@ -7,25 +7,29 @@ export class MovingWindow {
   end = 1;
   private from = { start: 0, end: 1 };
   private to = { start: 0, end: 1 };
+  private moves = false;
   private began: number | null = null;
 
   jump(start: number, end: number): void {
     this.start = start;
     this.end = end;
-    this.began = null;
+    this.moves = false;
   }
 
-  move(start: number, end: number, now: number): void {
+  /** The move begins with the next step, so that what is done until then skips none of it. */
+  move(start: number, end: number): void {
     this.from = { start: this.start, end: this.end };
     this.to = { start, end };
-    this.began = now;
+    this.moves = true;
+    this.began = null;
   }
 
   /** Moves to where it is by now; says whether it moves on. */
   step(now: number): boolean {
-    if (this.began === null) {
+    if (!this.moves) {
       return false;
     }
+    this.began ??= now;
     const part = Math.min(1, Math.max(0, (now - this.began) / MILLISECONDS));
     const eased = 1 - (1 - part) ** 3;
     this.start = this.from.start + (this.to.start - this.from.start) * eased;
@@ -33,6 +37,6 @@ export class MovingWindow {
     if (part === 1) {
       this.jump(this.to.start, this.to.end);
     }
-    return part < 1;
+    return this.moves;
   }
 }

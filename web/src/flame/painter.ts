@@ -1,8 +1,8 @@
-import { ByColour } from "./by-colour.ts";
 import { Cells, RUN } from "./cells.ts";
 import { type Colouring, mixed, type Swatch } from "./colouring.ts";
 import { at } from "./columns.ts";
 import type { Layout } from "./layout.ts";
+import { Strips } from "./strips.ts";
 import { cut } from "./words.ts";
 
 /** In pixels of the style. */
@@ -11,6 +11,9 @@ const FONT_SIZE = 12;
 const LABEL_INDENT = 4;
 const FEWEST_LETTERS = 3;
 const FADED = 0.25;
+
+/** Where the colours are among the pixels. */
+const [GROUND, RUNS, SWATCHES] = [0, 1, 2];
 
 /** What is drawn, wherever it is looked at from. */
 export interface Scene {
@@ -32,8 +35,9 @@ export class Painter {
   private readonly context: CanvasRenderingContext2D;
   private scene: Scene | null = null;
   private cells = new Cells(0);
-  private byColour = new ByColour(0);
-  private colours: string[] = [];
+  private readonly strips = new Strips();
+  /** The colours as pixels: ground, runs, the swatches, the swatches faded. */
+  private pixels = new Uint32Array(0);
   private ink = { text: "", ground: "", outline: "" };
   private ratio = 1;
   private letter = 7;
@@ -48,7 +52,6 @@ export class Painter {
     const size = scene.layout.left.length;
     if (scene.layout.tree !== this.scene?.layout.tree) {
       this.cells = new Cells(size);
-      this.byColour = new ByColour(size);
       this.labels = new Array<string>(size).fill("");
       this.letters = new Int32Array(size).fill(-1);
     }
@@ -60,6 +63,7 @@ export class Painter {
     this.ratio = ratio;
     this.canvas.width = Math.max(1, Math.round(width * ratio));
     this.canvas.height = Math.max(1, Math.round(height * ratio));
+    this.strips.resize(this.canvas.width, Math.ceil(height / ROW_HEIGHT) + 1);
     this.context.font = `${FONT_SIZE * ratio}px ui-monospace, monospace`;
     this.context.textBaseline = "middle";
     this.letter = this.context.measureText("MMMMMMMMMM").width / 10;
@@ -75,11 +79,12 @@ export class Painter {
     this.ink = { text: colour("--text"), ground: colour("--ground"), outline: colour("--accent") };
     const over = ({ property, strength }: Swatch) => mixed(this.ink.ground, colour(property), strength);
     const { swatches } = this.scene.colouring;
-    this.colours = [
-      colour("--flame-run"),
+    this.pixels = Uint32Array.from([
+      over({ property: "--ground", strength: 1 }),
+      over({ property: "--flame-run", strength: 1 }),
       ...swatches.map(over),
       ...swatches.map((swatch) => over({ ...swatch, strength: swatch.strength * FADED })),
-    ];
+    ]);
   }
 
   paint(place: Place, chosen: number | null): void {
@@ -89,17 +94,17 @@ export class Painter {
     }
     const height = ROW_HEIGHT * ratio;
     const top = place.top * ratio;
+    const firstRow = Math.floor(top / height);
     context.fillStyle = this.ink.ground;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     this.cells.collect(scene.layout, {
       start: place.start,
       end: place.end,
       pixels: this.canvas.width,
-      firstRow: Math.floor(top / height),
+      firstRow,
       endRow: Math.ceil((top + this.canvas.height) / height),
     });
-    this.byColour.sort(this.cells.count, this.colours.length, (cell) => this.colourOf(scene, cell));
-    this.fill(height, top);
+    this.fill(scene, firstRow, height, top);
     this.label(scene, height, top);
     if (chosen !== null) {
       this.outline(scene, place, chosen, height, top);
@@ -115,27 +120,24 @@ export class Painter {
   private colourOf({ colouring, matched }: Scene, cell: number): number {
     const node = at(this.cells.node, cell);
     if (node === RUN) {
-      return 0;
+      return RUNS;
     }
     const faded = matched !== null && at(matched, node) === 0;
-    return 1 + at(colouring.ofNode, node) + (faded ? colouring.swatches.length : 0);
+    return SWATCHES + at(colouring.ofNode, node) + (faded ? colouring.swatches.length : 0);
   }
 
-  private fill(height: number, top: number): void {
-    const { cells, byColour, context } = this;
-    for (let colour = 0; colour < this.colours.length; colour++) {
-      const [start, end] = [byColour.start(colour), byColour.end(colour)];
-      if (start < end) {
-        context.fillStyle = this.colours[colour] ?? "";
-      }
-      for (let index = start; index < end; index++) {
-        const cell = at(byColour.order, index);
-        const left = Math.max(0, Math.round(at(cells.left, cell)));
-        const right = Math.min(this.canvas.width, Math.round(at(cells.right, cell)));
-        const gap = right - left > 3 ? 1 : 0;
-        const above = Math.round(at(cells.row, cell) * height - top);
-        context.fillRect(left, above, Math.max(1, right - left - gap), height - 1);
-      }
+  private fill(scene: Scene, firstRow: number, height: number, top: number): void {
+    const { context, strips } = this;
+    strips.draw(
+      this.cells,
+      firstRow,
+      this.pixels[GROUND] ?? 0,
+      (cell) => this.pixels[this.colourOf(scene, cell)] ?? 0,
+    );
+    strips.stretch(context, firstRow * height - top, height);
+    context.fillStyle = this.ink.ground;
+    for (let row = firstRow + 1; row * height - top < this.canvas.height + height; row++) {
+      context.fillRect(0, Math.round(row * height - top) - 1, this.canvas.width, 1);
     }
   }
 

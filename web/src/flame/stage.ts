@@ -47,11 +47,13 @@ export class Stage {
     if (!sameLayout || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.window.jump(start, end);
     } else if (zoomed !== this.zoomed) {
-      this.window.move(start, end, performance.now());
+      this.window.move(start, end);
+    }
+    if (scene !== this.scene) {
+      this.painter.show(scene);
     }
     this.scene = scene;
     this.zoomed = zoomed;
-    this.painter.show(scene);
     this.draw();
   }
 
