@@ -45,12 +45,10 @@ export function FlameView({ tree, view, side, text }: Properties) {
     <>
       {changes === null ? <ObjectLegend objects={objects} /> : <ChangeLegend difference={changes} />}
       <p class="flame-found small">
+        <button type="button" class="choice" disabled={zoomed === 0} onClick={() => setPath([])}>
+          whole
+        </button>
         <span role="status">{search.fault ?? (matched !== null && found(tree, matched))}</span>
-        {zoomed !== 0 && (
-          <button type="button" class="choice" onClick={() => setPath([])}>
-            whole
-          </button>
-        )}
       </p>
       <FlameGraph scene={scene} zoomed={zoomed} zoom={zoom} back={back} label={labelOf(view, side)} />
     </>

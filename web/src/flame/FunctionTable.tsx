@@ -7,7 +7,7 @@ import { type FunctionCost, type FunctionOrder, functionCosts, sortedFunctions }
 import type { FlameTree } from "./tree.ts";
 import { bothSides, changeText } from "./words.ts";
 
-const SHOWN_FIRST = 25;
+const SHOWN_FIRST = 15;
 
 /** The same numbers for those who do not see the graph, or have little room for it. */
 export function FunctionTable({ tree }: { tree: FlameTree }) {
@@ -26,7 +26,7 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
   const shown = whole ? sorted : sorted.slice(0, SHOWN_FIRST);
   return (
     <div class="wide">
-      <table>
+      <table class="functions">
         <thead>
           <tr>
             <SortHeader by="function" {...header} />
@@ -44,7 +44,9 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
               <td class="number">{share(tree, one.own)}</td>
               <td class="number">{share(tree, one.inclusive)}</td>
               {unit !== null && (
-                <td class={`number ${one.sure ? "strong" : "quiet"}`}>{changeText(one.change ?? 0, unit)}</td>
+                <td class={`number ${one.sure ? "strong" : "quiet"}`}>
+                  {changeText(one.change ?? 0, unit).replace(" ", "\u00a0")}
+                </td>
               )}
             </tr>
           ))}
@@ -62,6 +64,6 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
 function share({ weights }: FlameTree, samples: FunctionCost["own"]): string {
   return bothSides(weights, (side) => {
     const name: SideName = side === weights.base ? "base" : "head";
-    return percent(shareOf(samples[name] ?? 0, side));
+    return percent(shareOf(samples[name] ?? 0, side)).replace(" ", "\u00a0");
   });
 }

@@ -10,10 +10,10 @@ export const ROW_HEIGHT = 18;
 const FONT_SIZE = 12;
 const LABEL_INDENT = 4;
 const FEWEST_LETTERS = 3;
-const FADED = 0.25;
+const FADED = 0.2;
 
 /** Where the colours are among the pixels. */
-const [GROUND, RUNS, SWATCHES] = [0, 1, 2];
+const [GROUND, RUNS, FADED_RUNS, SWATCHES] = [0, 1, 2, 3];
 
 /** What is drawn, wherever it is looked at from. */
 export interface Scene {
@@ -36,7 +36,7 @@ export class Painter {
   private scene: Scene | null = null;
   private cells = new Cells(0);
   private readonly strips = new Strips();
-  /** The colours as pixels: ground, runs, the swatches, the swatches faded. */
+  /** The colours as pixels: ground, runs, these faded, the swatches, these faded. */
   private pixels = new Uint32Array(0);
   private ink = { text: "", ground: "", outline: "" };
   private ratio = 1;
@@ -82,6 +82,7 @@ export class Painter {
     this.pixels = Uint32Array.from([
       over({ property: "--ground", strength: 1 }),
       over({ property: "--flame-run", strength: 1 }),
+      over({ property: "--flame-run", strength: FADED }),
       ...swatches.map(over),
       ...swatches.map((swatch) => over({ ...swatch, strength: swatch.strength * FADED })),
     ]);
@@ -120,7 +121,7 @@ export class Painter {
   private colourOf({ colouring, matched }: Scene, cell: number): number {
     const node = at(this.cells.node, cell);
     if (node === RUN) {
-      return RUNS;
+      return matched === null ? RUNS : FADED_RUNS;
     }
     const faded = matched !== null && at(matched, node) === 0;
     return SWATCHES + at(colouring.ofNode, node) + (faded ? colouring.swatches.length : 0);
