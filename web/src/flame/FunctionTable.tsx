@@ -61,9 +61,11 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
   );
 }
 
+/** Where there is little room a line may break after the arrow alone. */
 function share({ weights }: FlameTree, samples: FunctionCost["own"]): string {
-  return bothSides(weights, (side) => {
+  const text = bothSides(weights, (side) => {
     const name: SideName = side === weights.base ? "base" : "head";
-    return percent(shareOf(samples[name] ?? 0, side)).replace(" ", "\u00a0");
+    return percent(shareOf(samples[name] ?? 0, side));
   });
+  return text.replaceAll(/ (?=[%→])/g, "\u00a0");
 }
