@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Plugin, Rolldown } from "vite";
 
 const POLICY = "__CONTENT_SECURITY_POLICY__";
-const DOCUMENT = "__ZEROLAP_DOCUMENT__";
+/** What is put into the page for each report. */
+const DOCUMENTS = ["__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__"];
 
 /** Puts the script and the style into the page, and lets the page run these two and load nothing. */
 export function singleFile(name: string): Plugin {
@@ -32,8 +33,10 @@ export function singleFile(name: string): Plugin {
         .replace(POLICY, () => policy)
         .replace("</head>", () => `<style>${style}</style>\n  </head>`)
         .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
-      if (html.split(DOCUMENT).length !== 2) {
-        throw new Error(`the page has to hold ${DOCUMENT} once`);
+      for (const placeholder of DOCUMENTS) {
+        if (html.split(placeholder).length !== 2) {
+          throw new Error(`the page has to hold ${placeholder} once`);
+        }
       }
       for (const file of Object.keys(bundle)) {
         delete bundle[file];

@@ -1,4 +1,8 @@
+import { LatencyChart } from "../charts/LatencyChart.tsx";
+import { ThroughputChart } from "../charts/ThroughputChart.tsx";
 import type { CaseResult } from "../document.ts";
+import { FlamePanel } from "../flame/FlamePanel.tsx";
+import type { CasePictures } from "../pictures.ts";
 import { ranked } from "../reading.ts";
 import { CheckList } from "./CheckList.tsx";
 import { CulpritList } from "./CulpritList.tsx";
@@ -6,7 +10,12 @@ import { VerdictTable } from "./VerdictTable.tsx";
 
 const MARKS = { moved: "Moved cost", diffuse: "Diffuse", cause: "Cause", limits: "Limits" } as const;
 
-export function CaseDetails({ result }: { result: CaseResult }) {
+interface Properties {
+  result: CaseResult;
+  pictures: CasePictures | null;
+}
+
+export function CaseDetails({ result, pictures }: Properties) {
   const culprits = ranked(result, "culprit");
   const remarks = (["moved", "diffuse", "cause", "limits"] as const).flatMap((kind) => ranked(result, kind));
   return (
@@ -16,11 +25,18 @@ export function CaseDetails({ result }: { result: CaseResult }) {
       </p>
       {result.failure !== null && <p class="warning">Failed: {result.failure}</p>}
       {culprits.length > 0 && <CulpritList culprits={culprits} />}
+      {pictures?.stacks && <FlamePanel {...pictures.stacks} />}
       {remarks.map((finding) => (
         <p key={`${finding.kind}-${finding.rank}-${finding.text}`}>
           <strong>{finding.kind === "culprit" ? "" : MARKS[finding.kind]}:</strong> {finding.text}
         </p>
       ))}
+      {(pictures?.latency || pictures?.throughput) && (
+        <div class="pictures">
+          <LatencyChart {...pictures.latency} />
+          <ThroughputChart {...pictures.throughput} />
+        </div>
+      )}
       {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
       {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
     </div>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { CaseResult } from "../document.ts";
 import { change, count, interval, probability } from "../numbers.ts";
+import type { CasePictures } from "../pictures.ts";
 import { deciding, isChanged, metricLabel, word } from "../reading.ts";
 import { CaseDetails } from "./CaseDetails.tsx";
 import { IntervalChart, type Scale } from "./IntervalChart.tsx";
@@ -8,12 +9,13 @@ import { VerdictMark } from "./VerdictMark.tsx";
 
 interface Properties {
   result: CaseResult;
+  pictures: CasePictures | null;
   scale: Scale;
   /** Whether to say which metric the change is of. */
   named: boolean;
 }
 
-export function CaseRow({ result, scale, named }: Properties) {
+export function CaseRow({ result, pictures, scale, named }: Properties) {
   const [open, setOpen] = useState(word(result) === "regression");
   const verdict = deciding(result);
   return (
@@ -54,7 +56,7 @@ export function CaseRow({ result, scale, named }: Properties) {
       {open && (
         <tr class="details">
           <td colSpan={6}>
-            <CaseDetails result={result} />
+            <CaseDetails result={result} pictures={pictures} />
           </td>
         </tr>
       )}

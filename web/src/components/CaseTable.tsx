@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import type { CaseResult } from "../document.ts";
 import { counted } from "../numbers.ts";
+import type { Pictures } from "../pictures.ts";
 import { deciding, metricLabel, type Order, sorted, type Word, word } from "../reading.ts";
 import { CaseFilter } from "./CaseFilter.tsx";
 import { CaseRow } from "./CaseRow.tsx";
 import { scaleOf } from "./IntervalChart.tsx";
 import { SortHeader } from "./SortHeader.tsx";
 
-export function CaseTable({ cases }: { cases: CaseResult[] }) {
+export function CaseTable({ cases, pictures }: { cases: CaseResult[]; pictures: Pictures }) {
   const [order, setOrder] = useState<Order>("verdict");
   const [reversed, setReversed] = useState(false);
   const [name, setName] = useState("");
@@ -45,7 +46,13 @@ export function CaseTable({ cases }: { cases: CaseResult[] }) {
         </thead>
         <tbody>
           {shown.map((result) => (
-            <CaseRow key={result.case} result={result} scale={scale} named={metrics.size > 1} />
+            <CaseRow
+              key={result.case}
+              result={result}
+              pictures={pictures[result.case] ?? null}
+              scale={scale}
+              named={metrics.size > 1}
+            />
           ))}
         </tbody>
       </table>

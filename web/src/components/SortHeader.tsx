@@ -1,14 +1,13 @@
-import type { Order } from "../reading.ts";
-
-interface Properties {
-  by: Order;
-  order: Order;
+interface Properties<By extends string> {
+  by: By;
+  order: By;
   reversed: boolean;
-  sort: (by: Order) => void;
+  sort: (by: By) => void;
   class?: string;
 }
 
-export function SortHeader({ by, order, reversed, sort, class: kind = "" }: Properties) {
+export function SortHeader<By extends string>(properties: Properties<By>) {
+  const { by, order, reversed, sort, class: kind = "" } = properties;
   const active = by === order;
   return (
     <th scope="col" class={kind} aria-sort={active ? (reversed ? "descending" : "ascending") : "none"}>

@@ -1,0 +1,88 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SideName } from "../pictures.ts";
+import type { Axis } from "./axes.ts";
+
+const HEIGHT = 230;
+const MARGIN = { top: 10, right: 14, bottom: 40, left: 62 };
+
+/** Where a point of a chart is, in pixels. */
+export type Locate = (x: number, y: number) => { x: number; y: number };
+
+interface Properties {
+  title: string;
+  /** What the picture says, in words. */
+  told: string;
+  horizontal: Axis;
+  vertical: Axis;
+  labels: { horizontal: string; vertical: string };
+  sides: SideName[];
+  children: (locate: Locate) => ComponentChildren;
+}
+
+/** A chart as wide as its place, so that its letters keep their size: title, legend, axes. */
+export function ChartFrame({ title, told, horizontal, vertical, labels, sides, children }: Properties) {
+  const [figure, width] = useWidth();
+  const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
+  const across = (value: number) => MARGIN.left + horizontal.place(value) * inner.width;
+  const up = (value: number) => MARGIN.top + (1 - vertical.place(value)) * inner.height;
+  const bottom = HEIGHT - MARGIN.bottom;
+  const middle = { x: MARGIN.left + inner.width / 2, y: MARGIN.top + inner.height / 2 };
+  return (
+    <figure class="picture" ref={figure}>
+      <figcaption>
+        <strong>{title}</strong>
+        {sides.map((side) => (
+          <span key={side} class={`legend ${side}`}>
+            <svg class="sample" viewBox="0 0 24 8" aria-hidden="true">
+              <path class="line" d="M0 4H24" />
+            </svg>{" "}
+            {side}
+          </span>
+        ))}
+      </figcaption>
+      {width > 0 && (
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} width={width} height={HEIGHT} role="img" aria-label={told}>
+          <title>{told}</title>
+          {vertical.ticks.map(({ value, label }) => (
+            <g key={value}>
+              <path class="grid" d={`M${MARGIN.left} ${up(value)}H${width - MARGIN.right}`} />
+              <text class="end" x={MARGIN.left - 6} y={up(value) + 4}>
+                {label}
+              </text>
+            </g>
+          ))}
+          {horizontal.ticks.map(({ value, label }) => (
+            <g key={value}>
+              <path class="grid" d={`M${across(value)} ${MARGIN.top}V${bottom}`} />
+              <text class="middle" x={across(value)} y={bottom + 15}>
+                {label}
+              </text>
+            </g>
+          ))}
+          <text class="middle" x={middle.x} y={HEIGHT - 6}>
+            {labels.horizontal}
+          </text>
+          <text class="middle" transform={`translate(12 ${middle.y}) rotate(-90)`}>
+            {labels.vertical}
+          </text>
+          {children((x, y) => ({ x: across(x), y: up(y) }))}
+        </svg>
+      )}
+    </figure>
+  );
+}
+
+function useWidth() {
+  const element = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (element.current === null) {
+      return;
+    }
+    const resized = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    resized.observe(element.current);
+    return () => resized.disconnect();
+  }, []);
+  return [element, width] as const;
+}

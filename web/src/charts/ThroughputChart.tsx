@@ -1,0 +1,49 @@
+import { count } from "../numbers.ts";
+import { present, type Sides, type ThroughputPoint } from "../pictures.ts";
+import { linear } from "./axes.ts";
+import { ChartFrame } from "./ChartFrame.tsx";
+import { median, rateLabel, throughputTold } from "./throughput.ts";
+
+/** Points, not lines: slices that follow each other may be of different starts. A line is the median. */
+export function ThroughputChart(sides: Sides<ThroughputPoint[]>) {
+  const drawn = present(sides).filter(([, points]) => points.length > 0);
+  if (drawn.length === 0) {
+    return null;
+  }
+  const all = drawn.flatMap(([, points]) => points);
+  const horizontal = linear(
+    all.map(([seconds]) => seconds),
+    count,
+  );
+  const vertical = linear(
+    all.map(([, rate]) => rate),
+    rateLabel,
+  );
+  return (
+    <ChartFrame
+      title="Throughput"
+      told={throughputTold(Object.fromEntries(drawn))}
+      horizontal={horizontal}
+      vertical={vertical}
+      labels={{ horizontal: "time since the start, s", vertical: "requests per second" }}
+      sides={drawn.map(([side]) => side)}
+    >
+      {(locate) =>
+        drawn.map(([side, points]) => {
+          const marks = points.map(([seconds, rate]) => {
+            const { x, y } = locate(seconds, rate);
+            return `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+          });
+          const level = median(points) ?? 0;
+          const [from, to] = [locate(horizontal.low, level), locate(horizontal.high, level)];
+          return (
+            <g key={side} class={side}>
+              <path class="points" d={marks.join("")} />
+              <path class="line" d={`M${from.x} ${from.y}H${to.x}`} />
+            </g>
+          );
+        })
+      }
+    </ChartFrame>
+  );
+}

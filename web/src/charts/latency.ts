@@ -1,0 +1,48 @@
+/** Latency by percentile, on an axis on which each further nine takes as much room. */
+
+import { count } from "../numbers.ts";
+import { type LatencyPoint, present, type Sides } from "../pictures.ts";
+import type { Axis } from "./axes.ts";
+
+const MARKED = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+
+/** How far right of the last percentile the maximum is, and how far from it none is marked, in nines. */
+const MAXIMUM_AT = 0.6;
+const NEAR_MAXIMUM = 0.35;
+
+export function shareLabel(share: number): string {
+  return share === 1 ? "max" : `${Number((share * 100).toFixed(4))} %`;
+}
+
+/** The axis of shares; the maximum, which is at no finite place, is a bit right of the last share before it. */
+export function shareAxis(sides: Sides<LatencyPoint[]>): Axis {
+  const shares = present(sides).flatMap(([, points]) => points.map(([share]) => share));
+  const finite = Math.max(0.5, ...shares.filter((share) => share < 1));
+  const end = nines(finite) + MAXIMUM_AT;
+  const place = (share: number) => (share >= 1 ? 1 : nines(share) / end);
+  const marked = MARKED.filter((share) => share <= finite && end - nines(share) >= NEAR_MAXIMUM);
+  return {
+    low: 0,
+    high: 1,
+    place,
+    ticks: [...marked, 1].map((share) => ({ value: share, label: shareLabel(share) })),
+  };
+}
+
+function nines(share: number): number {
+  return -Math.log10(1 - share);
+}
+
+/** Within how many microseconds a share of the requests was answered; null where that was not measured. */
+export function quantile(points: LatencyPoint[], share: number): number | null {
+  return points.find(([within]) => within >= share)?.[1] ?? null;
+}
+
+/** The numbers that a reader without the picture needs. */
+export function latencyTold(sides: Sides<LatencyPoint[]>): string {
+  const parts = [0.5, 0.99, 0.999, 1].map((share) => {
+    const values = present(sides).map(([side, points]) => `${side} ${count(quantile(points, share))}`);
+    return `${shareLabel(share)} ${values.join(", ")}`;
+  });
+  return `Latency in microseconds: ${parts.join("; ")}`;
+}

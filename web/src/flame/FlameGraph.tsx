@@ -1,0 +1,101 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Direction, neighbour } from "./layout.ts";
+import { ROW_HEIGHT, type Scene } from "./painter.ts";
+import { Stage } from "./stage.ts";
+import { costText, nameOf } from "./words.ts";
+
+interface Properties {
+  scene: Scene;
+  zoomed: number;
+  zoom: (node: number) => void;
+  back: () => void;
+  label: string;
+}
+
+const ARROWS: Record<string, Direction> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+
+/** The graph itself, with a line beneath about the frame that is pointed at or that the arrows moved to. */
+export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const stage = useRef<Stage | null>(null);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const { tree } = scene.layout;
+
+  useEffect(() => {
+    if (canvas.current === null || frame.current === null) {
+      return;
+    }
+    const made = new Stage(canvas.current, frame.current);
+    stage.current = made;
+    return () => made.end();
+  }, []);
+  useEffect(() => stage.current?.show(scene, zoomed), [scene, zoomed]);
+
+  const choose = (node: number | null, scroll: boolean) => {
+    if (node !== chosen) {
+      setChosen(node);
+      stage.current?.choose(node, scroll);
+    }
+  };
+  const pointed = (event: MouseEvent) => stage.current?.nodeAt(event.offsetX, event.offsetY) ?? null;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const direction = ARROWS[event.key];
+    if (direction !== undefined) {
+      choose(chosen === null ? zoomed : (neighbour(scene.layout, chosen, direction, zoomed) ?? chosen), true);
+    } else if (event.key === "Enter" && chosen !== null) {
+      zoom(chosen);
+    } else if (event.key === "Escape") {
+      back();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <>
+      <div class="flame-frame" ref={frame}>
+        <div style={{ height: `${(tree.rows.length - 1) * ROW_HEIGHT}px` }}>
+          {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it takes the arrow keys itself */}
+          <canvas
+            ref={canvas}
+            tabIndex={0}
+            role="application"
+            aria-label={label}
+            onMouseMove={(event) => choose(pointed(event), false)}
+            onMouseLeave={() => choose(null, false)}
+            onFocus={() => chosen === null && choose(zoomed, false)}
+            onBlur={() => choose(null, false)}
+            onClick={(event) => {
+              const node = pointed(event);
+              if (node !== null) {
+                choose(node, false);
+                zoom(node);
+              }
+            }}
+            onKeyDown={onKeyDown}
+          />
+        </div>
+      </div>
+      <p class="flame-line" role="status">
+        {chosen === null ? (
+          <span class="quiet">
+            Point at a frame, or move with the arrows; a click or Enter zooms, Escape goes back.
+          </span>
+        ) : (
+          <>
+            <code class="strong">{nameOf(tree, chosen)}</code>
+            <br />
+            {costText(tree, chosen)}
+          </>
+        )}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** Which colour a node has; the colours themselves are properties of the style. */
+
+import { at } from "./columns.ts";
+import type { Difference } from "./difference.ts";
+import { type FlameTree, isFunction } from "./tree.ts";
+
+/** A colour of the style, laid over the ground as strongly as this. */
+export interface Swatch {
+  property: string;
+  strength: number;
+}
+
+export interface Colouring {
+  swatches: Swatch[];
+  /** The number of a node's swatch. */
+  ofNode: Uint8Array;
+}
+
+/** Changes have so many shades per direction. */
+export const LEVELS = 4;
+
+const SHADES = [1, 0.82, 0.66];
+const OBJECT_COLOURS = 5;
+const NEUTRAL: Swatch = { property: "--flame-neutral", strength: 1 };
+
+/** From what shrank most over what did not change to what grew most. */
+const CHANGE_SWATCHES: Swatch[] = Array.from({ length: 2 * LEVELS + 1 }, (_, place) => {
+  const level = place - LEVELS;
+  return level === 0
+    ? NEUTRAL
+    : { property: level > 0 ? "--flame-grew" : "--flame-shrank", strength: Math.abs(level) / LEVELS };
+});
+
+const OBJECT_SWATCHES: Swatch[] = [
+  NEUTRAL,
+  ...Array.from({ length: OBJECT_COLOURS }, (_, object) => object + 1).flatMap((object) =>
+    SHADES.map((strength) => ({ property: `--flame-object-${object}`, strength })),
+  ),
+];
+
+export function changeColouring({ change, sure, largest }: Difference): Colouring {
+  const ofNode = Uint8Array.from(change, (one, node) => {
+    const level = at(sure, node) === 0 ? 0 : Math.ceil((Math.abs(one) / largest) * LEVELS);
+    return LEVELS + Math.sign(one) * level;
+  });
+  return { swatches: CHANGE_SWATCHES, ofNode };
+}
+
+/** Each object file has a colour, as far as there are any, and each of its functions a shade. */
+export function objectColouring(tree: FlameTree, objects: string[]): Colouring {
+  const ofFrame = Uint8Array.from(tree.frames, (frame) => {
+    const colour = Math.min(objects.indexOf(frame.object ?? ""), OBJECT_COLOURS - 1);
+    return isFunction(frame) ? 1 + colour * SHADES.length + (hash(frame.function) % SHADES.length) : 0;
+  });
+  return { swatches: OBJECT_SWATCHES, ofNode: Uint8Array.from(tree.frame, (frame) => at(ofFrame, frame)) };
+}
+
+/** The object files, the one with the most samples of its own first. */
+export function objectsOf(tree: FlameTree): string[] {
+  const samples = new Map<string, number>();
+  for (const weights of [tree.weights.base, tree.weights.head]) {
+    tree.frame.forEach((frame, node) => {
+      const object = tree.frames[frame]?.object ?? null;
+      if (object !== null) {
+        samples.set(object, (samples.get(object) ?? 0) + (weights?.own[node] ?? 0));
+      }
+    });
+  }
+  return [...samples].sort((one, other) => other[1] - one[1]).map(([object]) => object);
+}
+
+/** The legend of objects: their colours, those without one of their own under one name. */
+export function objectLegend(objects: string[]): { label: string; swatch: Swatch }[] {
+  return objects.slice(0, OBJECT_COLOURS).map((object, place) => ({
+    label: place === OBJECT_COLOURS - 1 && objects.length > OBJECT_COLOURS ? "others" : object,
+    swatch: { property: `--flame-object-${place + 1}`, strength: 1 },
+  }));
+}
+
+export function changeLegend(): Swatch[] {
+  return CHANGE_SWATCHES;
+}
+
+/** A colour laid over a ground, both as #rrggbb, as a pixel: red is the lowest byte, opacity the highest. */
+export function mixed(ground: string, colour: string, strength: number): number {
+  const part = (text: string, place: number) => Number.parseInt(text.slice(place, place + 2), 16);
+  const channel = (place: number) =>
+    Math.round(part(ground, place) + (part(colour, place) - part(ground, place)) * strength);
+  return ((255 << 24) | (channel(5) << 16) | (channel(3) << 8) | channel(1)) >>> 0;
+}
+
+function hash(text: string): number {
+  let sum = 7;
+  for (let place = 0; place < text.length; place++) {
+    sum = (sum * 31 + text.charCodeAt(place)) >>> 0;
+  }
+  return sum;
+}

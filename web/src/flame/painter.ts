@@ -1,0 +1,179 @@
+import { Cells, RUN } from "./cells.ts";
+import { type Colouring, mixed, type Swatch } from "./colouring.ts";
+import { at } from "./columns.ts";
+import type { Layout } from "./layout.ts";
+import { Strips } from "./strips.ts";
+import { cut } from "./words.ts";
+
+/** In pixels of the style. */
+export const ROW_HEIGHT = 18;
+const FONT_SIZE = 12;
+const LABEL_INDENT = 4;
+const FEWEST_LETTERS = 3;
+const FADED = 0.2;
+
+/** Where the colours are among the pixels. */
+const [GROUND, RUNS, FADED_RUNS, SWATCHES] = [0, 1, 2, 3];
+
+/** What is drawn, wherever it is looked at from. */
+export interface Scene {
+  layout: Layout;
+  colouring: Colouring;
+  /** Which nodes match the search; null where nothing is searched. */
+  matched: Uint8Array | null;
+}
+
+export interface Place {
+  start: number;
+  end: number;
+  /** How far the graph is scrolled down, in pixels of the style. */
+  top: number;
+}
+
+/** Draws a graph. Nothing is allocated per picture but the labels that are cut anew. */
+export class Painter {
+  private readonly context: CanvasRenderingContext2D;
+  private scene: Scene | null = null;
+  private cells = new Cells(0);
+  private readonly strips = new Strips();
+  /** The colours as pixels: ground, runs, these faded, the swatches, these faded. */
+  private pixels = new Uint32Array(0);
+  private ink = { text: "", ground: "", outline: "" };
+  private ratio = 1;
+  private letter = 7;
+  private labels: string[] = [];
+  private letters = new Int32Array(0);
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
+  }
+
+  show(scene: Scene): void {
+    const size = scene.layout.left.length;
+    if (scene.layout.tree !== this.scene?.layout.tree) {
+      this.cells = new Cells(size);
+      this.labels = new Array<string>(size).fill("");
+      this.letters = new Int32Array(size).fill(-1);
+    }
+    this.scene = scene;
+    this.readColours();
+  }
+
+  resize(width: number, height: number, ratio: number): void {
+    this.ratio = ratio;
+    this.canvas.width = Math.max(1, Math.round(width * ratio));
+    this.canvas.height = Math.max(1, Math.round(height * ratio));
+    this.strips.resize(this.canvas.width, Math.ceil(height / ROW_HEIGHT) + 1);
+    this.context.font = `${FONT_SIZE * ratio}px ui-monospace, monospace`;
+    this.context.textBaseline = "middle";
+    this.letter = this.context.measureText("MMMMMMMMMM").width / 10;
+  }
+
+  /** Reads the colours of the style, which differ between the light and the dark scheme. */
+  readColours(): void {
+    if (this.scene === null) {
+      return;
+    }
+    const style = getComputedStyle(this.canvas);
+    const colour = (property: string) => this.sixDigits(style.getPropertyValue(property).trim());
+    this.ink = { text: colour("--text"), ground: colour("--ground"), outline: colour("--accent") };
+    const over = ({ property, strength }: Swatch) => mixed(this.ink.ground, colour(property), strength);
+    const { swatches } = this.scene.colouring;
+    this.pixels = Uint32Array.from([
+      over({ property: "--ground", strength: 1 }),
+      over({ property: "--flame-run", strength: 1 }),
+      over({ property: "--flame-run", strength: FADED }),
+      ...swatches.map(over),
+      ...swatches.map((swatch) => over({ ...swatch, strength: swatch.strength * FADED })),
+    ]);
+  }
+
+  paint(place: Place, chosen: number | null): void {
+    const { context, scene, ratio } = this;
+    if (scene === null) {
+      return;
+    }
+    const height = ROW_HEIGHT * ratio;
+    const top = place.top * ratio;
+    const firstRow = Math.floor(top / height);
+    context.fillStyle = this.ink.ground;
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    this.cells.collect(scene.layout, {
+      start: place.start,
+      end: place.end,
+      pixels: this.canvas.width,
+      firstRow,
+      endRow: Math.ceil((top + this.canvas.height) / height),
+    });
+    this.fill(scene, firstRow, height, top);
+    this.label(scene, height, top);
+    if (chosen !== null) {
+      this.outline(scene, place, chosen, height, top);
+    }
+  }
+
+  /** A colour as #rrggbb, however the style writes it. */
+  private sixDigits(colour: string): string {
+    this.context.fillStyle = colour;
+    return this.context.fillStyle;
+  }
+
+  private colourOf({ colouring, matched }: Scene, cell: number): number {
+    const node = at(this.cells.node, cell);
+    if (node === RUN) {
+      return matched === null ? RUNS : FADED_RUNS;
+    }
+    const faded = matched !== null && at(matched, node) === 0;
+    return SWATCHES + at(colouring.ofNode, node) + (faded ? colouring.swatches.length : 0);
+  }
+
+  private fill(scene: Scene, firstRow: number, height: number, top: number): void {
+    const { context, strips } = this;
+    strips.draw(
+      this.cells,
+      firstRow,
+      this.pixels[GROUND] ?? 0,
+      (cell) => this.pixels[this.colourOf(scene, cell)] ?? 0,
+    );
+    strips.stretch(context, firstRow * height - top, height);
+    context.fillStyle = this.ink.ground;
+    for (let row = firstRow + 1; row * height - top < this.canvas.height + height; row++) {
+      context.fillRect(0, Math.round(row * height - top) - 1, this.canvas.width, 1);
+    }
+  }
+
+  private label({ layout }: Scene, height: number, top: number): void {
+    const { cells, context } = this;
+    const { frame, frames } = layout.tree;
+    const indent = LABEL_INDENT * this.ratio;
+    context.fillStyle = this.ink.text;
+    for (let cell = 0; cell < cells.count; cell++) {
+      const node = at(cells.node, cell);
+      const left = Math.max(0, at(cells.left, cell));
+      const width = Math.min(this.canvas.width, at(cells.right, cell)) - left;
+      const letters = Math.floor((width - 2 * indent) / this.letter);
+      if (node === RUN || letters < FEWEST_LETTERS) {
+        continue;
+      }
+      if (at(this.letters, node) !== letters) {
+        this.letters[node] = letters;
+        this.labels[node] = cut(frames[at(frame, node)]?.function ?? "", letters);
+      }
+      const middle = Math.round((at(cells.row, cell) + 0.5) * height - top);
+      context.fillText(this.labels[node] ?? "", Math.round(left + indent), middle);
+    }
+  }
+
+  private outline({ layout }: Scene, place: Place, node: number, height: number, top: number): void {
+    const scale = this.canvas.width / (place.end - place.start);
+    const left = Math.max(0, (at(layout.left, node) - place.start) * scale);
+    const right = Math.min(this.canvas.width, (at(layout.right, node) - place.start) * scale);
+    if (right > left) {
+      const line = 2 * this.ratio;
+      this.context.strokeStyle = this.ink.outline;
+      this.context.lineWidth = line;
+      const above = at(layout.tree.depth, node) * height - top;
+      this.context.strokeRect(left + line / 2, above + line / 2, right - left - line, height - 1 - line);
+    }
+  }
+}

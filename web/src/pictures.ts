@@ -1,0 +1,62 @@
+/** What is drawn of the cases, as `zerolap.pictures/1` says. */
+
+/** Share of requests answered within so many microseconds, ascending; share 1 is the maximum. */
+export type LatencyPoint = [share: number, microseconds: number];
+
+/** One slice of a trial; consecutive slices may be of different starts. */
+export type ThroughputPoint = [seconds: number, requestsPerSecond: number];
+
+export interface StackFrame {
+  function: string;
+  file: string | null;
+  object: string;
+  inlined: boolean;
+}
+
+/** Sampled stacks in columns; a node's parent precedes it, -1 is above the root of a thread. */
+export interface StackTree {
+  event: string;
+  samples: number;
+  lost: number;
+  cpu_ns_per_op: number | null;
+  threads: string[];
+  frames: StackFrame[];
+  nodes: { thread: number[]; parent: number[]; frame: number[]; samples: number[] };
+}
+
+export type SideName = "base" | "head";
+
+/** A run alone has only a head. */
+export type Sides<Picture> = { [side in SideName]?: Picture | null };
+
+export interface CasePictures {
+  latency: Sides<LatencyPoint[]> | null;
+  throughput: Sides<ThroughputPoint[]> | null;
+  stacks: Sides<StackTree> | null;
+}
+
+export type Pictures = Record<string, CasePictures>;
+
+const SCHEMA = "zerolap.pictures/1";
+
+/** The pictures of this page by case; none where it was made without. */
+export function embeddedPictures(): Pictures {
+  return picturesIn(document.getElementById("pictures")?.textContent ?? "");
+}
+
+/** A page of an older version keeps its placeholder, which is no object. */
+export function picturesIn(text: string): Pictures {
+  if (!text.trimStart().startsWith("{")) {
+    return {};
+  }
+  const read = JSON.parse(text) as { schema?: string; cases?: Pictures };
+  return read.schema === SCHEMA ? (read.cases ?? {}) : {};
+}
+
+/** The sides there is something of, base first. */
+export function present<Picture>(sides: Sides<Picture>): [SideName, Picture][] {
+  return (["base", "head"] as const).flatMap((side): [SideName, Picture][] => {
+    const picture = sides[side];
+    return picture === undefined || picture === null ? [] : [[side, picture]];
+  });
+}
