@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from zerolap.records import Comparison, EnvironmentMissing, RunReport
+from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport
 from zerolap.report import format as written
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
@@ -378,8 +378,8 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.cdata_elem == "script":
-            kind = self.elements[-1][1].get("type")
-            self.scripts[kind] = self.scripts.get(kind, "") + data
+            name = self.elements[-1][1].get("id")
+            self.scripts[name] = self.scripts.get(name, "") + data
 
 
 HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regression")], notes=["a\u2028b & <b>"])
@@ -387,13 +387,16 @@ HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regres
 
 def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template = tmp_path / "report.html"
-    template.write_text('<p>ü</p><script type="application/json">__ZEROLAP_DOCUMENT__</script>', encoding="utf-8")
+    places = {"document": "__ZEROLAP_DOCUMENT__", "pictures": "__ZEROLAP_PICTURES__"}
+    scripts = [f'<script type="application/json" id="{name}">{place}</script>' for name, place in places.items()]
+    template.write_text("<p>ü</p>" + "".join(scripts), encoding="utf-8")
     monkeypatch.setattr(html, "TEMPLATE", template)
     text = comparison_html(HOSTILE)
     assert "\u2028" not in text
     page = Page(text)
-    assert Comparison.model_validate_json(page.scripts["application/json"]) == HOSTILE
-    assert [tag for tag, _ in page.elements] == ["p", "script"]
+    assert Comparison.model_validate_json(page.scripts["document"]) == HOSTILE
+    assert Pictures.model_validate_json(page.scripts["pictures"]) == Pictures()
+    assert [tag for tag, _ in page.elements] == ["p", "script", "script"]
 
 
 def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,7 +410,7 @@ def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypa
 def test_the_built_page_loads_nothing() -> None:
     text = comparison_html(HOSTILE)
     page = Page(text)
-    assert Comparison.model_validate_json(page.scripts["application/json"]) == HOSTILE
+    assert Comparison.model_validate_json(page.scripts["document"]) == HOSTILE
     assert "alert(1)</script>" not in text
     for tag, attributes in page.elements:
         loaded = attributes.get("src") or (attributes.get("href") if tag != "a" else None)

@@ -37,6 +37,13 @@ export interface CasePictures {
 
 export type Pictures = Record<string, CasePictures>;
 
+/** Frames are written once for all trees. */
+interface Written {
+  schema?: string;
+  frames?: StackFrame[];
+  cases?: Pictures;
+}
+
 const SCHEMA = "zerolap.pictures/1";
 
 /** The pictures of this page by case; none where it was made without. */
@@ -49,8 +56,16 @@ export function picturesIn(text: string): Pictures {
   if (!text.trimStart().startsWith("{")) {
     return {};
   }
-  const read = JSON.parse(text) as { schema?: string; cases?: Pictures };
-  return read.schema === SCHEMA ? (read.cases ?? {}) : {};
+  const { schema, frames = [], cases = {} } = JSON.parse(text) as Written;
+  if (schema !== SCHEMA) {
+    return {};
+  }
+  for (const { stacks } of Object.values(cases)) {
+    for (const [, tree] of present(stacks ?? {})) {
+      tree.frames = frames;
+    }
+  }
+  return cases;
 }
 
 /** The sides there is something of, base first. */

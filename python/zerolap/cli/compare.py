@@ -99,7 +99,7 @@ def compare(
     )
     with Store.open(store) as results:
         comparison = compare_servers(request, results, Silent() if quiet else Bar())
-    write_comparison(comparison, json=json, markdown=markdown, html=html, quiet=quiet)
+        write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(exit_code(comparison, fail_on))
 
 

@@ -47,5 +47,11 @@ def explain(
             write_run(results.run(identity), json=json, quiet=quiet)
         else:
             write_comparison(
-                results.comparison(identity), json=json, markdown=markdown, html=html, quiet=quiet, reasons=None
+                results.comparison(identity),
+                results,
+                json=json,
+                markdown=markdown,
+                html=html,
+                quiet=quiet,
+                reasons=None,
             )

@@ -12,12 +12,14 @@ from rich.console import Console
 from zerolap.records import Comparison, EnvironmentMissing, RunReport
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.terminal import show_comparison, show_run
+from zerolap.store import Store
 
 SHOWN_REASONS = 3
 
 
 def write_comparison(
     comparison: Comparison,
+    store: Store,
     *,
     json: str | None,
     markdown: str | None,
@@ -27,7 +29,7 @@ def write_comparison(
 ) -> None:
     """Write all reports that were asked for; the table goes to standard output unless data does.
 
-    `reasons` bounds the culprits in the table, none shows all.
+    The store holds the pictures; `reasons` bounds the culprits in the table, none shows all.
     """
     if not quiet and "-" not in (json, markdown):
         show_comparison(comparison, Console(), reasons)
@@ -39,9 +41,10 @@ def write_comparison(
 
             write(markdown, comparison_markdown(comparison))
         if html is not None:
+            from zerolap.lab import read_pictures
             from zerolap.report.html import comparison_html
 
-            write(html, comparison_html(comparison))
+            write(html, comparison_html(comparison, read_pictures(comparison, store)))
 
 
 def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:

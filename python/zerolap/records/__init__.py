@@ -24,6 +24,14 @@ from zerolap.records.comparison import (
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.measurement import Check, Measurement, Validity
 from zerolap.records.metric import METRICS, Metric, metric_named
+from zerolap.records.pictures import (
+    PICTURES_SCHEMA,
+    CasePictures,
+    Pictures,
+    StackFrame,
+    StackNodes,
+    StackTree,
+)
 from zerolap.records.platform import Platform
 from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
 from zerolap.records.spread import Spread
@@ -34,12 +42,14 @@ from zerolap.records.verdict import Verdict, VerdictWord
 __all__ = [
     "COMPARISON_SCHEMA",
     "METRICS",
+    "PICTURES_SCHEMA",
     "RUN_SCHEMA",
     "Build",
     "BuildFailed",
     "CallGraph",
     "Caller",
     "CaseFileError",
+    "CasePictures",
     "CaseResult",
     "CaseVerdict",
     "Changes",
@@ -57,6 +67,7 @@ __all__ = [
     "Measurement",
     "Metric",
     "PerSide",
+    "Pictures",
     "Platform",
     "Record",
     "RunCase",
@@ -66,6 +77,9 @@ __all__ = [
     "SliceRecord",
     "SourceName",
     "Spread",
+    "StackFrame",
+    "StackNodes",
+    "StackTree",
     "Summary",
     "Timeline",
     "Trial",

@@ -1,0 +1,60 @@
+"""What the page draws beside the figures; made from what a comparison's trials left in the store."""
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.trial import Side
+
+PICTURES_SCHEMA = "zerolap.pictures/1"
+
+
+class StackFrame(Record):
+    """A function in a stack, where it was defined and in which binary."""
+
+    function: str
+    file: str | None
+    object: str
+    inlined: bool
+
+
+class StackNodes(Record):
+    """A call tree in columns.
+
+    A node's parent precedes it, -1 is above the root of a thread; samples are the node's own.
+    """
+
+    thread: list[int]
+    parent: list[int]
+    frame: list[int]
+    samples: list[int]
+
+
+class StackTree(Record):
+    """The sampled stacks of one side; frames are those of all pictures, by index."""
+
+    event: str
+    samples: int
+    lost: int
+    cpu_ns_per_op: float | None
+    threads: list[str]
+    nodes: StackNodes
+
+
+class CasePictures(Record):
+    """The pictures of a case, by side; null where an engine did not measure it.
+
+    Latency: by share of requests, the microseconds within which they were answered; share 1 is the longest. Throughput:
+    a point for each slice, seconds of measured time and requests per second.
+    """
+
+    latency: dict[Side, list[tuple[float, float]]] | None
+    throughput: dict[Side, list[tuple[float, float]]] | None
+    stacks: dict[Side, StackTree] | None
+
+
+class Pictures(Record):
+    """The document behind the page's pictures."""
+
+    schema_: str = Field(default=PICTURES_SCHEMA, alias="schema", serialization_alias="schema")
+    frames: list[StackFrame] = []
+    cases: dict[str, CasePictures] = {}
