@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format wheel web bench-counted clean
+.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ web: setup  ## check and build the web bundle
 
 bench-counted: setup  ## measure how well counted trials repeat; writes .bench/counted.json
 	@.venv/bin/python -m benches.counted
+
+bench-timed: setup  ## measure how true timed verdicts are and what they cost; hours; writes .bench/timed.json
+	@.venv/bin/python -m benches.timed $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean

@@ -33,6 +33,7 @@ class Bar:
         )
         self._task: TaskID | None = None
         self._told = 0
+        self._expected = 0
 
     def note(self, text: str) -> None:
         """Print a warning."""
@@ -58,16 +59,21 @@ class Bar:
         """Move the bar."""
         if self._task is not None:
             self._progress.update(self._task, completed=done, total=expected)
-        if self._lines and expected and done * 4 // expected > self._told:
-            self._told = done * 4 // expected
+        if not self._lines or not expected:
+            return
+        quarters = done * 4 // expected
+        # More trials may turn out to be needed: then it is further to the end than was told.
+        if quarters != self._told and (quarters > self._told or expected > self._expected):
             print(f"{done} of {expected} trials", file=sys.stderr)
+            self._told = quarters
+        self._expected = expected
 
     def finished(self) -> None:
         """Take the bar away."""
         self._progress.stop()
 
     def _start(self, description: str, total: float | None) -> None:
-        self._told = 0
+        self._told = self._expected = 0
         if self._lines:
             print(description, file=sys.stderr)
             return

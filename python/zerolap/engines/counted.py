@@ -1,5 +1,6 @@
 """The counted engine: instructions, system calls and allocations per request, under callgrind."""
 
+import contextlib
 import shutil
 import time
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from zerolap.engines import checks
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import counted_arguments, load_program, packaged
 from zerolap.engines.pin import Pin
+from zerolap.engines.statistics import StatisticsReader
 from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
 from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
 from zerolap.server import RunningServer, start
@@ -101,8 +103,11 @@ def count(trial: CountedTrial) -> Counted:
             _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
             try:
                 found = prepare(server, trial.case, trial.seed, load_log)
-                with load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load:
-                    counting = Counting(server, pin, load, dumps, trial.case)
+                with (
+                    load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load,
+                    contextlib.closing(StatisticsReader(server.socket, trial.case.verbs)) as statistics,
+                ):
+                    counting = Counting(server, pin, load, statistics, dumps, trial.case)
                     settle(counting)
                     _quiet(server, SETTLED_SETTINGS, settings)
                     windows = count_windows(counting, trial.requests, trial.scale, trial.seed)

@@ -9,11 +9,12 @@ from zerolap.cases import Case
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.records import Side
 
-SLICE_SECONDS = 0.02
-LONGEST_START_SECONDS = 6.0
+SLICE_SECONDS = 0.005
+"""Short, so that what drifts within tens of milliseconds meets both sides of a pair."""
+LONGEST_START_SECONDS = 3.0
 FEWEST_PAIRS = 5
 """Of a case whose requests are slow: fewer pairs then, of longer slices."""
-FIRST_LOOK_SECONDS = 0.01
+FIRST_LOOK_SECONDS = 0.004
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
 

@@ -9,6 +9,7 @@ from zerolap.cases import Case
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import load_program, timed_arguments
 from zerolap.engines.slices import TimedSide
+from zerolap.engines.statistics import StatisticsReader
 from zerolap.host import Pinning
 from zerolap.records import Check, TrialFailed
 from zerolap.server import find_server, start
@@ -61,7 +62,9 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         checks = prepare(server, setup.case, setup.seed, load_log)
         arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
         load = stack.enter_context(load_program(server.socket, load_log, arguments))
+        statistics = StatisticsReader(server.socket, setup.case.verbs)
+        stack.callback(statistics.close)
     except TrialFailed as fault:
         raise fault if server.alive else server.failure(fault.message) from fault
     process = find_server(server.launched, str(directory / "server"))
-    return TimedSide(server, process, load, setup.case, refill), checks
+    return TimedSide(server, process, load, statistics, setup.case, refill), checks

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
-from zerolap.engines.statistics import ServerStatistics, read_statistics
+from zerolap.engines.statistics import ServerStatistics, StatisticsReader
 from zerolap.records import TrialFailed
-from zerolap.server import CpuTimes, RunningServer, is_running, read_cpu_times
+from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
 
-QUIET_SECONDS = 0.001
+LONGEST_WAIT_SECONDS = 0.002
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
 
 
@@ -101,6 +101,7 @@ class TimedSide:
     server: RunningServer
     process: int
     load: LoadProgram
+    statistics: StatisticsReader
     case: Case
     refill: Callable[[], None]
     freezes: bool = False
@@ -117,14 +118,20 @@ class TimedSide:
                 self.refill()
             if work.dropped:
                 self.load.slice(work.dropped, work.per_second)
-            before = read_statistics(self.server, self.case)
-            time.sleep(QUIET_SECONDS)
+            before = self.statistics.read()
+            self._wait_until_asleep()
             cpu_before = read_cpu_times(self.process)
             result = self.load.slice(work.requests, work.per_second)
-            time.sleep(QUIET_SECONDS)
+            self._wait_until_asleep()
             cpu = read_cpu_times(self.process) - cpu_before
-            after = read_statistics(self.server, self.case)
+            after = self.statistics.read()
         return _slice(result, cpu, before, after)
+
+    def _wait_until_asleep(self) -> None:
+        """Wait until the main thread has nothing to do; one that never rests is not waited for."""
+        end = time.monotonic() + LONGEST_WAIT_SECONDS
+        while not is_asleep(self.process) and time.monotonic() < end:
+            pass
 
     def server_ns(self) -> int:
         """Return the CPU time that the server has used so far."""

@@ -8,7 +8,7 @@ from zerolap.engines.checks import executed_check, reply_checks
 from zerolap.engines.slices import Slice, SliceWork
 from zerolap.records import Check
 
-SHORTEST_SLICE_SECONDS = 0.004
+SHORTEST_SLICE_SECONDS = 0.001
 CLIENT_BUSY_LIMIT = 0.98
 SERVER_BUSY_ENOUGH = 0.9
 RATE_LIMIT = 0.9

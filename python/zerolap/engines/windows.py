@@ -11,7 +11,7 @@ from pathlib import Path
 from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.pin import Pin, Request
-from zerolap.engines.statistics import read_statistics
+from zerolap.engines.statistics import StatisticsReader
 from zerolap.records import TrialFailed
 from zerolap.server import RunningServer
 
@@ -54,6 +54,7 @@ class Counting:
     server: RunningServer
     pin: Pin
     load: LoadProgram
+    statistics: StatisticsReader
     dumps: Path
     case: Case
 
@@ -98,7 +99,7 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
 
     load.slice(requests.small + seed % WARM_UP_LENGTHS * unit)
     executed_before, readings_before = (
-        read_statistics(counting.server, counting.case).calls,
+        counting.statistics.read().calls,
         counting.pin.clock_readings,
     )
     counting.carry_out(Request.DUMP, cycle)
@@ -114,7 +115,7 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
         requests=requests,
         slices=(small, large),
         clock_readings=counting.pin.clock_readings - readings_before,
-        executed=read_statistics(counting.server, counting.case).calls - executed_before - 3 * cycle,
+        executed=counting.statistics.read().calls - executed_before - 3 * cycle,
     )
 
 

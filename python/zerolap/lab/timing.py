@@ -10,7 +10,7 @@ from zerolap.judge import LOOKS, judge_timed, next_look, unequal_batching, wants
 from zerolap.lab.timed_start import StartPlan, start_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import SideUnderTest
-from zerolap.records import Check, Settings, Side, Spread
+from zerolap.records import METRICS, Check, Settings, Side, Spread
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
 
@@ -113,8 +113,10 @@ def _undecided(done: Mapping[str, TimedTrials], plan: TimingPlan) -> list[TimedT
     deciding = {name: trials.of_cost for name, trials in done.items()}
     ready = {name: one.pairs() for name, one in deciding.items() if one.usable and one.starts >= LOOKS[0]}
     judged = judge_timed(DECIDING, ready, plan.settings.min_effect["timed"], plan.bank)
+    # q is over all metrics of all cases: a change has to hold against as many in the end.
+    comparisons = len(METRICS) * len(done)
     return [
         deciding[name]
         for name, one in judged.items()
-        if not deciding[name].cut_short and wants_more_starts(one, deciding[name].starts, len(judged))
+        if not deciding[name].cut_short and wants_more_starts(one, deciding[name].starts, comparisons)
     ]

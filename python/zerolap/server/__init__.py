@@ -2,12 +2,13 @@
 
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.running import RunningServer, start
-from zerolap.server.threads import CpuTimes, find_server, is_running, read_cpu_times
+from zerolap.server.threads import CpuTimes, find_server, is_asleep, is_running, read_cpu_times
 
 __all__ = [
     "CpuTimes",
     "RunningServer",
     "find_server",
+    "is_asleep",
     "is_running",
     "read_cpu_times",
     "read_resident_bytes",

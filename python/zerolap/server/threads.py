@@ -58,6 +58,16 @@ def is_running(process: int) -> bool:
     return True
 
 
+def is_asleep(process: int) -> bool:
+    """Whether the main thread waits for something; raises `TrialFailed` if the process is gone."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_bytes()
+    except FileNotFoundError as gone:
+        raise TrialFailed("the server's process is gone") from gone
+    # The name, in parentheses, may hold anything.
+    return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] == b"S"
+
+
 def read_cpu_times(process: int) -> CpuTimes:
     """Return what the threads of a process have used; raises `TrialFailed` if it is gone."""
     main_ns = io_ns = background_ns = 0
