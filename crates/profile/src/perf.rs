@@ -40,7 +40,7 @@ use crate::stacks::Stacks;
 /// # Errors
 /// When the file cannot be read, is not a whole file of `perf record`, is of a kind that is not supported (compressed,
 /// from a pipe, of several events), or has a broken record. Memory stays within a multiple of the size of the file and
-/// of the programs.
+/// of the programs; time does not: a program's unwind information can be made to loop without end.
 pub fn read_stacks(perf_data: &Path, source_root: &str) -> Result<Stacks, StacksError> {
     let file = file::PerfFile::open(perf_data)?;
     let event = event::read(&file)?;
