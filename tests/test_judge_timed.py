@@ -24,11 +24,10 @@ def timeline(values: list[float], metric: str = METRIC) -> Timeline:
             requests_per_read=16.0,
             requests_per_cycle=None,
             metrics={metric: value},
-            histogram_ns=[],
         )
         for value in values
     ]
-    return Timeline(slices=slices)
+    return Timeline(slices=slices, histogram_ns=[])
 
 
 def starts(change: float, count: int, seed: int, *, start_sd: float = 0.01, metric: str = METRIC) -> list[TimedPair]:

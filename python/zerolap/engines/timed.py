@@ -94,7 +94,7 @@ def _time_one_after_the_other(plan: TimedStart) -> Timed:
     pairs = min(len(timeline.slices) for timeline in timelines.values())
     return Timed(
         measurements={side: measurements[side] for side in plan.servers},
-        timelines={side: Timeline(slices=timelines[side].slices[:pairs]) for side in plan.servers},
+        timelines={side: timelines[side].model_copy(update={"slices": timelines[side].slices[:pairs]}) for side in plan.servers},
         requests=requests or 0,
         alone=True,
     )
@@ -180,8 +180,16 @@ def _timeline(slices: Sequence[Slice]) -> Timeline:
                 requests_per_read=one.requests_per_read,
                 requests_per_cycle=one.requests_per_cycle,
                 metrics=one.metrics(),
-                histogram_ns=one.result.histogram_ns,
             )
             for one in slices
-        ]
+        ],
+        histogram_ns=_sum_of_histograms([one.result.histogram_ns for one in slices]),
     )
+
+
+def _sum_of_histograms(histograms: Iterable[Iterable[tuple[int, int]]]) -> list[tuple[int, int]]:
+    total: dict[int, int] = {}
+    for histogram in histograms:
+        for edge_ns, count in histogram:
+            total[edge_ns] = total.get(edge_ns, 0) + count
+    return sorted(total.items())

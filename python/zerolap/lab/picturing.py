@@ -13,7 +13,6 @@ from zerolap.records import (
     Measurement,
     Pictures,
     Side,
-    SliceRecord,
     StackFrame,
     StackNodes,
     StackTree,
@@ -26,6 +25,7 @@ SIDES: tuple[Side, ...] = ("base", "head")
 POINTS_PER_DECADE = 8
 DECADES = 5
 """Percentiles are drawn up to 99.999 %."""
+MOST_POINTS = 200
 
 
 class _Frames:
@@ -62,41 +62,49 @@ def read_pictures(comparison: Comparison, store: Store) -> Pictures:
 def _of_case(
     case: CaseResult, trials: Sequence[tuple[Trial, Measurement]], frames: _Frames, blobs: Blobs
 ) -> CasePictures | None:
-    slices = {side: _slices(side, trials, blobs) for side in SIDES}
+    timelines = {side: _timelines(side, trials, blobs) for side in SIDES}
     stacks = {side: tree for side in SIDES if (tree := _tree(side, case, trials, frames, blobs)) is not None}
-    timed = all(slices.values())
+    timed = all(timelines.values())
     if not timed and not stacks:
         return None
     return CasePictures(
-        latency={side: _percentiles(slices[side]) for side in SIDES} if timed else None,
-        throughput={side: _throughput(slices[side]) for side in SIDES} if timed else None,
+        latency={side: _percentiles(timelines[side]) for side in SIDES} if timed else None,
+        throughput={side: _throughput(timelines[side]) for side in SIDES} if timed else None,
         stacks=stacks or None,
     )
 
 
-def _slices(side: Side, trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[SliceRecord]:
-    """Return the slices at full speed, in order; those of disturbed starts are left out."""
-    slices: list[SliceRecord] = []
-    for trial, measurement in trials:
-        wanted = trial.side == side and trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK
-        if wanted and measurement.validity.valid and measurement.profile is not None:
-            slices += Timeline.model_validate_json(blobs.get(measurement.profile)).slices
-    return slices
+def _timelines(side: Side, trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[Timeline]:
+    """Return the starts at full speed, in order; disturbed ones are left out."""
+    return [
+        Timeline.model_validate_json(blobs.get(measurement.profile))
+        for trial, measurement in trials
+        if trial.side == side
+        and trial.engine == "timed"
+        and trial.block < FIRST_PACED_BLOCK
+        and measurement.validity.valid
+        and measurement.profile is not None
+    ]
 
 
-def _throughput(slices: Iterable[SliceRecord]) -> list[tuple[float, float]]:
-    points, seconds = [], 0.0
-    for one in slices:
-        seconds += one.seconds
-        points.append((round(seconds, 4), round(one.requests / one.seconds)))
-    return [(second, float(rate)) for second, rate in points]
+def _throughput(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
+    """Return a point for each slice, or for several in a row where there are more than can be told apart."""
+    slices = [one for timeline in timelines for one in timeline.slices]
+    together = -(-len(slices) // MOST_POINTS)
+    points, end = [], 0.0
+    for first in range(0, len(slices), together):
+        part = slices[first : first + together]
+        seconds = sum(one.seconds for one in part)
+        end += seconds
+        points.append((round(end, 3), float(round(sum(one.requests for one in part) / seconds))))
+    return points
 
 
-def _percentiles(slices: Iterable[SliceRecord]) -> list[tuple[float, float]]:
+def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
     """Return latencies in microseconds at shares that lie evenly on the axis of 1 / (1 - share)."""
     counts: dict[int, int] = {}
-    for one in slices:
-        for latency_ns, count in one.histogram_ns:
+    for timeline in timelines:
+        for latency_ns, count in timeline.histogram_ns:
             counts[latency_ns] = counts.get(latency_ns, 0) + count
     total, ordered = sum(counts.values()), sorted(counts)
     shares = [1 - 10 ** (-step / POINTS_PER_DECADE) for step in range(POINTS_PER_DECADE * DECADES + 1)]

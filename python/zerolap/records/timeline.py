@@ -7,8 +7,7 @@ class SliceRecord(Record):
     """One slice: its work, its length, how busy client and server were, its metrics.
 
     `client_busy` and `server_busy` are parts of the slice's time; `requests_per_read` and `requests_per_cycle` say how
-    requests reached the server, null where it does not tell; `histogram_ns` holds the latencies' buckets, by lower edge
-    and count.
+    requests reached the server, null where it does not tell.
     """
 
     requests: int
@@ -18,10 +17,13 @@ class SliceRecord(Record):
     requests_per_read: float | None
     requests_per_cycle: float | None
     metrics: dict[str, float]
-    histogram_ns: list[tuple[int, int]]
 
 
 class Timeline(Record):
-    """A trial's slices in the order of pairs: those of the same place on both sides are a pair."""
+    """A trial's slices in the order of pairs: those of the same place on both sides are a pair.
+
+    `histogram_ns` holds the latencies of all of them, by the buckets' lower edges and counts.
+    """
 
     slices: list[SliceRecord]
+    histogram_ns: list[tuple[int, int]]
