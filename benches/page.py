@@ -40,12 +40,17 @@ def frames_per_second() -> list[float]:
     """Return the frames per second of zooms into a graph and back."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "report.html"
-        file.write_text(comparison_html(_comparison(), _pictures()))
+        file.write_text(large_page())
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             shown = browser.new_page(viewport={"width": 1200, "height": 900})
             shown.goto(file.as_uri())
             return _zoom(shown)
+
+
+def large_page() -> str:
+    """Return a page with one case, its flame graphs as large as they get."""
+    return comparison_html(_comparison(), _pictures())
 
 
 def _zoom(shown: Page) -> list[float]:

@@ -60,6 +60,8 @@ export interface Finding {
   instructions_per_op: PerSide | null;
   self_instructions_per_op: PerSide | null;
   calls_per_op: PerSide | null;
+  cpu_ns_per_op: PerSide | null;
+  self_cpu_ns_per_op: PerSide | null;
   share_of_change: number | null;
   in_diff: boolean | null;
   callers: Caller[];

@@ -6,6 +6,7 @@ import type { CasePictures } from "../pictures.ts";
 import { ranked } from "../reading.ts";
 import { CheckList } from "./CheckList.tsx";
 import { CulpritList } from "./CulpritList.tsx";
+import { Sentence } from "./Sentence.tsx";
 import { VerdictTable } from "./VerdictTable.tsx";
 
 const MARKS = { moved: "Moved cost", diffuse: "Diffuse", cause: "Cause", limits: "Limits" } as const;
@@ -28,7 +29,8 @@ export function CaseDetails({ result, pictures }: Properties) {
       {pictures?.stacks && <FlamePanel {...pictures.stacks} />}
       {remarks.map((finding) => (
         <p key={`${finding.kind}-${finding.rank}-${finding.text}`}>
-          <strong>{finding.kind === "culprit" ? "" : MARKS[finding.kind]}:</strong> {finding.text}
+          <strong>{finding.kind === "culprit" ? "" : MARKS[finding.kind]}:</strong>{" "}
+          <Sentence text={finding.text} />
         </p>
       ))}
       {(pictures?.latency || pictures?.throughput) && (

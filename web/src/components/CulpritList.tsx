@@ -1,5 +1,6 @@
 import type { Caller, Finding } from "../document.ts";
 import { perSide } from "../numbers.ts";
+import { Sentence } from "./Sentence.tsx";
 
 export function CulpritList({ culprits }: { culprits: Finding[] }) {
   return (
@@ -20,7 +21,9 @@ function Culprit({ finding }: { finding: Finding }) {
       <code class="strong">{finding.function ?? "(unknown function)"}</code>{" "}
       {finding.file !== null && <span class="quiet">{location(finding)}</span>}{" "}
       {finding.in_diff === true && <span class="badge">in this change</span>}
-      <p>{finding.text}</p>
+      <p>
+        <Sentence text={finding.text} />
+      </p>
       <dl class="figures">
         {finding.share_of_change !== null && (
           <Figure name="share of the change" value={`${Math.round(finding.share_of_change * 100)} %`} />
@@ -33,6 +36,12 @@ function Culprit({ finding }: { finding: Finding }) {
         )}
         {finding.self_instructions_per_op !== null && (
           <Figure name="of its own" value={perSide(finding.self_instructions_per_op)} />
+        )}
+        {finding.cpu_ns_per_op !== null && (
+          <Figure name="ns per request, sampled" value={perSide(finding.cpu_ns_per_op)} />
+        )}
+        {finding.self_cpu_ns_per_op !== null && (
+          <Figure name="of its own" value={perSide(finding.self_cpu_ns_per_op)} />
         )}
       </dl>
       {finding.callers.length > 0 && (
