@@ -39,7 +39,10 @@ def same_build() -> dict[str, Figure]:
                 for seed, (cases, comparison) in enumerate(zip(alarms, comparisons, strict=True), 1)
             ],
             trials=timed_starts(comparisons),
-            notes=[f"{undecided} verdicts unsure", f"{statistics.median(one.seconds for one in comparisons):.0f} s each"],
+            notes=[
+                f"{undecided} verdicts unsure",
+                f"{statistics.median(one.seconds for one in comparisons):.0f} s each",
+            ],
         ),
         "sd_pair_cpu": Figure(
             value=100 * statistics.median(deviations.values()),

@@ -9,14 +9,23 @@ import pytest
 
 import busy_loop_in_hset
 import copy_per_list_element
+import pad_dict_entries
 import rename_functions
+import wait_in_hset
 import xadd_formats_id_twice
 from anchors import AnchorError, rename_words, replace_once
 from apt_sources import line_entries, read_entries, serves_debian, source_list, stanza_entries
 from source import DemoError, checksums, chosen_version, prepare_apt, upstream_version
 
 KEY = "/usr/share/keyrings/debian-archive-keyring.gpg"
-EDITS = (busy_loop_in_hset, copy_per_list_element, rename_functions, xadd_formats_id_twice)
+EDITS = (
+    busy_loop_in_hset,
+    copy_per_list_element,
+    pad_dict_entries,
+    rename_functions,
+    wait_in_hset,
+    xadd_formats_id_twice,
+)
 
 LINES = f"""\
 # deb http://deb.debian.org/debian bookworm main
@@ -164,7 +173,7 @@ def test_names_are_renamed_as_whole_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_an_edit_says_that_a_tree_is_another(edit: object, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    for name in ("t_stream.c", "t_hash.c", "t_list.c"):
+    for name in ("t_stream.c", "t_hash.c", "t_list.c", "dict.h"):
         (tmp_path / "src" / name).write_text("int main(void) { return 0; }\n")
     path = Path(str(getattr(edit, "__file__", "")))
     done = subprocess.run([sys.executable, str(path), str(tmp_path)], capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from zerolap.cases import Case, load_cases
-from zerolap.engines import Timed, ServerProgram, TimedStart, disturbance, load, time_start, timed_checks
+from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed

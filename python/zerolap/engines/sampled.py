@@ -7,13 +7,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from zerolap import _core
 from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, recording, sampling_event
 from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.stack_reader import read_stacks
 from zerolap.host import Pinning
 from zerolap.records import Check, Measurement, TrialFailed, Validity
 
@@ -75,7 +75,7 @@ def sample(trial: SampledTrial) -> Sampled:
             recorder.end()
         except TrialFailed as fault:
             raise side.server.failure(fault.message) if side.is_gone else fault from fault
-        stacks = _read(data, trial.source_root)
+        stacks = read_stacks(data, trial.source_root)
     return _evaluate(trial, slices, stacks, found, time.monotonic() - began)
 
 
@@ -85,13 +85,6 @@ def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
     while time.monotonic() < end:
         slices.append(side.run(work))
     return slices
-
-
-def _read(data: Path, source_root: str) -> bytes:
-    try:
-        return _core.read_stacks(str(data), source_root)
-    except (OSError, ValueError) as broken:
-        raise TrialFailed(f"perf's recording cannot be read: {broken}") from broken
 
 
 def _evaluate(trial: SampledTrial, slices: list[Slice], stacks: bytes, found: list[Check], seconds: float) -> Sampled:

@@ -94,10 +94,14 @@ def _time_one_after_the_other(plan: TimedStart) -> Timed:
     pairs = min(len(timeline.slices) for timeline in timelines.values())
     return Timed(
         measurements={side: measurements[side] for side in plan.servers},
-        timelines={side: timelines[side].model_copy(update={"slices": timelines[side].slices[:pairs]}) for side in plan.servers},
+        timelines={side: _first(pairs, timelines[side]) for side in plan.servers},
         requests=requests or 0,
         alone=True,
     )
+
+
+def _first(slices: int, timeline: Timeline) -> Timeline:
+    return timeline.model_copy(update={"slices": timeline.slices[:slices]})
 
 
 def _time_together(plan: TimedStart) -> Timed:

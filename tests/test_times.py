@@ -1,0 +1,82 @@
+"""Sampled time as evidence, and batches that are not alike: made-up numbers with known answers."""
+
+import pytest
+
+from zerolap.explain import SampledFunction, SampledSide, explain_times, with_times
+from zerolap.judge import TimedPair, unequal_batching
+from zerolap.records import Finding, SliceRecord, Timeline
+
+LOOKUP, PARSE = ("lookupKey", "db.c"), ("processMultibulkBuffer", "networking.c")
+
+
+def side(cpu_ns: float, **own: int) -> SampledSide:
+    functions = {LOOKUP: own.get("lookup", 0), PARSE: own.get("parse", 0), ("rest", None): own.get("rest", 0)}
+    return SampledSide(
+        samples=sum(functions.values()),
+        cpu_ns_per_op=cpu_ns,
+        functions={name: SampledFunction(own=count, inclusive=2 * count) for name, count in functions.items() if count},
+    )
+
+
+def test_the_function_whose_own_time_changed_is_named() -> None:
+    base = side(1000.0, lookup=400, parse=600, rest=3000)
+    head = side(1200.0, lookup=1000, parse=600, rest=3200)
+    culprits = explain_times(base, head)
+    assert [one.function for one in culprits] == ["lookupKey"]
+    only = culprits[0]
+    assert only.self_cpu_ns_per_op is not None
+    assert only.self_cpu_ns_per_op.base == pytest.approx(100.0)
+    assert only.self_cpu_ns_per_op.head == pytest.approx(250.0)
+    assert only.share_of_change == pytest.approx(0.75)
+    assert "itself takes 250 instead of 100 ns per request" in only.text
+
+
+def test_what_chance_makes_names_nobody() -> None:
+    base = side(1000.0, lookup=400, parse=600, rest=1000)
+    head = side(1020.0, lookup=430, parse=580, rest=1000)
+    assert explain_times(base, head) == []
+
+
+def test_culprits_by_instructions_get_their_time() -> None:
+    finding = Finding(kind="culprit", rank=1, function="lookupKey", file="db.c", text="…")
+    unknown = Finding(kind="culprit", rank=2, function="inlined", file="a.h", text="…")
+    limits = Finding(kind="limits", rank=3, text="…")
+    base, head = side(1000.0, lookup=100, rest=900), side(1000.0, lookup=200, rest=800)
+    timed, same, other = with_times([finding, unknown, limits], base, head)
+    assert timed.cpu_ns_per_op is not None
+    assert (timed.cpu_ns_per_op.base, timed.cpu_ns_per_op.head) == (pytest.approx(200.0), pytest.approx(400.0))
+    assert (same, other) == (unknown, limits)
+
+
+def starts(per_read: float, per_cycle: float | None, ops_per_sec: float) -> Timeline:
+    slices = [
+        SliceRecord(
+            requests=1000,
+            seconds=0.01,
+            client_busy=0.3,
+            server_busy=0.95,
+            requests_per_read=per_read,
+            requests_per_cycle=per_cycle,
+            metrics={"ops_per_sec": ops_per_sec},
+        )
+    ]
+    return Timeline(slices=slices * 5, histogram_ns=[])
+
+
+def test_batches_within_five_percent_are_alike() -> None:
+    pairs = [TimedPair(starts(16.0, 100.0, 1e5), starts(15.5, 104.0, 1.1e5))]
+    assert unequal_batching(pairs) is None
+
+
+def test_unequal_batches_ask_for_half_the_slower_sides_rate() -> None:
+    pairs = [TimedPair(starts(8.0, 100.0, 1e5), starts(10.0, 160.0, 1.4e5))]
+    found = unequal_batching(pairs)
+    assert found is not None
+    assert (found.of, found.base, found.head, found.per_second) == ("event-loop cycle", 100.0, 160.0, 50_000)
+
+
+def test_a_server_that_tells_of_no_cycles_is_judged_by_its_reads() -> None:
+    pairs = [TimedPair(starts(8.0, None, 1e5), starts(10.0, None, 1.4e5))]
+    found = unequal_batching(pairs)
+    assert found is not None
+    assert found.of == "read"
