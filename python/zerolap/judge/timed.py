@@ -8,7 +8,7 @@ from zerolap import _core
 from zerolap.judge.judged import Judged, Q, verdict_word
 from zerolap.records import METRICS, Spread, Timeline, Verdict
 
-LOOKS = (4, 8, 12)
+LOOKS = (6, 12, 18)
 """Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
 
 RESOLUTION = 0.001

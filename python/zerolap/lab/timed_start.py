@@ -15,7 +15,7 @@ from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, disk_full
 from zerolap.records import Side, Trial, TrialFailed
 from zerolap.store import Store
 
-PAIRS_PER_START = 100
+PAIRS_PER_START = 40
 REPEATS = 2
 """Of a start that the machine disturbed, before its case has no timed verdict."""
 FIRST_PACED_BLOCK = 500
