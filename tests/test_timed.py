@@ -261,7 +261,7 @@ def test_a_load_generator_that_has_no_time_left_is_told(
 ) -> None:
     """The load generator shares its processor with others: it is what limits the throughput."""
     with burning(pinning.client, processes=3):
-        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t")
+        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t", pairs=200)
     saturation = next(
         check for check in found.measurements["base"].validity.checks if check.check == "client_saturation"
     )

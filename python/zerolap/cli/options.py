@@ -81,6 +81,8 @@ def min_effects(text: str) -> dict[str, float]:
             raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
         _require_engine(match[1])
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
+        if effects[match[1]] >= 1:
+            raise UsageError(f"`--min-effect {part}` is the whole or more", hint=f"write {match[1]}={match[2]}%")
     return effects
 
 
@@ -95,7 +97,7 @@ def engines(text: str | None, default: list[str], *, quick: bool = False) -> lis
         raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
     if quick and "counted" not in names:
         raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
-    return names
+    return ["counted"] if quick else names
 
 
 def _require_engine(name: str) -> None:

@@ -112,7 +112,7 @@ def count(trial: CountedTrial) -> Counted:
                     _quiet(server, SETTLED_SETTINGS, settings)
                     windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
             except TrialFailed as fault:
-                raise fault if server.alive else server.failure(fault.message) from fault
+                raise server.failure(fault.message) if server.died() else fault from fault
         found += checks.pinned_checks(windows.clock_readings, pin.random_readings)
     return _evaluate(trial, windows, found, time.monotonic() - began)
 

@@ -1,9 +1,11 @@
 """Slices in pairs: how long they are, how many there are, and whose turn it is."""
 
+import contextlib
 import math
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from zerolap.cases import Case
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
@@ -17,26 +19,37 @@ FEWEST_PAIRS = 5
 FIRST_LOOK_SECONDS = 0.004
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
+IDLE_ENOUGH_SECONDS = 0.1
+"""Of idle time say whether a server rests: its timers fire ten times a second."""
 
 
-def choose_requests(sides: Sequence[TimedSide], case: Case) -> int:
+@dataclass(frozen=True)
+class Chosen:
+    """How many requests make a slice, and the looks that were taken to find out."""
+
+    requests: int
+    looks: tuple[int, ...]
+
+
+def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
     """Return how many requests make a slice of about the wanted length on the slower side.
 
-    Whole cycles of commands on whole pipelines of all connections; every side does the same first look. A draining
+    Whole cycles of commands on whole pipelines of all connections; every side does the same looks. A draining
     keyspace is not asked for more than it holds.
     """
     unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
-    requests = unit
+    requests, looks = unit, [unit]
     while True:
-        looks = [side.run(SliceWork(requests, 0)) for side in sides]
-        seconds = max(look.seconds for look in looks)
-        if case.state == "drains" and any(look.ran_dry for look in looks):
-            return max(1, requests // unit // 2) * unit
+        taken = [side.run(SliceWork(requests, 0)) for side in sides]
+        seconds = max(one.seconds for one in taken)
+        if case.state == "drains" and any(one.ran_dry for one in taken):
+            return Chosen(max(1, requests // unit // 2) * unit, tuple(looks))
         if seconds >= FIRST_LOOK_SECONDS:
             break
         requests *= 2 if seconds > FIRST_LOOK_SECONDS / 4 or case.state == "drains" else 4
-    wanted = requests * SLICE_SECONDS / seconds
-    return max(1, round(wanted / unit)) * unit if case.state != "drains" else requests
+        looks.append(requests)
+    wanted = requests if case.state == "drains" else max(1, round(requests * SLICE_SECONDS / seconds / unit)) * unit
+    return Chosen(wanted, tuple(looks))
 
 
 def run_pairs(
@@ -44,29 +57,54 @@ def run_pairs(
 ) -> dict[Side, list[Slice]]:
     """Carry out at most so many pairs, fewer where they take long; return the slices by side in the pairs' order."""
     began = time.monotonic()
+    idleness = _Idleness(sides)
     # The first pair only warms up: code, allocator and branch predictors.
-    _run_pair(sides, work, order)
+    _run_pair(sides, work, order, idleness)
     pairs = min(most, max(FEWEST_PAIRS, round(LONGEST_START_SECONDS / (time.monotonic() - began))))
     slices: dict[Side, list[Slice]] = {side: [] for side in sides}
     for _ in range(pairs):
-        for side, taken in _run_pair(sides, work, order).items():
+        for side, taken in _run_pair(sides, work, order, idleness).items():
             slices[side].append(taken)
     return slices
 
 
-def _run_pair(sides: Mapping[Side, TimedSide], work: SliceWork, order: random.Random) -> dict[Side, Slice]:
+def _run_pair(
+    sides: Mapping[Side, TimedSide], work: SliceWork, order: random.Random, idleness: "_Idleness"
+) -> dict[Side, Slice]:
     """Carry out a slice of each side, in random order."""
     turns = list(sides)
     order.shuffle(turns)
     taken: dict[Side, Slice] = {}
     for side in turns:
-        idle = {other: one.server_ns() for other, one in sides.items() if other != side}
-        taken[side] = sides[side].run(work)
-        _freeze_the_restless(sides, idle, taken[side])
+        with idleness.watched(but=side):
+            taken[side] = sides[side].run(work)
+        idleness.freeze_the_restless()
     return taken
 
 
-def _freeze_the_restless(sides: Mapping[Side, TimedSide], idle_before: Mapping[Side, int], taken: Slice) -> None:
-    for other, before_ns in idle_before.items():
-        if not sides[other].freezes and sides[other].server_ns() - before_ns > IDLE_LIMIT * taken.result.elapsed_ns:
-            sides[other].freeze()
+class _Idleness:
+    """Watches what servers use while it is not their turn; if one does not rest, all are stopped then, alike."""
+
+    def __init__(self, sides: Mapping[Side, TimedSide]) -> None:
+        self._sides = sides
+        self._used_ns = dict.fromkeys(sides, 0)
+        self._idle_seconds = dict.fromkeys(sides, 0.0)
+
+    @contextlib.contextmanager
+    def watched(self, but: Side) -> Iterator[None]:
+        others = [side for side in self._sides if side != but]
+        before_ns = {side: self._sides[side].server_ns() for side in others}
+        began = time.monotonic()
+        yield
+        for side in others:
+            self._idle_seconds[side] += time.monotonic() - began
+            self._used_ns[side] += self._sides[side].server_ns() - before_ns[side]
+
+    def freeze_the_restless(self) -> None:
+        restless = any(
+            seconds >= IDLE_ENOUGH_SECONDS and self._used_ns[side] > IDLE_LIMIT * seconds * 1e9
+            for side, seconds in self._idle_seconds.items()
+        )
+        for side in self._sides.values():
+            if restless and not side.freezes:
+                side.freeze()

@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -42,8 +42,10 @@ def missing_for_sampling() -> Missing | None:
         check=False,
     )
     if tried.returncode != 0:
-        words = [line.strip() for line in tried.stderr.splitlines() if line.strip()] or ["it does not say why"]
-        return Missing(f"perf may not record: {words[0]}", PERMISSION_HINT)
+        # Where it is not permitted, perf says so below a heading.
+        lines = [line.strip() for line in tried.stderr.splitlines()]
+        said = next((line for line in lines if line not in ("", "Error:")), "it does not say why")
+        return Missing(f"perf may not record: {said}", PERMISSION_HINT)
     return None
 
 
@@ -71,6 +73,16 @@ class Recorder:
     def begin(self) -> None:
         """Let it record; raises `TrialFailed` if it does not."""
         self._order("enable")
+
+    def unseen(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Return the work as it goes on while nothing is recorded."""
+
+        def carry_out() -> None:
+            self._order("disable")
+            work()
+            self._order("enable")
+
+        return carry_out
 
     def end(self) -> None:
         """Let it write what it recorded; raises `TrialFailed` if it fails."""

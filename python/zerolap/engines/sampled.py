@@ -66,10 +66,11 @@ def sample(trial: SampledTrial) -> Sampled:
     with contextlib.ExitStack() as stack:
         side, found = set_up(stack, setup)
         try:
-            requests = choose_requests([side], trial.case)
+            requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             _run_for(WARM_UP_SECONDS, side, work)
             recorder = stack.enter_context(recording(side.process, sampling_event(), data))
+            side.refill = recorder.unseen(side.refill)
             recorder.begin()
             slices = _run_for(SAMPLED_SECONDS, side, work)
             recorder.end()

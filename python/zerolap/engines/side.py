@@ -65,6 +65,6 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         statistics = StatisticsReader(server.socket, setup.case.verbs)
         stack.callback(statistics.close)
     except TrialFailed as fault:
-        raise fault if server.alive else server.failure(fault.message) from fault
+        raise server.failure(fault.message) if server.died() else fault from fault
     process = find_server(server.launched, str(directory / "server"))
     return TimedSide(server, process, load, statistics, setup.case, refill), checks

@@ -38,9 +38,11 @@ class StatisticsReader:
         """Ask the server; raises `TrialFailed` if it does not tell."""
         try:
             self._socket.sendall(QUESTION)
-            commands, totals = self._reply(), self._reply()
-        except (OSError, ValueError) as fault:
+            return self._understood(self._reply(), self._reply())
+        except (OSError, KeyError, ValueError) as fault:
             raise self._silent(fault) from fault
+
+    def _understood(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
         calls = usec = 0
         for name, figures in commands.items():
             if name.startswith("cmdstat_") and name.removeprefix("cmdstat_").split("|")[0] in self._verbs:

@@ -15,7 +15,7 @@ from pathlib import Path
 from zerolap.cases import Case
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
-from zerolap.engines.pairing import choose_requests, run_pairs
+from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes
@@ -30,7 +30,8 @@ MEMORY_RESERVE_BYTES = 256 << 20
 class TimedStart:
     """What one start of every side needs; `requests` of a slice are chosen from a first look where it is none.
 
-    At a rate of `per_second` the sides are sent the same, however fast they are. `alone`: one side at a time.
+    At a rate of `per_second` the sides are sent the same, however fast they are. `alone`: one side at a time. `looks`
+    are slices to run before all others, where another side has run them to choose the requests.
     """
 
     case: Case
@@ -42,6 +43,7 @@ class TimedStart:
     requests: int | None = None
     per_second: int | None = None
     alone: bool = False
+    looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Timed:
     timelines: dict[Side, Timeline]
     requests: int
     alone: bool = False
+    looks: tuple[int, ...] = ()
 
 
 class _DoesNotFitTwice(Exception):
@@ -76,21 +79,20 @@ def time_start(plan: TimedStart) -> Timed:
 def _time_one_after_the_other(plan: TimedStart) -> Timed:
     measurements: dict[Side, Measurement] = {}
     timelines: dict[Side, Timeline] = {}
-    requests = plan.requests
+    requests, looks = plan.requests, plan.looks
     sides = list(plan.servers)
     random.Random(plan.seed).shuffle(sides)
     for side in sides:
         directory = plan.directory / f"alone-{side}"
         directory.mkdir()
         try:
-            timed = _time_together(
-                replace(plan, servers={side: plan.servers[side]}, directory=directory, requests=requests)
-            )
+            own = {side: plan.servers[side]}
+            timed = _time_together(replace(plan, servers=own, directory=directory, requests=requests, looks=looks))
         except TrialFailed as fault:
             raise _named(fault, side, plan.servers) from fault
         measurements |= timed.measurements
         timelines |= timed.timelines
-        requests = timed.requests
+        requests, looks = timed.requests, timed.looks
     pairs = min(len(timeline.slices) for timeline in timelines.values())
     return Timed(
         measurements={side: measurements[side] for side in plan.servers},
@@ -118,8 +120,8 @@ def _time_together(plan: TimedStart) -> Timed:
             except TrialFailed as fault:
                 raise _named(fault, side, plan.servers) from fault
         with _naming_the_dead(sides), watch(lambda: sum(side.used_ns() for side in sides.values())) as disturbance:
-            requests = plan.requests or choose_requests(list(sides.values()), plan.case)
-            work = SliceWork.of(plan.case, requests, plan.per_second)
+            chosen = _chosen(plan, list(sides.values()))
+            work = SliceWork.of(plan.case, chosen.requests, plan.per_second)
             slices = run_pairs(sides, work, plan.pairs, order)
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
@@ -128,8 +130,19 @@ def _time_together(plan: TimedStart) -> Timed:
             side: _measurement(plan.case, slices[side], [*found[side], *noise], work, seconds) for side in sides
         },
         timelines={side: _timeline(slices[side]) for side in sides},
-        requests=requests,
+        requests=chosen.requests,
+        looks=chosen.looks,
     )
+
+
+def _chosen(plan: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
+    """Return the requests of a slice: as planned, or as a look at these sides says."""
+    if plan.requests is None:
+        return choose_requests(sides, plan.case)
+    for look in plan.looks:
+        for side in sides:
+            side.run(SliceWork(look, 0))
+    return Chosen(plan.requests, plan.looks)
 
 
 def _require_memory(running: Iterable[TimedSide]) -> None:

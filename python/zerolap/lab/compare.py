@@ -7,7 +7,7 @@ from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
 from zerolap.lab.bank import add_to_bank, read_bank
-from zerolap.lab.conclusions import conclude
+from zerolap.lab.conclusions import conclude, untimed_notes
 from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import Bank, undecided
 from zerolap.lab.measuring import Measured, Work, measure
@@ -143,6 +143,7 @@ def _conclude(begun: _Begun, measured: Measured, state: str) -> Comparison:
     concluded = begun.comparison.model_copy(
         update={
             "state": state,
+            "notes": [*begun.comparison.notes, *untimed_notes(measured)],
             "cases": cases,
             "summary": Summary(
                 regression=words.count("regression"),

@@ -63,7 +63,7 @@ def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: 
         validity=validity,
         verdicts=verdicts if validity.valid else [],
         findings=_findings(word, verdicts, _Trials.of(case, measured), explainer) if explainer else [],
-        failure=_failure_text(_failure(counted, timed), cut_short=cut_short),
+        failure=_failure_text(_failure(counted, timed), cut_short=cut_short and word == "unsure"),
     )
 
 
@@ -93,6 +93,16 @@ def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None
     return "the budget was used up before it was decided" if cut_short else None
 
 
+def untimed_notes(measured: Measured) -> list[str]:
+    """Return what the result as a whole has to say of cases that could not be timed."""
+    by_checks: dict[str, list[str]] = {}
+    for name, trials in measured.timed.items():
+        disturbance = trials.disturbance()
+        if disturbance:
+            by_checks.setdefault(held_against(disturbance), []).append(name)
+    return [f"no timed verdict for {', '.join(names)}: {checks}" for checks, names in by_checks.items()]
+
+
 @dataclass(frozen=True)
 class _Trials:
     """What the engines measured of one case."""
@@ -110,39 +120,40 @@ def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, e
     """Return reasons for a change, what counting and timing say together, and what could not be measured."""
     if word == "invalid":
         return []
-    findings = _reasons(verdicts, trials, explainer) if word in ("regression", "improvement") else []
+    findings = _reasons(word, verdicts, trials, explainer) if word in ("regression", "improvement") else []
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    findings += [Finding(kind="limits", rank=0, text=text) for text in _not_measured(trials)]
+    findings += [Finding(kind="limits", rank=0, text=text) for text in not_measured(trials.timed, trials.sampled)]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 
 
-def _reasons(verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
-    """Return the functions behind a change: of the work where it changed, else of the time."""
+def _reasons(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
+    """Return the functions behind a change: of the work where it changed alike, else of the time."""
     times = explainer.times(trials.sampled, verdicts) if trials.sampled is not None else None
     changed = _changed_work(verdicts)
-    if changed is None or trials.counted is None:
+    if changed is None or changed.verdict != word or trials.counted is None:
         return explain_times(*times) if times is not None else []
     findings = explainer.explain(trials.counted, changed.metric)
     return with_times(findings, *times) if times is not None else findings
 
 
-def _not_measured(trials: _Trials) -> list[str]:
+def not_measured(timed: TimedTrials | None, sampled: SampledTrials | None) -> list[str]:
     """Return the sentences on engines that have nothing to say of the case, and why."""
     told = []
-    disturbance = trials.timed.disturbance() if trials.timed is not None else []
+    disturbance = timed.disturbance() if timed is not None else []
     if disturbance:
-        told.append(f"No timed verdict: {_held_against(disturbance)}.")
-    if trials.sampled is not None and trials.sampled.failure is not None:
-        told.append(f"No stacks: {trials.sampled.failure.message}.")
-    elif trials.sampled is not None and not trials.sampled.usable:
-        failed = [check for one in trials.sampled.measurements.values() for check in one.validity.failed]
-        told.append(f"No stacks: {_held_against(failed)}.")
+        told.append(f"No timed verdict: {held_against(disturbance)}.")
+    if sampled is not None and sampled.failure is not None:
+        told.append(f"No stacks: {sampled.failure.message}.")
+    elif sampled is not None and not sampled.usable:
+        failed = [check for one in sampled.measurements.values() for check in one.validity.failed]
+        told.append(f"No stacks: {held_against(failed)}.")
     return told
 
 
-def _held_against(checks: Sequence[Check]) -> str:
+def held_against(checks: Sequence[Check]) -> str:
+    """Return checks that fail as words."""
     return "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in checks)
 
 

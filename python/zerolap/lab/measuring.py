@@ -34,7 +34,9 @@ class Measured:
 
     def _was_timed(self, name: str) -> bool:
         trials = self.timed.get(name)
-        return trials is not None and (trials.starts > 0 or trials.failure is not None or bool(trials.disturbed))
+        return trials is not None and (
+            trials.starts > 0 or trials.failure is not None or bool(trials.disturbed) or trials.cut_short
+        )
 
     def seconds(self) -> float:
         """Return the machine time of all trials."""

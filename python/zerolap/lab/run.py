@@ -91,8 +91,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
 def _conclude(report: RunReport, request: RunRequest, measured: Measured, store: Store, state: EndState) -> RunReport:
     cases, left_out = [], []
     for case in measured.cases(request.cases):
-        counted = measured.counted.get(case.name)
-        if counted is not None and counted.cut_short and not counted.measurements["base"]:
+        if _was_not_reached(case, measured):
             left_out.append(case.name)
         else:
             cases.append(run_case(case, measured, store))
@@ -102,6 +101,14 @@ def _conclude(report: RunReport, request: RunRequest, measured: Measured, store:
     )
     store.finish_run(concluded, state)
     return concluded
+
+
+def _was_not_reached(case: Case, measured: Measured) -> bool:
+    """Whether the budget ended before the first trial of any engine."""
+    counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
+    uncounted = counted is None or (counted.cut_short and not counted.measurements["base"])
+    untimed = timed is None or (timed.cut_short and not timed.measurements["base"])
+    return uncounted and untimed and case.name not in measured.sampled
 
 
 def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:

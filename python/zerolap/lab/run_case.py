@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from zerolap import _core
 from zerolap.cases import Case
 from zerolap.judge import case_validity
+from zerolap.lab.conclusions import not_measured
 from zerolap.lab.measuring import Measured
 from zerolap.lab.sampling import SampledTrials, sampled_side
 from zerolap.records import CallGraph, FunctionCost, Measurement, RunCase, Validity
@@ -14,17 +15,20 @@ LISTED_FUNCTIONS = 10
 
 
 def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
-    """Return the case's metrics and costliest functions; times that the machine disturbed are left out, and told."""
+    """Return the case's metrics and costliest functions; what of it could not be measured is left out, and told."""
     counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
     sampled = measured.sampled.get(case.name)
     from_counting = counted.measurements["base"] if counted is not None else []
     from_timing = timed.measurements["base"] if timed is not None else []
     from_sampling = [sampled.measurements["base"]] if sampled is not None and sampled.measurements else []
-    validity = case_validity([*from_counting, *from_timing, *from_sampling], [])
-    failure = next((one.failure for one in (counted, timed, sampled) if one is not None and one.failure), None)
+    failure = next((one.failure for one in (counted, timed) if one is not None and one.failure), None)
     usable_times = from_timing if timed is not None and timed.usable else []
-    if timed is not None and timed.disturbed:
-        validity = case_validity(from_counting, []) if from_counting else Validity.of(timed.disturbed)
+    disturbance = timed.disturbance() if timed is not None else []
+    # Stacks say where time goes: that there are none takes nothing from what was counted and timed.
+    found = [*from_counting, *([] if disturbance else from_timing)] or from_sampling
+    validity = case_validity(found, []) if found else Validity.of(disturbance)
+    if not found and sampled is not None:
+        failure = failure or sampled.failure
     if failure is not None or not validity.checks:
         validity = validity.model_copy(update={"valid": False})
     metrics = _means(from_counting) | _means(usable_times)
@@ -37,6 +41,7 @@ def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
         metrics=metrics if validity.valid else {},
         functions=_costliest(from_counting, sampled, metrics.get("cpu_ns_per_op"), store) if validity.valid else [],
         samples=max(len(from_counting), len(usable_times), len(from_sampling)),
+        limits=not_measured(timed, sampled),
         failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
     )
 

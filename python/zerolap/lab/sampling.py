@@ -1,19 +1,17 @@
 """Carries out sampled passes: one of each side, for the cases that ask for them."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from zerolap import _core
 from zerolap.cases import Case
-from zerolap.engines import SampledTrial, ServerProgram, sample
+from zerolap.engines import Sampled, SampledTrial, ServerProgram, sample
 from zerolap.explain import SampledFunction, SampledSide
 from zerolap.host import choose_pinning, read_topology
-from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest
-from zerolap.records import Measurement, Side, Trial, TrialFailed
+from zerolap.lab.trial_directory import trial_directory
+from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, server_threads
+from zerolap.records import EnvironmentMissing, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 from zerolap.store import Blobs, Store
 
@@ -57,8 +55,11 @@ def measure_sampled(plan: SamplingPlan, identity: str, store: Store, done: dict[
         for case in plan.cases:
             trials = SampledTrials()
             for side in plan.sides:
+                if trials.failure is not None:
+                    break
                 if plan.deadline is not None and time.monotonic() > plan.deadline:
-                    return
+                    trials.failure = TrialFailed("the budget was used up")
+                    break
                 _pass(case, side, plan, identity, store, trials)
                 passes += 1
                 plan.on_pass(case.name, passes, expected)
@@ -86,24 +87,31 @@ def sampled_side(measurement: Measurement, cpu_ns_per_op: float | None, blobs: B
 def _pass(case: Case, side: Side, plan: SamplingPlan, identity: str, store: Store, trials: SampledTrials) -> None:
     under_test = plan.sides[side]
     trial = Trial(case=case.name, side=side, engine="sampled", block=0, seed=plan.seed * SEEDS_PER_RUN % 2**64)
-    directory = Path(tempfile.mkdtemp(prefix="zerolap-"))
     try:
-        sampled = sample(
-            SampledTrial(
-                server=ServerProgram(under_test.server.program, under_test.settings),
-                source_root=under_test.server.source_root,
-                case=case,
-                seed=trial.seed,
-                directory=directory,
-                pinning=choose_pinning(read_topology()),
-            )
-        )
+        sampled = _sample(case, under_test, trial.seed)
     except TrialFailed as fault:
         trials.failure = fault.of(side) if len(plan.sides) > 1 else fault
         store.record_failure(identity, trial, fault.message, fault.details)
         return
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
     measurement = sampled.measurement.model_copy(update={"profile": store.blobs.put(sampled.stacks)})
     store.record_trial(identity, trial, measurement)
     trials.measurements[side] = measurement
+
+
+def _sample(case: Case, under_test: SideUnderTest, seed: int) -> Sampled:
+    """Carry out a pass; that its recording has no place to go costs the case its stacks and no more."""
+    pinning = choose_pinning(read_topology(), server_threads=server_threads(case, under_test.settings))
+    try:
+        with trial_directory() as directory:
+            return sample(
+                SampledTrial(
+                    server=ServerProgram(under_test.server.program, under_test.settings),
+                    source_root=under_test.server.source_root,
+                    case=case,
+                    seed=seed,
+                    directory=directory,
+                    pinning=pinning,
+                )
+            )
+    except EnvironmentMissing as fault:
+        raise TrialFailed(fault.message, fault.hint) from fault

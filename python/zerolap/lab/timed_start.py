@@ -1,17 +1,14 @@
 """One start of all sides: carried out, again where the machine disturbed it, and recorded."""
 
-import errno
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from zerolap.engines import ServerProgram, Timed, TimedStart, time_start
 from zerolap.host import Pinning, measure_noise
 from zerolap.lab.timed_trials import TimedTrials
-from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, disk_full
+from zerolap.lab.trial_directory import trial_directory
+from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest
 from zerolap.records import Side, Trial, TrialFailed
 from zerolap.store import Store
 
@@ -88,8 +85,7 @@ def _wait_for_quiet() -> None:
 
 
 def _one_start(trials: TimedTrials, plan: StartPlan, pinning: Pinning, seed: int) -> Timed:
-    directory = Path(tempfile.mkdtemp(prefix="zerolap-"))
-    try:
+    with trial_directory() as directory:
         return time_start(
             TimedStart(
                 case=trials.case,
@@ -106,9 +102,3 @@ def _one_start(trials: TimedTrials, plan: StartPlan, pinning: Pinning, seed: int
                 alone=trials.alone,
             )
         )
-    except OSError as fault:
-        if fault.errno == errno.ENOSPC:
-            raise disk_full(fault) from fault
-        raise
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)

@@ -9,7 +9,7 @@ from zerolap.host import Pinning, choose_pinning, read_topology
 from zerolap.judge import LOOKS, judge_timed, next_look, unequal_batching, wants_more_starts
 from zerolap.lab.timed_start import StartPlan, start_once
 from zerolap.lab.timed_trials import TimedTrials
-from zerolap.lab.trials import SideUnderTest
+from zerolap.lab.trials import SideUnderTest, server_threads
 from zerolap.records import METRICS, Check, Settings, Side, Spread
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
@@ -58,9 +58,8 @@ def measure_timed(plan: TimingPlan, identity: str, store: Store, done: dict[str,
         raise
 
 
-def oversubscribed(case: Case, settings: Mapping[str, str], pinning: Pinning) -> Check:
+def oversubscribed(threads: int, pinning: Pinning) -> Check:
     """Return the check of whether every busy thread has a core of its own."""
-    threads = _server_threads(case, settings)
     return Check(
         check="oversubscribed",
         ok=pinning.is_clean,
@@ -71,25 +70,16 @@ def oversubscribed(case: Case, settings: Mapping[str, str], pinning: Pinning) ->
 
 def _starts_until(look: int, trials: TimedTrials, plan: TimingPlan, starts: StartPlan) -> Iterator[None]:
     """Carry out a case's starts up to a look; yield after each."""
-    threads = max(_server_threads(trials.case, side.settings) for side in plan.sides.values())
+    threads = max(server_threads(trials.case, side.settings) for side in plan.sides.values())
     pinning = choose_pinning(read_topology(), server_threads=threads)
     if not pinning.is_clean:
-        trials.disturbed = [oversubscribed(trials.case, _most_threads(plan), pinning)]
+        trials.disturbed = [oversubscribed(threads, pinning)]
     while trials.usable and trials.starts < look:
         if plan.deadline is not None and time.monotonic() > plan.deadline:
             trials.cut_short = True
             return
         start_once(trials, starts, pinning)
         yield
-
-
-def _most_threads(plan: TimingPlan) -> Mapping[str, str]:
-    return max((side.settings for side in plan.sides.values()), key=lambda one: int(one.get("io-threads", "1")))
-
-
-def _server_threads(case: Case, settings: Mapping[str, str]) -> int:
-    """Return the busy threads of a server: the main one is one of its I/O threads."""
-    return max(1, int({**case.config, **settings}.get("io-threads", "1")))
 
 
 def _pace_where_batches_differ(looked_at: Sequence[TimedTrials], plan: TimingPlan) -> list[TimedTrials]:

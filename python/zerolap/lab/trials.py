@@ -2,21 +2,19 @@
 
 import errno
 import queue
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
 from zerolap.build import BuiltServer
 from zerolap.cases import Case, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, count
 from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
-from zerolap.records import Build, EnvironmentMissing, Interrupted, Measurement, Side, Trial, TrialFailed
+from zerolap.lab.trial_directory import disk_full, trial_directory
+from zerolap.records import Build, Interrupted, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 
 QUICK_SCALE = 0.1
@@ -37,6 +35,13 @@ class SideUnderTest:
     def record(self) -> Build:
         """What is recorded of the side."""
         return self.server.record.model_copy(update={"config": dict(self.settings)})
+
+
+def server_threads(case: Case, settings: Mapping[str, str]) -> int:
+    """Return the busy threads of a server: the main one is one of its I/O threads."""
+    wanted = {**case.config, **settings}.get("io-threads", "1")
+    # What is no number the server refuses by itself.
+    return max(1, int(wanted)) if wanted.isdigit() else 1
 
 
 @dataclass(frozen=True)
@@ -145,14 +150,6 @@ def _work(plan: TrialPlan, case: Case, shared: _Shared) -> None:
         shared.events.put(fault)
 
 
-def disk_full(fault: OSError) -> EnvironmentMissing:
-    """Return the error for a disk without space."""
-    return EnvironmentMissing(
-        f"no space left on the disk of `{fault.filename2 or fault.filename or tempfile.gettempdir()}`",
-        hint="free some, or set TMPDIR to a directory on another disk",
-    )
-
-
 def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
     trials = CaseTrials(case, {side: [] for side in plan.sides})
     requests: Requests | None = None
@@ -194,9 +191,7 @@ def _seed(seed: int, block: int) -> int:
 
 
 def _one_trial(trial: Trial, case: Case, under_test: SideUnderTest, requests: Requests | None, scale: float) -> Counted:
-    """Carry out a trial in a directory of its own, whose name has the same length on both sides."""
-    directory = Path(tempfile.mkdtemp(prefix="zerolap-"))
-    try:
+    with trial_directory() as directory:
         return count(
             CountedTrial(
                 program=under_test.server.program,
@@ -210,5 +205,3 @@ def _one_trial(trial: Trial, case: Case, under_test: SideUnderTest, requests: Re
                 stripped=under_test.server.record.stripped,
             )
         )
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)

@@ -26,7 +26,10 @@ class FunctionCost(Record):
 
 
 class RunCase(Record):
-    """One case of a run: the metrics' means over its trials and the functions that cost most."""
+    """One case of a run: the metrics' means over its trials and the functions that cost most.
+
+    `limits` says what of it could not be measured, and why.
+    """
 
     case: str
     commands: list[str]
@@ -36,6 +39,7 @@ class RunCase(Record):
     metrics: dict[str, float]
     functions: list[FunctionCost]
     samples: int
+    limits: list[str] = []
     failure: str | None = None
 
 

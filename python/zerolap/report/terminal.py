@@ -136,13 +136,15 @@ def _run_state(case: RunCase) -> Part:
 
 
 def _show_functions(lines: Lines, case: RunCase) -> None:
-    if not case.functions and case.failure is None and case.validity.valid:
+    if not case.functions and not case.limits and case.failure is None and case.validity.valid:
         return
     lines.blank()
     lines.line((one_line(case.case), "bold"))
     if case.failure is not None:
         show_failure(lines, case.failure)
     show_failed_checks(lines, case.validity)
+    for limit in case.limits:
+        lines.line(("limits: ", "bold"), one_line(limit), indent=2)
     if not case.functions:
         return
     functions = case.functions[:REASONS]

@@ -1,5 +1,6 @@
 """CPU time of a server's threads by role, from the scheduler's nanoseconds."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def is_asleep(process: int) -> bool:
     """Whether the main thread waits for something; raises `TrialFailed` if the process is gone."""
     try:
         stat = Path(f"/proc/{process}/stat").read_bytes()
-    except FileNotFoundError as gone:
+    except (FileNotFoundError, ProcessLookupError) as gone:
         raise TrialFailed("the server's process is gone") from gone
     # The name, in parentheses, may hold anything.
     return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] == b"S"
@@ -72,16 +73,20 @@ def read_cpu_times(process: int) -> CpuTimes:
     """Return what the threads of a process have used; raises `TrialFailed` if it is gone."""
     main_ns = io_ns = background_ns = 0
     try:
-        for task in Path(f"/proc/{process}/task").iterdir():
-            used_ns = _used_ns(task)
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+        main_ns = _used_ns(Path(f"/proc/{process}/task/{process}"))
+    except (FileNotFoundError, ProcessLookupError) as gone:
+        raise TrialFailed("the server's process is gone") from gone
+    for task in tasks:
+        # Threads come and go while the process lives.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if int(task.name) == process:
-                main_ns += used_ns
-            elif (task / "comm").read_text().startswith(IO_THREAD_NAMES):
+                continue
+            used_ns = _used_ns(task)
+            if (task / "comm").read_text().startswith(IO_THREAD_NAMES):
                 io_ns += used_ns
             else:
                 background_ns += used_ns
-    except (FileNotFoundError, ProcessLookupError) as gone:
-        raise TrialFailed("the server's process is gone") from gone
     return CpuTimes(main_ns, io_ns, background_ns)
 
 

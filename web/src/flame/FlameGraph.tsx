@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Direction, neighbour } from "./layout.ts";
 import { ROW_HEIGHT, type Scene } from "./painter.ts";
 import { Stage } from "./stage.ts";
@@ -27,7 +27,8 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
   const [chosen, setChosen] = useState<number | null>(null);
   const { tree } = scene.layout;
 
-  useEffect(() => {
+  // Before the canvas is seen, so that no click on it is lost.
+  useLayoutEffect(() => {
     if (canvas.current === null || frame.current === null) {
       return;
     }
@@ -35,7 +36,7 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
     stage.current = made;
     return () => made.end();
   }, []);
-  useEffect(() => stage.current?.show(scene, zoomed), [scene, zoomed]);
+  useLayoutEffect(() => stage.current?.show(scene, zoomed), [scene, zoomed]);
 
   const choose = (node: number | null, scroll: boolean) => {
     if (node !== chosen) {

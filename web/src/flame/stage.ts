@@ -22,6 +22,7 @@ export class Stage {
     this.painter = new Painter(canvas);
     this.resized = new ResizeObserver(() => this.takeSize());
     this.resized.observe(frame);
+    this.takeSize();
     const { signal } = this.ended;
     frame.addEventListener("scroll", () => this.draw(), { signal, passive: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener(

@@ -61,6 +61,11 @@ impl Connection {
         self.remaining == 0 && self.in_flight.is_empty()
     }
 
+    /// Whether there is something to send and nothing to wait for.
+    pub(crate) fn is_free(&self) -> bool {
+        self.remaining > 0 && self.in_flight.is_empty()
+    }
+
     /// Whether bytes wait for room to be written.
     pub(crate) fn has_unsent_bytes(&self) -> bool {
         !self.output.is_empty()

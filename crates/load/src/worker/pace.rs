@@ -6,7 +6,7 @@ use crate::{Settings, Work};
 
 /// The rhythm of one thread: its connections take turns, each with a whole pipeline.
 ///
-/// A turn that comes late is made up for at once, so that the rate holds over the whole.
+/// A turn that comes late, or finds no connection free, is made up for, so that the rate holds over the whole.
 #[derive(Debug)]
 pub(super) struct Pace {
     started_ns: u64,
@@ -37,14 +37,19 @@ impl Pace {
         self.started_ns.saturating_add(u64::try_from(since_ns).unwrap_or(u64::MAX))
     }
 
-    /// The connection whose turn has come, and goes with this call; none if it is too early.
-    pub(super) fn due(&mut self, now_ns: u64) -> Option<usize> {
-        if now_ns < self.next_ns() {
-            return None;
-        }
-        let index = usize::try_from(self.turns % self.connections as u64).ok();
+    /// Whether a turn has come that was not taken yet.
+    pub(super) fn is_due(&self, now_ns: u64) -> bool {
+        now_ns >= self.next_ns()
+    }
+
+    /// The connection from which on a free one is looked for.
+    pub(super) fn first(&self) -> usize {
+        usize::try_from(self.turns % self.connections as u64).unwrap_or(0)
+    }
+
+    /// Counts a turn as taken.
+    pub(super) fn take(&mut self) {
         self.turns += 1;
-        index
     }
 }
 
@@ -55,12 +60,15 @@ mod tests {
     use super::Pace;
 
     #[test]
-    fn connections_take_turns_and_late_ones_are_made_up_for() {
+    fn turns_come_evenly_and_late_ones_are_made_up_for() {
         let per_turns = NonZeroU64::MIN;
         let mut pace = Pace { started_ns: 1_000, turns_ns: 10, per_turns, turns: 0, connections: 2 };
-        assert_eq!((pace.due(999), pace.due(1_000), pace.due(1_000)), (None, Some(0), None));
-        assert_eq!(pace.next_ns(), 1_010);
-        assert_eq!((pace.due(1_025), pace.due(1_025), pace.due(1_025)), (Some(1), Some(0), None));
-        assert_eq!(pace.next_ns(), 1_030);
+        assert!(!pace.is_due(999) && pace.is_due(1_000));
+        let mut taken = Vec::new();
+        while pace.is_due(1_025) {
+            taken.push(pace.first());
+            pace.take();
+        }
+        assert_eq!((taken, pace.next_ns()), (vec![0, 1, 0], 1_030));
     }
 }

@@ -46,10 +46,13 @@ impl Worker {
             }
         }
         let mut unfinished = self.unfinished();
+        let mut is_held_up = false;
         let mut next_look_ns = started_ns + TICK_NS;
         let mut ready = Vec::with_capacity(self.connections.len());
         while unfinished > 0 {
-            let next_ns = deadline_ns.or(pace.as_ref().map(Pace::next_ns));
+            // A turn that no connection is free for is taken when a reply makes one free.
+            let next_turn_ns = pace.as_ref().filter(|_| !is_held_up).map(Pace::next_ns);
+            let next_ns = deadline_ns.or(next_turn_ns);
             let until_next = next_ns.map(|next_ns| next_ns.saturating_sub(clock::now_ns()));
             let timeout = until_next.map_or(TICK, |left_ns| TICK.min(Duration::from_nanos(left_ns)));
             ready.clear();
@@ -64,7 +67,7 @@ impl Worker {
                 unfinished = self.unfinished();
             }
             if let Some(pace) = &mut pace {
-                self.send_due(pace, now_ns, &ready, tally)?;
+                is_held_up = self.send_due(pace, now_ns, &ready, tally)?;
             } else {
                 for event in &ready {
                     self.refill(event.index, whole, tally)?;
@@ -90,17 +93,30 @@ impl Worker {
         Ok(finished)
     }
 
-    /// Sends the pipelines that are due; what found no room before is written where there is some now.
-    fn send_due(&mut self, pace: &mut Pace, now_ns: u64, ready: &[Ready], tally: &mut Tally) -> Result<(), LoadError> {
+    /// Sends the pipelines that are due; what found no room before is written where there is some now. Returns whether
+    /// one is due that no connection is free for.
+    fn send_due(
+        &mut self,
+        pace: &mut Pace,
+        now_ns: u64,
+        ready: &[Ready],
+        tally: &mut Tally,
+    ) -> Result<bool, LoadError> {
         for event in ready {
             if self.connections.get(event.index).is_some_and(Connection::has_unsent_bytes) {
                 self.refill(event.index, true, tally)?;
             }
         }
-        while let Some(index) = pace.due(now_ns) {
+        while pace.is_due(now_ns) {
+            let count = self.connections.len();
+            let turns = (0..count).map(|offset| (pace.first() + offset) % count);
+            let Some(index) = turns.into_iter().find(|index| self.connections[*index].is_free()) else {
+                return Ok(true);
+            };
+            pace.take();
             self.refill(index, true, tally)?;
         }
-        Ok(())
+        Ok(false)
     }
 
     fn refill(&mut self, index: usize, whole: bool, tally: &mut Tally) -> Result<(), LoadError> {
