@@ -47,9 +47,11 @@ impl Poller {
         epoll::modify(&self.epoll, socket, EventData::new_u64(index as u64), flags).map_err(thread_error)
     }
 
-    /// Waits until a socket is ready or the time is over.
+    /// Waits until a socket is ready or the time is over, less than a millisecond early: `epoll_wait` takes whole ones,
+    /// and one that ends late would send everything that became due meanwhile at once.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
-        let timeout = Timespec::try_from(timeout).map_err(|error| LoadError::Thread(io::Error::other(error)))?;
+        let millis = Duration::from_millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        let timeout = Timespec::try_from(millis).map_err(|error| LoadError::Thread(io::Error::other(error)))?;
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
