@@ -1,6 +1,7 @@
 """Runs the program as a user would, for the benches."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ from typing import Any
 
 SERVER = "redis-server"
 DEMO_REPOSITORY = Path(".demo/redis")
-STORE = Path(".bench/store")
+TRIAL_FAILED = 4
+"""Exit code of a comparison that has a result, though a trial of it failed."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,29 @@ class Comparison:
             if verdict["metric"] == metric
         }
 
+    def timed_changes(self) -> list[dict[str, Any]]:
+        """Return the timed verdicts on any metric that say that something changed."""
+        return [
+            {"case": case["case"], **verdict}
+            for case in self.document["cases"]
+            for verdict in case["verdicts"]
+            if verdict["engine"] == "timed" and verdict["verdict"] in ("regression", "improvement")
+        ]
 
-def compare(*arguments: str) -> Comparison:
-    """Run `zerolap compare`."""
+
+def empty_store(name: str) -> Path:
+    """Return a store without results: what it knew of the machine would be known to the next comparison."""
+    store = Path(".bench") / name
+    shutil.rmtree(store, ignore_errors=True)
+    return store
+
+
+def compare(*arguments: str, store: Path) -> Comparison:
+    """Run `zerolap compare`; raises `subprocess.CalledProcessError` if there is no result at all."""
     zerolap = Path(sys.executable).with_name("zerolap")
     began = time.monotonic()
-    command = [str(zerolap), "compare", *arguments, "--store", str(STORE), "--json", "-"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    command = [str(zerolap), "compare", *arguments, "--store", str(store), "--json", "-"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if done.returncode not in (0, TRIAL_FAILED):
+        raise subprocess.CalledProcessError(done.returncode, command)
     return Comparison(json.loads(done.stdout), time.monotonic() - began)

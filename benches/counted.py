@@ -7,7 +7,7 @@ import sys
 
 from benches.comparing import DEMO_REPOSITORY, SERVER, Comparison
 from benches.comparing import compare as compare_servers
-from benches.figures import Figure, show_figures, write_figures
+from benches.figures import DIRECTORY, Figure, show_figures, write_figures
 
 REPEATS = 5
 METRIC = "instructions_per_op"
@@ -15,7 +15,7 @@ METRIC = "instructions_per_op"
 
 def compare(*arguments: str) -> Comparison:
     """Compare by counting alone."""
-    return compare_servers(*arguments, "--engine", "counted")
+    return compare_servers(*arguments, "--engine", "counted", store=DIRECTORY / "counted")
 
 
 def changes(comparisons: list[Comparison]) -> dict[str, list[float]]:

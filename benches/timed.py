@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benches import page
-from benches.comparing import DEMO_REPOSITORY, SERVER, STORE, Comparison, compare
+from benches.comparing import DEMO_REPOSITORY, SERVER, Comparison, compare, empty_store
 from benches.figures import Figure, show_figures, write_figures
+from zerolap.lab.timed_start import FIRST_PACED_BLOCK
 from zerolap.records import Timeline
 from zerolap.store import Store
 
@@ -25,9 +26,15 @@ METRIC = "cpu_ns_per_op"
 
 def same_build() -> dict[str, Figure]:
     """Compare the installed server with itself over the core suite, as a user would, each time with another seed."""
-    comparisons = [compare(SERVER, SERVER, "--seed", str(seed)) for seed in range(1, LIVE_COMPARISONS + 1)]
+    store = empty_store("same-build")
+    comparisons = []
+    for seed in range(1, LIVE_COMPARISONS + 1):
+        comparisons.append(compare(SERVER, SERVER, "--seed", str(seed), store=store))
+        confirmed = [case["case"] for case in comparisons[-1].document["cases"] if case["confirmed"]]
+        print(f"comparison {seed}: {comparisons[-1].seconds:.0f} s, confirmed: {confirmed or 'none'}", file=sys.stderr)
     alarms = [[case["case"] for case in one.document["cases"] if case["confirmed"]] for one in comparisons]
-    pairs = pair_ratios(comparisons)
+    pairs = pair_ratios(comparisons, store)
+    others = sum(len(one.timed_changes()) for one in comparisons)
     deviations = {case: statistics.stdev(ratios) for case, ratios in pairs.items()}
     undecided = sum(one.document["summary"]["unsure"] for one in comparisons)
     return {
@@ -35,12 +42,19 @@ def same_build() -> dict[str, Figure]:
             value=sum(len(cases) for cases in alarms),
             unit="confirmed changes",
             samples=[
-                {"seed": seed, "confirmed": cases, "verdicts": comparison.verdicts(METRIC)}
+                {
+                    "seed": seed,
+                    "confirmed": cases,
+                    "seconds": comparison.seconds,
+                    "changes_in_any_metric": comparison.timed_changes(),
+                    "verdicts": comparison.verdicts(METRIC),
+                }
                 for seed, (cases, comparison) in enumerate(zip(alarms, comparisons, strict=True), 1)
             ],
             trials=timed_starts(comparisons),
             notes=[
-                f"{undecided} verdicts unsure",
+                f"{others} timed verdicts on any metric say that it changed",
+                f"{undecided} cases unsure",
                 f"{statistics.median(one.seconds for one in comparisons):.0f} s each",
             ],
         ),
@@ -57,14 +71,14 @@ def same_build() -> dict[str, Figure]:
     }
 
 
-def pair_ratios(comparisons: list[Comparison]) -> dict[str, list[float]]:
-    """Return the log ratio of every pair of slices by case."""
+def pair_ratios(comparisons: list[Comparison], location: Path) -> dict[str, list[float]]:
+    """Return the log ratio of every pair of slices at full speed by case."""
     ratios: dict[str, list[float]] = {}
-    with Store.open_to_read(str(STORE)) as store:
+    with Store.open_to_read(str(location)) as store:
         for comparison in comparisons:
             slices: dict[tuple[str, int, str], Timeline] = {}
             for trial, measurement in store.measurements(comparison.document["id"]):
-                if trial.engine == "timed" and measurement.profile is not None:
+                if trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK and measurement.profile is not None:
                     timeline = Timeline.model_validate_json(store.blobs.get(measurement.profile))
                     slices[trial.case, trial.block, trial.side] = timeline
             for (case, block, side), base in slices.items():
@@ -85,9 +99,11 @@ def timed_starts(comparisons: list[Comparison]) -> int:
 def known_change() -> dict[str, Figure]:
     """Compare the demo's revisions again and again: how often is the change found, and held by its interval?"""
     arguments = ("HEAD~1", "HEAD", KNOWN_CASE, "--repo", str(DEMO_REPOSITORY))
-    comparisons = [compare(*arguments, "--seed", str(seed)) for seed in range(1, LIVE_COMPARISONS + 1)]
+    store = empty_store("known-change")
+    comparisons = [compare(*arguments, "--seed", str(seed), store=store) for seed in range(1, LIVE_COMPARISONS + 1)]
     verdicts = [one.verdicts(METRIC).get(KNOWN_CASE) for one in comparisons]
-    found = [one.document["cases"][0]["confirmed"] for one in comparisons]
+    cases = [one.document["cases"][0] for one in comparisons]
+    found = [case["confirmed"] and case["verdict"] == "regression" for case in cases]
     known = [verdict for verdict in verdicts if verdict is not None]
     pooled = statistics.mean(verdict["change"] for verdict in known)
     held = sum(verdict["low"] <= pooled <= verdict["high"] for verdict in known)
@@ -111,14 +127,19 @@ def known_change() -> dict[str, Figure]:
 def cost() -> dict[str, Figure]:
     """Time the core suite to 3 %."""
     arguments = (SERVER, SERVER, "--engine", "timed", "--min-effect", "timed=3%")
-    comparisons = [compare(*arguments, "--seed", str(seed)) for seed in range(1, COST_COMPARISONS + 1)]
+    store = empty_store("cost")
+    comparisons = [compare(*arguments, "--seed", str(seed), store=store) for seed in range(1, COST_COMPARISONS + 1)]
     seconds = [one.document["summary"]["machine_seconds"] / len(one.document["cases"]) for one in comparisons]
     return {
         "seconds_per_case": Figure(
             value=statistics.median(seconds),
             unit="s of trials, both sides",
-            samples=seconds,
+            samples=[
+                {"trials": own, "command": one.seconds, "cases": len(one.document["cases"])}
+                for own, one in zip(seconds, comparisons, strict=True)
+            ],
             trials=timed_starts(comparisons),
+            notes=[f"{statistics.median(one.seconds for one in comparisons):.0f} s a comparison, with all waits"],
         )
     }
 
@@ -128,7 +149,7 @@ def report() -> dict[str, Figure]:
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "report.html"
         arguments = ("--engine", "timed,sampled", "--stacks", "all", "--min-effect", "timed=3%", "--html", str(file))
-        comparison = compare(SERVER, SERVER, *arguments)
+        comparison = compare(SERVER, SERVER, *arguments, store=empty_store("report"))
         kib = file.stat().st_size / 1024
     cases = len(comparison.document["cases"])
     return {"report_kib": Figure(value=kib, unit="KiB", samples=[kib], trials=2 * cases)}
@@ -170,8 +191,8 @@ def main() -> None:
             continue
         figures |= FIGURES[name]()
         written = write_figures("timed", figures)
+        print(f"written to {written}", file=sys.stderr)
     show_figures(figures)
-    print(f"written to {written}")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def test_looks_end() -> None:
 def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
     return Verdict(
         metric=metric,
-        engine="timed" if metric == METRIC else "counted",
+        engine="timed" if metric in (METRIC, "ops_per_sec") else "counted",
         verdict=word,
         base=100.0,
         head=100.0 * (1 + change),
@@ -126,7 +126,37 @@ def test_time_decides_where_it_is_sure(
 ) -> None:
     verdicts = both(work, time)
     assert case_verdict(verdicts, VALID) == case
-    assert is_confirmed(verdicts) is confirmed
+    assert is_confirmed(case, verdicts) is confirmed
+
+
+@pytest.mark.parametrize(
+    ("time", "served", "case"),
+    [
+        ("same", -0.1, "regression"),
+        ("same", -0.025, "same"),
+        ("regression", -0.1, "regression"),
+        ("regression", 0.5, "unsure"),
+    ],
+)
+def test_throughput_decides_where_cpu_time_is_the_same_and_weighs_against_it(
+    time: VerdictWord, served: float, case: VerdictWord
+) -> None:
+    word: VerdictWord = "regression" if served < 0 else "improvement"
+    time_change = 0.0 if time == "same" else 0.1
+    verdicts = [*both("same", time, 0.0, time_change), verdict("ops_per_sec", word, served)]
+    assert case_verdict(verdicts, VALID) == case
+    assert is_confirmed(case, verdicts) is (case == "regression")
+    cause = explain_cause(verdicts)
+    assert cause is None or "requests per second" in cause.text or time == "regression"
+
+
+def test_a_server_that_waits_or_works_on_more_threads_is_explained() -> None:
+    waits = explain_cause([*both("same", "same", 0.0, 0.0), verdict("ops_per_sec", "regression", -0.2)])
+    assert waits is not None
+    assert "waits" in waits.text
+    threads = explain_cause([*both("regression", "regression"), verdict("ops_per_sec", "improvement", 0.4)])
+    assert threads is not None
+    assert "threads" in threads.text
 
 
 def test_time_without_work_points_to_caches_and_locks() -> None:

@@ -249,7 +249,7 @@ def test_what_the_machine_takes_is_told(
 
     def disturbed(before: Counters, after: Counters) -> Noise:
         found = noise_between(before, after)
-        return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=100.0)
+        return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=1000.0)
 
     monkeypatch.setattr(disturbance, "noise_between", disturbed)
     found = timed(cases["good"], both, pinning, tmp_path / "t")

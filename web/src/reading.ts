@@ -35,11 +35,14 @@ export function isChanged(result: CaseResult): boolean {
 const COUNTED_DECIDING = ["instructions_per_op", "syscalls_per_op", "allocations_per_op"];
 const TIMED_DECIDING = "cpu_ns_per_op";
 
-/** The verdict that made the case's: the timed one on CPU where it is sure, else the first counted one not the same. */
+/**
+ * The verdict that made the case's: the timed one on CPU where it is sure, or on throughput where that alone changed
+ * beyond doubt; else the first counted one that is not the same.
+ */
 export function deciding(result: CaseResult): MetricVerdict | undefined {
   const timed = result.verdicts.find((verdict) => verdict.metric === TIMED_DECIDING);
   if (timed !== undefined && timed.verdict !== "unsure") {
-    return timed;
+    return timed.verdict === "same" ? (servedChange(result) ?? timed) : timed;
   }
   const ordered = COUNTED_DECIDING.flatMap((metric) =>
     result.verdicts.filter((verdict) => verdict.metric === metric),
@@ -47,8 +50,31 @@ export function deciding(result: CaseResult): MetricVerdict | undefined {
   return ordered.find((verdict) => verdict.verdict !== "same") ?? ordered[0] ?? timed;
 }
 
+function servedChange(result: CaseResult): MetricVerdict | undefined {
+  return result.verdicts.find(
+    ({ metric, verdict, low, high, min_effect }) =>
+      metric === "ops_per_sec" &&
+      (verdict === "regression" || verdict === "improvement") &&
+      ((low ?? 0) > min_effect || (high ?? 0) < -min_effect),
+  );
+}
+
+const LABELS: Record<string, string> = {
+  instructions_per_op: "instructions per request",
+  allocations_per_op: "allocations per request",
+  syscalls_per_op: "system calls per request",
+  cpu_ns_per_op: "CPU ns per request",
+  main_thread_ns_per_op: "CPU ns per request of the main thread",
+  io_threads_ns_per_op: "CPU ns per request of the I/O threads",
+  usec_per_call: "us per call, by the server",
+  ops_per_sec: "requests per second",
+  latency_p50_us: "latency p50 in us",
+  latency_p99_us: "latency p99 in us",
+};
+
+/** As the other reports call the metric. */
 export function metricLabel(name: string): string {
-  return name.replace("_per_op", "_per_request").replace("syscalls", "system calls").replaceAll("_", " ");
+  return LABELS[name] ?? name.replaceAll("_", " ");
 }
 
 export function headline(comparison: Comparison): string {

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from zerolap.host import Counters, noise_between, read_counters
@@ -10,6 +10,8 @@ from zerolap.records import Check
 
 STEAL_LIMIT = 0.2
 OTHERS_LIMIT = 0.5
+SWAP_LIMIT = 50.0
+"""Pages per second: a few of others' that are at rest take nothing from a trial."""
 CLOCK_LIMIT_SECONDS = 0.05
 
 
@@ -45,21 +47,24 @@ class Disturbance:
         return [
             _at_most("steal", noise.steal, STEAL_LIMIT),
             _at_most("other_load", max(0.0, noise.others - own), OTHERS_LIMIT),
-            _at_most("swap", noise.swapped_pages, 0.0),
+            _at_most("swap", noise.swapped_pages, SWAP_LIMIT),
             *_clock_checks(self.before.clocks, self.after.clocks),
         ]
 
 
 @contextlib.contextmanager
-def watch(used_ns: Callable[[], int]) -> Iterator[Disturbance]:
-    """Watch the machine for the length of the context; `used_ns` tells what the trial's own processes have used."""
-    disturbance = Disturbance(_read(used_ns))
+def watch(used_ns: Callable[[], int], processors: Collection[int]) -> Iterator[Disturbance]:
+    """Watch the machine for the length of the context.
+
+    `used_ns` tells what the trial's own processes have used, `processors` are those that they run on.
+    """
+    disturbance = Disturbance(_read(used_ns, processors))
     yield disturbance
-    disturbance.after = _read(used_ns)
+    disturbance.after = _read(used_ns, processors)
 
 
-def _read(used_ns: Callable[[], int]) -> _Reading:
-    return _Reading(read_counters(), _read_clocks(), used_ns())
+def _read(used_ns: Callable[[], int], processors: Collection[int]) -> _Reading:
+    return _Reading(read_counters(processors=processors), _read_clocks(), used_ns())
 
 
 def _read_clocks() -> _Clocks:

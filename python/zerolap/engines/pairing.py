@@ -40,7 +40,7 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
     unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
     requests, looks = unit, [unit]
     while True:
-        taken = [side.run(SliceWork(requests, 0)) for side in sides]
+        taken = [side.run(SliceWork.of(case, requests, None)) for side in sides]
         seconds = max(one.seconds for one in taken)
         if case.state == "drains" and any(one.ran_dry for one in taken):
             return Chosen(max(1, requests // unit // 2) * unit, tuple(looks))

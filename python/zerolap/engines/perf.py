@@ -16,6 +16,8 @@ from zerolap.sandbox import Process, launch
 
 FREQUENCY_HZ = 1999
 """Odd, so that it does not keep step with timers."""
+CYCLES_APART = 1_499_977
+"""Each sample stands for as many cycles; at a fixed frequency those of threads that rarely run would for fewer."""
 STACK_BYTES = 16384
 """Of each sample's stack are copied: the server's binaries have no frame pointers that could be followed instead."""
 ANSWER_SECONDS = 20
@@ -35,7 +37,8 @@ def missing_for_sampling() -> Missing | None:
     if which("perf") is None:
         return Missing("perf is not installed", "apt-get install linux-perf")
     tried = subprocess.run(
-        ["perf", "record", "--event", "cpu-clock", "--output", "/dev/null", "true"],
+        # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
+        ["perf", "record", "--event", "cpu-clock:k", "--output", "/dev/null", "true"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -123,7 +126,8 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
     orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
     for channel in (orders, answers):
         os.mkfifo(channel)
-    command = ["perf", "record", "--event", event, "--freq", str(FREQUENCY_HZ), "--pid", str(process)]
+    spacing = ["--count", str(CYCLES_APART)] if event == "cycles" else ["--freq", str(FREQUENCY_HZ)]
+    command = ["perf", "record", "--event", event, *spacing, "--pid", str(process)]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
     command += ["--no-buildid-cache", "--output", str(data)]
     with contextlib.ExitStack() as stack:

@@ -12,7 +12,7 @@ from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.statistics import ServerStatistics, StatisticsReader
 from zerolap.records import TrialFailed
-from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
+from zerolap.server import CpuTimes, RunningServer, descendants, is_asleep, is_running, read_cpu_times
 
 LONGEST_WAIT_SECONDS = 0.002
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
@@ -32,9 +32,10 @@ class SliceWork:
 
     @classmethod
     def of(cls, case: Case, requests: int, per_second: int | None) -> "SliceWork":
-        """Return the work of slices of so many requests."""
+        """Return the work of slices of so many requests; of a keyspace that drains none are wasted."""
         unit = case.pipeline * case.connections
-        return cls(requests, max(1, round(requests * DROPPED_SHARE / unit)) * unit, per_second)
+        fewest = 0 if case.state == "drains" else 1
+        return cls(requests, max(fewest, round(requests * DROPPED_SHARE / unit)) * unit, per_second)
 
 
 @dataclass(frozen=True)
@@ -119,19 +120,20 @@ class TimedSide:
             if work.dropped:
                 self.load.slice(work.dropped, work.per_second)
             before = self.statistics.read()
-            self._wait_until_asleep()
-            cpu_before = read_cpu_times(self.process)
+            cpu_before = self._settled_cpu()
             result = self.load.slice(work.requests, work.per_second)
-            self._wait_until_asleep()
-            cpu = read_cpu_times(self.process) - cpu_before
+            cpu = self._settled_cpu() - cpu_before
             after = self.statistics.read()
         return _slice(result, cpu, before, after)
 
-    def _wait_until_asleep(self) -> None:
-        """Wait until the main thread has nothing to do; one that never rests is not waited for."""
+    def _settled_cpu(self) -> CpuTimes:
+        """Return what the server has used once it has nothing more to do; at once of one that does not rest."""
+        at_once = read_cpu_times(self.process)
         end = time.monotonic() + LONGEST_WAIT_SECONDS
-        while not is_asleep(self.process) and time.monotonic() < end:
-            pass
+        while time.monotonic() < end:
+            if is_asleep(self.process):
+                return read_cpu_times(self.process)
+        return at_once
 
     def server_ns(self) -> int:
         """Return the CPU time that the server has used so far."""
@@ -157,10 +159,13 @@ class TimedSide:
         self._signal(signal.SIGSTOP)
 
     def _signal(self, number: signal.Signals) -> None:
-        try:
-            os.kill(self.process, number)
-        except ProcessLookupError as gone:
-            raise TrialFailed("the server's process is gone") from gone
+        """Send a signal to the server and to what it has forked."""
+        for process in descendants(self.process):
+            try:
+                os.kill(process, number)
+            except ProcessLookupError as gone:
+                if process == self.process:
+                    raise TrialFailed("the server's process is gone") from gone
 
 
 def _slice(result: SliceResult, cpu: CpuTimes, before: ServerStatistics, after: ServerStatistics) -> Slice:

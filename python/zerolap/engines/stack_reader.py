@@ -4,6 +4,7 @@ Programs under test bring their own unwind information, which can be made to kee
 can be stopped.
 """
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,15 @@ from zerolap.records import TrialFailed
 from zerolap.sandbox import launch
 
 READ_SECONDS = 120
+READ_BYTES = 4 << 30
+"""Sections of binaries unpack to a multiple of their size."""
 
 
 def read_stacks(data: Path, source_root: str) -> bytes:
     """Return the stacks of a recording as JSON (`zerolap.stacks/1`); raises `TrialFailed`."""
     table, log = data.with_suffix(".stacks"), data.with_suffix(".reading")
-    command = [sys.executable, "-m", __name__, str(data), source_root, str(table)]
+    # -P: the working directory may be a checkout with modules of its own.
+    command = [sys.executable, "-P", "-m", __name__, str(data), source_root, str(table)]
     with launch(command, environment={}, output=log) as reader:
         try:
             code = reader.wait(READ_SECONDS)
@@ -30,6 +34,8 @@ def read_stacks(data: Path, source_root: str) -> bytes:
 
 
 if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CPU, (READ_SECONDS, READ_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (READ_BYTES, READ_BYTES))
     try:
         Path(sys.argv[3]).write_bytes(_core.read_stacks(sys.argv[1], sys.argv[2]))
     except (OSError, ValueError) as fault:

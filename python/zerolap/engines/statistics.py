@@ -1,6 +1,7 @@
 """What a server says of itself: calls and time of the case's commands, reads and cycles of its event loop."""
 
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 from zerolap.records import TrialFailed
 
 REPLY_SECONDS = 60
+LONGEST_REPLY_BYTES = 1 << 20
+"""Servers tell far less; one that says otherwise is not listened to."""
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
 
@@ -63,23 +66,28 @@ class StatisticsReader:
 
     def _reply(self) -> dict[str, str]:
         """Return the fields of one bulk reply; raises `ValueError` for another."""
+        end = time.monotonic() + REPLY_SECONDS
         while b"\r\n" not in self._buffer:
-            self._receive()
+            self._receive(end)
         head, _, self._buffer = self._buffer.partition(b"\r\n")
         if not head.startswith(b"$"):
             raise ValueError(head.decode(errors="replace"))
         length = int(head[1:])
+        if not 0 <= length <= LONGEST_REPLY_BYTES:
+            raise ValueError(f"a reply of {length} bytes")
         while len(self._buffer) < length + 2:
-            self._receive()
+            self._receive(end)
         text, self._buffer = self._buffer[:length], self._buffer[length + 2 :]
         lines = (line.partition(":") for line in text.decode(errors="replace").splitlines())
         return {name: value for name, colon, value in lines if colon}
 
-    def _receive(self) -> None:
+    def _receive(self, end: float) -> None:
         data = self._socket.recv(65536)
         if not data:
             raise ConnectionError("it closed the connection")
         self._buffer += data
+        if time.monotonic() > end or len(self._buffer) > 3 * LONGEST_REPLY_BYTES:
+            raise ValueError("no reply that could be read")
 
     def _silent(self, fault: Exception) -> TrialFailed:
         return TrialFailed(f"the server does not say what it executed: {fault}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from zerolap.cases import Case
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
+from zerolap.engines.latencies import latencies_us, sum_of_histograms
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
@@ -55,6 +56,9 @@ class Timed:
     requests: int
     alone: bool = False
     looks: tuple[int, ...] = ()
+
+
+PERCENTILES = {"latency_p50_us": 0.5, "latency_p99_us": 0.99, "latency_p99_9_us": 0.999}
 
 
 class _DoesNotFitTwice(Exception):
@@ -113,13 +117,15 @@ def _time_together(plan: TimedStart) -> Timed:
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
         found: dict[Side, list[Check]] = {}
-        for side in plan.servers:
+        # Whoever is set up first finds the machine's memory in another state: that must not be one side always.
+        for side in order.sample(list(plan.servers), len(plan.servers)):
             _require_memory(sides.values())
             try:
                 sides[side], found[side] = set_up(stack, _setup(plan, side))
             except TrialFailed as fault:
                 raise _named(fault, side, plan.servers) from fault
-        with _naming_the_dead(sides), watch(lambda: sum(side.used_ns() for side in sides.values())) as disturbance:
+        processors = {*plan.pinning.server, *plan.pinning.client}
+        with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
             chosen = _chosen(plan, list(sides.values()))
             work = SliceWork.of(plan.case, chosen.requests, plan.per_second)
             slices = run_pairs(sides, work, plan.pairs, order)
@@ -141,7 +147,7 @@ def _chosen(plan: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
         return choose_requests(sides, plan.case)
     for look in plan.looks:
         for side in sides:
-            side.run(SliceWork(look, 0))
+            side.run(SliceWork.of(plan.case, look, None))
     return Chosen(plan.requests, plan.looks)
 
 
@@ -150,6 +156,10 @@ def _require_memory(running: Iterable[TimedSide]) -> None:
     resident = max((read_resident_bytes(side.process) for side in running), default=0)
     if resident and available_bytes() < resident + MEMORY_RESERVE_BYTES:
         raise _DoesNotFitTwice
+
+
+def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
+    return sum(side.used_ns() for side in sides.values())
 
 
 def _setup(plan: TimedStart, side: Side) -> SideSetup:
@@ -179,11 +189,22 @@ def _measurement(
     checks = [*found, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
+    metrics = {name: statistics.median(one[name] for one in every) for name in names}
     return Measurement(
-        metrics={name: statistics.median(one[name] for one in every) for name in names},
+        metrics=metrics | _latencies(slices),
         validity=Validity.of(checks),
         seconds=seconds,
     )
+
+
+def _latencies(slices: Sequence[Slice]) -> dict[str, float]:
+    """Return the percentiles of all replies: what happens rarely is in few slices, and in no median of theirs."""
+    histogram = sum_of_histograms([one.result.histogram_ns for one in slices])
+    if not histogram:
+        return {}
+    found = dict(zip(PERCENTILES, latencies_us(histogram, PERCENTILES.values()), strict=True))
+    longest = max(one.result.latency_us.max for one in slices if one.result.latency_us is not None)
+    return {**found, "latency_max_us": longest}
 
 
 def _timeline(slices: Sequence[Slice]) -> Timeline:
@@ -200,13 +221,5 @@ def _timeline(slices: Sequence[Slice]) -> Timeline:
             )
             for one in slices
         ],
-        histogram_ns=_sum_of_histograms([one.result.histogram_ns for one in slices]),
+        histogram_ns=sum_of_histograms([one.result.histogram_ns for one in slices]),
     )
-
-
-def _sum_of_histograms(histograms: Iterable[Iterable[tuple[int, int]]]) -> list[tuple[int, int]]:
-    total: dict[int, int] = {}
-    for histogram in histograms:
-        for edge_ns, count in histogram:
-            total[edge_ns] = total.get(edge_ns, 0) + count
-    return sorted(total.items())

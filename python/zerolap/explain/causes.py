@@ -8,8 +8,11 @@ CHANGED = ("regression", "improvement")
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
-    """Return the finding on work and CPU time per request that disagree; none where they agree or are unsure."""
+    """Return the finding on work, CPU time per request and throughput that disagree; none where they agree."""
     by_metric = {verdict.metric: verdict for verdict in verdicts}
+    served = _served_against(by_metric.get("cpu_ns_per_op"), by_metric.get("ops_per_sec"))
+    if served is not None:
+        return Finding(kind="cause", rank=0, text=served)
     work, time = by_metric.get("instructions_per_op"), by_metric.get("cpu_ns_per_op")
     if work is None or time is None or work.verdict == time.verdict or "unsure" in (work.verdict, time.verdict):
         return None
@@ -32,6 +35,22 @@ def _text(work: Verdict, time: Verdict) -> str:
         f"{figures}: {'more' if work.change > 0 else 'less'} work that runs {_pace(time)}. That points to caches, "
         "memory or locks as the larger part of the cost."
     )
+
+
+def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
+    if time is None or served is None or served.verdict not in CHANGED:
+        return None
+    figures = f"requests per second {_percent(served)}, CPU time per request {_percent(time)}"
+    if time.verdict == "same" and not -time.min_effect < served.change < time.min_effect:
+        verb = "waits more" if served.change < 0 else "waits less"
+        return f"{figures}: the server works as before, it {verb}. That points to sleep, locks, disk or the network."
+    if {time.verdict, served.verdict} == set(CHANGED):
+        more = "more" if served.change > 0 else "less"
+        return (
+            f"{figures}: {more} is served for {more} CPU time. That points to work that goes on on other threads, "
+            "or no longer does; which of the two matters, only its user can say."
+        )
+    return None
 
 
 def _pace(time: Verdict) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +13,10 @@ _IDLE, _WAITING, _STEAL = 3, 4, 7
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the machine started; times in seconds, over all processors.
+    """Totals since the machine started, in seconds.
 
-    `own` is the processor time of this process and of its children that have ended.
+    `busy` is over all processors, `total` and `steal` over those asked for; `own` is the processor time of this process
+    and of its children that have ended.
     """
 
     clock: float
@@ -39,17 +41,17 @@ class Noise:
     swapped_pages: float
 
 
-def read_counters(root: Path = ROOT) -> Counters:
-    """Read the kernel's totals; those that it does not tell are 0."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    first = (read_text("proc/stat", root) or "").partition("\n")[0].split()[1:9]
-    times = [int(value) / ticks for value in first] + [0.0] * (8 - len(first))
+def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counters:
+    """Read the kernel's totals; those that it does not tell are 0. Steal is that of `processors`, or of all."""
+    lines = (read_text("proc/stat", root) or "").splitlines()
+    times = _times(lines, ["cpu"])
+    asked = _times(lines, [f"cpu{number}" for number in processors] or ["cpu"])
     used = os.times()
     return Counters(
         clock=time.monotonic(),
-        total=sum(times),
+        total=sum(asked),
         busy=sum(times) - times[_IDLE] - times[_WAITING] - times[_STEAL],
-        steal=times[_STEAL],
+        steal=asked[_STEAL],
         own=used.user + used.system + used.children_user + used.children_system,
         swapped_pages=_swapped_pages(root),
     )
@@ -75,6 +77,16 @@ def measure_noise(seconds: float = 0.3) -> Noise:
     before = read_counters()
     time.sleep(seconds)
     return noise_between(before, read_counters())
+
+
+def _times(lines: Iterable[str], names: Collection[str]) -> list[float]:
+    """Return the seconds of each state, summed over the lines of those names."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    totals = [0.0] * 8
+    for name, *values in (line.split() for line in lines):
+        if name in names:
+            totals = [total + int(value) / ticks for total, value in zip(totals, values, strict=False)]
+    return totals
 
 
 def _swapped_pages(root: Path) -> int:

@@ -8,17 +8,21 @@ from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
 WEIGHED = ("instructions_per_op", "syscalls_per_op")
 COUNTED_DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
 TIMED_DECIDING = "cpu_ns_per_op"
+SERVED = "ops_per_sec"
+CHANGED = ("regression", "improvement")
 
 
 def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """Return the verdict that decides the case, none without any.
 
-    That is the timed one on CPU per request where it is sure; else of the counted ones the first that is not same, or
+    That is the timed one on CPU per request where it is sure; where that is the same though throughput is beyond doubt
+    not, as of a server that waits, the one on throughput. Else it is of the counted ones the first that is not same, or
     the first; where nothing was counted, the timed one.
     """
     timed = next((verdict for verdict in verdicts if verdict.metric == TIMED_DECIDING), None)
     if timed is not None and timed.verdict != "unsure":
-        return timed
+        served = served_change(verdicts)
+        return served if timed.verdict == "same" and served is not None else timed
     ordered = [verdict for metric in COUNTED_DECIDING for verdict in verdicts if verdict.metric == metric]
     return next((verdict for verdict in ordered if verdict.verdict != "same"), ordered[0] if ordered else timed)
 
@@ -26,21 +30,33 @@ def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
 def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict:
     """Return the case's verdict from those on its metrics.
 
-    Fewer instructions against more system calls, or the reverse, only timing can weigh up: that is unsure.
+    Fewer instructions against more system calls, or the reverse, only timing can weigh up: that is unsure, as is less
+    throughput for less CPU time, or the reverse.
     """
     deciding = deciding_verdict(verdicts)
     if not validity.valid or deciding is None:
         return "invalid"
     if deciding.engine == "timed":
-        return deciding.verdict
+        served = served_change(verdicts)
+        contrary = served is not None and {served.verdict, deciding.verdict} == set(CHANGED)
+        return "unsure" if contrary else deciding.verdict
     words = {verdict.verdict for verdict in verdicts if verdict.metric in WEIGHED}
     return "unsure" if {"regression", "improvement"} <= words else deciding.verdict
 
 
-def is_confirmed(verdicts: Sequence[Verdict]) -> bool:
-    """Whether timing says that the case changed."""
+def served_change(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """Return the verdict on throughput if that changed by more than the minimum effect on the whole of its interval."""
+    for verdict in verdicts:
+        surely = verdict.low > verdict.min_effect or verdict.high < -verdict.min_effect
+        if verdict.metric == SERVED and verdict.verdict in CHANGED and surely:
+            return verdict
+    return None
+
+
+def is_confirmed(word: CaseVerdict, verdicts: Sequence[Verdict]) -> bool:
+    """Whether timing says that a case of that verdict changed."""
     deciding = deciding_verdict(verdicts)
-    return deciding is not None and deciding.engine == "timed" and deciding.verdict in ("regression", "improvement")
+    return word in CHANGED and deciding is not None and deciding.engine == "timed"
 
 
 def case_validity(base: Sequence[Measurement], head: Sequence[Measurement]) -> Validity:

@@ -39,12 +39,13 @@ def judge_timed(
             continue
         found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - Q / len(LOOKS))
         starts = cases[name]
+        centre = _centre(metric, starts)
         verdict = Verdict(
             metric=metric,
             engine="timed",
             verdict=verdict_word(METRICS[metric], found.change, found.low, found.high, min_effect),
-            base=_mean(metric, [start.base for start in starts]),
-            head=_mean(metric, [start.head for start in starts]),
+            base=centre / math.sqrt(1 + found.change),
+            head=centre * math.sqrt(1 + found.change),
             change=found.change,
             low=found.low,
             high=found.high,
@@ -96,9 +97,15 @@ def next_look(starts: int) -> int | None:
     return next((look for look in LOOKS if look > starts), None)
 
 
-def _mean(metric: str, timelines: Sequence[Timeline]) -> float:
-    """Return the mean over starts of each one's trimmed mean, on the logarithmic scale as the changes are."""
+def _centre(metric: str, starts: Sequence[TimedPair]) -> float:
+    """Return the mean over starts of both sides' trimmed means, on the logarithmic scale as the changes are.
+
+    The sides lie about it by their change, which pairs say better than each side's own mean: they share the machine's
+    mood.
+    """
     logs = [
-        _core.trimmed_mean([math.log(one.metrics[metric]) for one in timeline.slices]) or 0.0 for timeline in timelines
+        _core.trimmed_mean([math.log(one.metrics[metric]) for one in timeline.slices]) or 0.0
+        for start in starts
+        for timeline in (start.base, start.head)
     ]
     return math.exp(sum(logs) / len(logs))

@@ -24,6 +24,7 @@ from zerolap.records import (
     Validity,
     Verdict,
 )
+from zerolap.store import BlobDamaged
 
 
 def conclude(
@@ -59,7 +60,7 @@ def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: 
         group=case.group,
         topology=case.topology,
         verdict=word,
-        confirmed=is_confirmed(verdicts) and word != "invalid",
+        confirmed=is_confirmed(word, verdicts),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
         findings=_findings(word, verdicts, _Trials.of(case, measured), explainer) if explainer else [],
@@ -120,7 +121,13 @@ def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, e
     """Return reasons for a change, what counting and timing say together, and what could not be measured."""
     if word == "invalid":
         return []
-    findings = _reasons(word, verdicts, trials, explainer) if word in ("regression", "improvement") else []
+    findings: list[Finding] = []
+    if word in ("regression", "improvement"):
+        try:
+            findings = _reasons(word, verdicts, trials, explainer)
+        except (ValueError, OSError, BlobDamaged) as fault:
+            # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
+            findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)

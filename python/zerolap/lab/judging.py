@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from zerolap.judge import Judged, judge_counted, judge_timed, wants_more
+from zerolap.judge import Judged, judge_counted, judge_timed, unequal_batching, wants_more
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import METRICS, Measurement, Settings, Side, Spread
@@ -34,7 +34,13 @@ def judge_timings(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ba
     verdicts: dict[str, list[Judged]] = {}
     for metric in JUDGED_TIMES:
         chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
-        usable = {name: one.pairs() for name, one in chosen.items() if one.usable and one.starts >= FEWEST_STARTS}
+        usable = {
+            name: one.pairs()
+            for name, one in chosen.items()
+            if one.usable
+            and one.starts >= FEWEST_STARTS
+            and not (metric in COSTS and one.per_second is None and unequal_batching(one.pairs()))
+        }
         for name, judged in judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ())).items():
             verdicts.setdefault(name, []).append(judged)
     return verdicts

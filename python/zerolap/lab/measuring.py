@@ -15,6 +15,9 @@ from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
 from zerolap.records import Measurement, Settings, Side, Spread
 from zerolap.store import Store
 
+COUNTING_SHARE = 0.5
+"""Of the budget, where cases are also to be timed."""
+
 
 @dataclass
 class Measured:
@@ -84,7 +87,7 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
             seed=settings.seed,
             scale=QUICK_SCALE if settings.quick else 1.0,
             workers=trials_at_once(),
-            budget_seconds=settings.budget_seconds,
+            budget_seconds=_counting_seconds(settings),
         )
         record_events(plan, work.identity, store, progress, measured.counted, work.on_counted)
     if "timed" in settings.engines and not settings.quick:
@@ -99,3 +102,10 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
             progress.sampling(len(chosen))
             sampling = SamplingPlan(chosen, work.sides, settings.seed, deadline, progress.trial_done)
             measure_sampled(sampling, work.identity, store, measured.sampled)
+
+
+def _counting_seconds(settings: Settings) -> float | None:
+    """Return how long counting may go on: what users feel has to have its part of a budget."""
+    if settings.budget_seconds is None or "timed" not in settings.engines or settings.quick:
+        return settings.budget_seconds
+    return settings.budget_seconds * COUNTING_SHARE

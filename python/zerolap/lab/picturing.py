@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from zerolap import _core
+from zerolap.engines import latencies_us, sum_of_histograms
 from zerolap.lab.timed_start import FIRST_PACED_BLOCK
 from zerolap.records import (
     CasePictures,
@@ -25,6 +26,8 @@ SIDES: tuple[Side, ...] = ("base", "head")
 POINTS_PER_DECADE = 8
 DECADES = 5
 """Percentiles are drawn up to 99.999 %."""
+NAMED_SHARES = (0.5, 0.95)
+"""Percentiles that are asked for by name and lie between the even ones."""
 MOST_POINTS = 200
 
 
@@ -101,20 +104,15 @@ def _throughput(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
 
 
 def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
-    """Return latencies in microseconds at shares that lie evenly on the axis of 1 / (1 - share)."""
-    counts: dict[int, int] = {}
-    for timeline in timelines:
-        for latency_ns, count in timeline.histogram_ns:
-            counts[latency_ns] = counts.get(latency_ns, 0) + count
-    total, ordered = sum(counts.values()), sorted(counts)
-    shares = [1 - 10 ** (-step / POINTS_PER_DECADE) for step in range(POINTS_PER_DECADE * DECADES + 1)]
-    points, seen, place = [], 0, 0
-    for share in [*(share for share in shares if total * (1 - share) >= 1), 1.0]:
-        while place < len(ordered) - 1 and seen + counts[ordered[place]] < share * total:
-            seen += counts[ordered[place]]
-            place += 1
-        points.append((round(share, 6), ordered[place] / 1000))
-    return points
+    """Return latencies in microseconds at shares that lie evenly on the axis of 1 / (1 - share), and at named ones."""
+    histogram = sum_of_histograms(timeline.histogram_ns for timeline in timelines)
+    if not histogram:
+        return []
+    total = sum(count for _, count in histogram)
+    even = [1 - 10 ** (-step / POINTS_PER_DECADE) for step in range(POINTS_PER_DECADE * DECADES + 1)]
+    shares = sorted(share for share in {*NAMED_SHARES, *(round(one, 6) for one in even)} if total * (1 - share) >= 1)
+    shares.append(1.0)
+    return list(zip(shares, latencies_us(histogram, shares), strict=True))
 
 
 def _tree(

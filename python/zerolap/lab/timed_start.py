@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from zerolap.engines import ServerProgram, Timed, TimedStart, time_start
 from zerolap.host import Pinning, measure_noise
+from zerolap.judge import LOOKS
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest
-from zerolap.records import Side, Trial, TrialFailed
+from zerolap.records import Check, Side, Trial, TrialFailed
 from zerolap.store import Store
 
 PAIRS_PER_START = 40
@@ -43,12 +44,17 @@ def start_once(trials: TimedTrials, plan: StartPlan, pinning: Pinning) -> None:
         side: Trial(case=trials.case.name, side=side, engine="timed", block=block, seed=seed) for side in plan.sides
     }
     try:
-        timed = _undisturbed(trials, plan, pinning, seed)
+        timed, disturbed = _undisturbed(trials, plan, pinning, seed)
     except TrialFailed as fault:
         trials.failure = fault
         for trial in by_side.values():
             plan.store.record_failure(plan.identity, trial, fault.message, fault.details)
         return
+    if disturbed and trials.starts >= LOOKS[0]:
+        trials.settled = True
+        trials.lost_seconds += _seconds(timed)
+        return
+    trials.disturbed = disturbed
     trials.requests, trials.alone = timed.requests, timed.alone
     for side, trial in by_side.items():
         timeline = timed.timelines[side]
@@ -59,22 +65,27 @@ def start_once(trials: TimedTrials, plan: StartPlan, pinning: Pinning) -> None:
         trials.timelines[side].append(timeline)
 
 
-def _undisturbed(trials: TimedTrials, plan: StartPlan, pinning: Pinning, seed: int) -> Timed:
-    """Return a start that the machine left alone, or the last one, whose checks are then put in `disturbed`."""
+def _undisturbed(trials: TimedTrials, plan: StartPlan, pinning: Pinning, seed: int) -> tuple[Timed, list[Check]]:
+    """Return a start that the machine left alone, or the last one and what disturbed it."""
     for attempt in range(1 + REPEATS):
         timed = _one_start(trials, plan, pinning, seed)
         failed = [check for one in timed.measurements.values() for check in one.validity.failed]
         disturbed = [check for check in failed if check.check in OF_TIMING]
         if not disturbed or len(disturbed) < len(failed):
-            return timed
+            return timed, []
         names = {check.check for check in disturbed}
         if "slice_seconds" in names and trials.per_second is None:
             trials.requests = None
-        if names & OF_THE_MACHINE and attempt < REPEATS:
-            _wait_for_quiet()
+        if attempt < REPEATS:
+            trials.lost_seconds += _seconds(timed)
+            if names & OF_THE_MACHINE:
+                _wait_for_quiet()
     # Both sides tell of the machine alike.
-    trials.disturbed = list({check.check: check for check in disturbed}.values())
-    return timed
+    return timed, list({check.check: check for check in disturbed}.values())
+
+
+def _seconds(timed: Timed) -> float:
+    return sum(one.seconds for one in timed.measurements.values())
 
 
 def _wait_for_quiet() -> None:

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from zerolap.cases import Case
-from zerolap.judge import Batching, TimedPair
+from zerolap.judge import Batching, TimedPair, unequal_batching
 from zerolap.records import Check, Measurement, Side, Timeline, TrialFailed
 
 
 @dataclass
 class TimedTrials:
     """What a case's timed trials gave, in the order of starts; `failure` ends the case, `disturbed` its timing.
+
+    `lost_seconds` went into starts that the machine disturbed. Once there are enough others, a further one that it does
+    not leave alone ends the case with what there is: it is `settled`.
 
     Where the sides' requests came in different batches, `paced` holds trials at an equal rate: they say what a request
     costs, while these say how many are served. `alone`: memory does not hold both sides at once.
@@ -24,6 +27,8 @@ class TimedTrials:
     failure: TrialFailed | None = None
     disturbed: list[Check] = field(default_factory=list)
     cut_short: bool = False
+    settled: bool = False
+    lost_seconds: float = 0.0
     alone: bool = False
     batching: Batching | None = None
     paced: "TimedTrials | None" = None
@@ -63,7 +68,7 @@ class TimedTrials:
     def seconds(self) -> float:
         """Return the machine time of these trials."""
         own = sum(one.seconds for side in self.measurements.values() for one in side)
-        return own + (self.paced.seconds() if self.paced is not None else 0.0)
+        return own + self.lost_seconds + (self.paced.seconds() if self.paced is not None else 0.0)
 
     def disturbance(self) -> list[Check]:
         """Return the checks because of which these trials, or those at an equal rate, are not used."""
@@ -76,6 +81,9 @@ class TimedTrials:
             batching = self.batching
             value = f"{batching.base:.1f} → {batching.head:.1f} requests a {batching.of}"
             limit = f"within 5 %, or CPU time judged at {batching.per_second:,} requests/s on both sides"
+            left = unequal_batching(self.paced.pairs()) if self.paced is not None and self.paced.starts else None
+            if left is not None:
+                value += f"; at the equal rate still {left.base:.1f} → {left.head:.1f} a {left.of}"
             told.append(Check(check="batching", ok=True, value=value, limit=limit))
         if self.alone:
             limit = "both sides at once, or one after the other"

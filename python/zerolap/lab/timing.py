@@ -74,7 +74,7 @@ def _starts_until(look: int, trials: TimedTrials, plan: TimingPlan, starts: Star
     pinning = choose_pinning(read_topology(), server_threads=threads)
     if not pinning.is_clean:
         trials.disturbed = [oversubscribed(threads, pinning)]
-    while trials.usable and trials.starts < look:
+    while trials.usable and not trials.settled and trials.starts < look:
         if plan.deadline is not None and time.monotonic() > plan.deadline:
             trials.cut_short = True
             return
@@ -108,5 +108,6 @@ def _undecided(done: Mapping[str, TimedTrials], plan: TimingPlan) -> list[TimedT
     return [
         deciding[name]
         for name, one in judged.items()
-        if not deciding[name].cut_short and wants_more_starts(one, deciding[name].starts, comparisons)
+        if not (deciding[name].cut_short or deciding[name].settled)
+        and wants_more_starts(one, deciding[name].starts, comparisons)
     ]

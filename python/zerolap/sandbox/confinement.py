@@ -72,8 +72,8 @@ class Confinement:
             view += ["--setenv", name, value]
         return [*view, "--", *arguments]
 
-    def open_command(self, arguments: Sequence[str]) -> list[str]:
-        """Return the command line without a sandbox: still gone when the lab is gone, where `setpriv` is at hand."""
-        if shutil.which("setpriv") is None:
-            return list(arguments)
-        return ["setpriv", "--pdeathsig", "KILL", "--", *arguments]
+
+def open_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command line without a sandbox: still gone when the lab is gone, where `setpriv` is at hand."""
+    setpriv = shutil.which("setpriv")
+    return list(arguments) if setpriv is None else [setpriv, "--pdeathsig", "KILL", "--", *arguments]

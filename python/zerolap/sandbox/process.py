@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -12,7 +13,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from zerolap.records import EnvironmentMissing, Interrupted
-from zerolap.sandbox.confinement import Confinement, available
+from zerolap.sandbox.confinement import Confinement, available, open_command
 
 STOP_SECONDS = 10
 TAIL_BYTES = 65536
@@ -110,8 +111,11 @@ def launch(
     command, variables = list(arguments), dict(environment)
     if confinement is not None and available() is None:
         command, variables = confinement.command(arguments, environment), {"PATH": os.environ.get("PATH", "")}
-    elif confinement is not None:
-        command, directory = confinement.open_command(arguments), confinement.directory
+    else:
+        if shutil.which(command[0], path=variables.get("PATH")) is None:
+            raise EnvironmentMissing(f"`{command[0]}` cannot be started: there is no such program")
+        command = open_command(arguments)
+        directory = confinement.directory if confinement is not None else directory
     with contextlib.ExitStack() as files:
         sink: int | IO[bytes] = files.enter_context(output.open("ab")) if output else subprocess.DEVNULL
         with _lock:

@@ -31,22 +31,27 @@ class CpuTimes:
         )
 
 
+def descendants(process: int) -> list[int]:
+    """Return the process and all below it, as far as they are still there."""
+    found, waiting = [], [process]
+    while waiting:
+        found.append(waiting.pop())
+        # What ends meanwhile has nothing below it.
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{found[-1]}/task").iterdir():
+                waiting += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
 def find_server(parent: int, program: str) -> int:
     """Return the process that runs `program` among the descendants of `parent`, which may be it itself.
 
     A sandbox stands between the lab and the server. Raises `TrialFailed` if there is none.
     """
-    waiting = [parent]
-    while waiting:
-        process = waiting.pop()
-        directory = Path(f"/proc/{process}")
-        try:
-            if str((directory / "exe").readlink()) == program:
+    for process in descendants(parent):
+        with contextlib.suppress(OSError):
+            if str(Path(f"/proc/{process}/exe").readlink()) == program:
                 return process
-            for task in (directory / "task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
-        except OSError:
-            continue
     raise TrialFailed("the server's process is not to be found below the one that started it")
 
 
@@ -60,13 +65,21 @@ def is_running(process: int) -> bool:
 
 
 def is_asleep(process: int) -> bool:
-    """Whether the main thread waits for something; raises `TrialFailed` if the process is gone."""
+    """Whether all threads wait for something; raises `TrialFailed` if the process is gone."""
     try:
-        stat = Path(f"/proc/{process}/stat").read_bytes()
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
     except (FileNotFoundError, ProcessLookupError) as gone:
         raise TrialFailed("the server's process is gone") from gone
+    return not any(_runs(task) for task in tasks)
+
+
+def _runs(task: Path) -> bool:
+    try:
+        stat = (task / "stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
     # The name, in parentheses, may hold anything.
-    return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] == b"S"
+    return stat[stat.rindex(b")") + 2 : stat.rindex(b")") + 3] == b"R"
 
 
 def read_cpu_times(process: int) -> CpuTimes:
