@@ -3,7 +3,7 @@
 /** Share of requests answered within so many microseconds, ascending; share 1 is the maximum. */
 export type LatencyPoint = [share: number, microseconds: number];
 
-/** One slice of a trial; consecutive slices may be of different starts. */
+/** A slice of a trial, or several; the time is that of the slices of both sides together. */
 export type ThroughputPoint = [seconds: number, requestsPerSecond: number];
 
 export interface StackFrame {
@@ -19,6 +19,8 @@ export interface StackTree {
   samples: number;
   lost: number;
   cpu_ns_per_op: number | null;
+  /** Its standard error, as a part of it. */
+  cpu_error: number;
   threads: string[];
   frames: StackFrame[];
   nodes: { thread: number[]; parent: number[]; frame: number[]; samples: number[] };
@@ -33,6 +35,10 @@ export interface CasePictures {
   latency: Sides<LatencyPoint[]> | null;
   throughput: Sides<ThroughputPoint[]> | null;
   stacks: Sides<StackTree> | null;
+  /** When, on the axis of throughput, the servers were started anew. */
+  starts_at: number[];
+  /** Why pictures are not there that once were measured. */
+  missing: string | null;
 }
 
 export type Pictures = Record<string, CasePictures>;

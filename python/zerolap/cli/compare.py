@@ -41,6 +41,7 @@ Stacks = Annotated[WhichStacks, typer.Option(help="Which cases get stacks: those
 
 @app.command(help=HELP, no_args_is_help=True)
 def compare(
+    context: typer.Context,
     base: Annotated[str, typer.Argument(metavar="BASE", show_default=False)],
     head: Annotated[str, typer.Argument(metavar="HEAD", show_default=False)],
     cases: options.Cases = None,
@@ -77,7 +78,7 @@ def compare(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    chosen, notes = _engines(engine, quick=quick)
+    chosen, notes = _engines(engine, quick=quick, all_stacks=stacks is WhichStacks.ALL)
     shared = options.server_settings(config)
     request = CompareRequest(
         base=resolve(base, repo),
@@ -91,7 +92,7 @@ def compare(
             seed=seed,
             quick=quick,
         ),
-        command_line=options.command_line(),
+        command_line=options.command_line(context),
         base_settings=shared | options.server_settings(base_config),
         head_settings=shared | options.server_settings(head_config),
         all_stacks=stacks is WhichStacks.ALL,
@@ -103,7 +104,7 @@ def compare(
     raise typer.Exit(exit_code(comparison, fail_on))
 
 
-def _engines(text: str | None, *, quick: bool) -> tuple[list[str], list[str]]:
+def _engines(text: str | None, *, quick: bool, all_stacks: bool) -> tuple[list[str], list[str]]:
     """Return the engines to use, and what is to be said of one that is left out as it cannot work here."""
     from zerolap.engines import missing_for_sampling
     from zerolap.errors import UsageError
@@ -111,7 +112,10 @@ def _engines(text: str | None, *, quick: bool) -> tuple[list[str], list[str]]:
     chosen = options.engines(text, ["counted", "timed", "sampled"], quick=quick)
     if chosen == ["sampled"]:
         raise UsageError("`--engine sampled` alone judges nothing", hint="--engine timed,sampled, or zerolap run")
-    missing = missing_for_sampling() if text is None and "sampled" in chosen else None
+    if all_stacks and "sampled" not in chosen:
+        raise UsageError("`--stacks all` without sampling", hint="--engine counted,timed,sampled, and no --quick")
+    # Who asks for stacks is told by the lab that there are none to be had; else they are left out.
+    missing = missing_for_sampling() if text is None and not all_stacks and "sampled" in chosen else None
     if missing is None:
         return chosen, []
     chosen.remove("sampled")

@@ -41,6 +41,10 @@ def doctor(
     store: options.StoreLocation = None,
 ) -> None:
     """Examine and print."""
+    from zerolap.errors import UsageError
+
+    if calibrate and json is not None:
+        raise UsageError("--calibrate has no JSON of its own", hint="zerolap explain latest --json -")
     if calibrate:
         _calibrate(store)
         return
@@ -48,6 +52,7 @@ def doctor(
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from zerolap.cli.output import write
     from zerolap.host import doctor as examine
@@ -64,11 +69,12 @@ def doctor(
     console = Console()
     for diagnosis in diagnoses:
         state = str(diagnosis.state)
-        table.add_row(diagnosis.subject, f"[{STYLES[state]}]{SIGNS[state]}[/]", diagnosis.found)
+        table.add_row(Text(diagnosis.subject), Text(SIGNS[state], STYLES[state]), Text(diagnosis.found))
     console.print(table)
     for diagnosis in diagnoses:
         if diagnosis.cost:
-            console.print(f"\n[bold]{diagnosis.subject}[/]: {diagnosis.cost}", soft_wrap=True)
+            console.print()
+            console.print(Text.assemble((diagnosis.subject, "bold"), f": {diagnosis.cost}"), soft_wrap=True)
             console.print(f"  hint: {diagnosis.remedy}", soft_wrap=True, markup=False, highlight=False)
 
 
@@ -77,6 +83,7 @@ def _calibrate(location: str | None) -> None:
     from zerolap.build import resolve
     from zerolap.cases import core_suite
     from zerolap.cli.bar import Bar
+    from zerolap.errors import EnvironmentMissing
     from zerolap.judge import Q
     from zerolap.lab import CompareRequest, compare
     from zerolap.records import Settings
@@ -86,13 +93,14 @@ def _calibrate(location: str | None) -> None:
         engines=["timed"], min_effect=options.min_effects(""), q=Q, budget_seconds=None, seed=secrets.randbelow(2**31)
     )
     server = resolve("redis-server", None)
-    request = CompareRequest(server, server, core_suite(), settings, options.command_line())
+    request = CompareRequest(server, server, core_suite(), settings, "zerolap doctor --calibrate")
     with Store.open(location) as results:
         comparison = compare(request, results, Bar())
-        known = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")
+        timed = [one for case in comparison.cases for one in case.verdicts if one.metric == "cpu_ns_per_op"]
+        # The newest are of this comparison.
+        known = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")[: len(timed)]
     if not known:
-        print("no case could be timed; `zerolap explain latest` says why")
-        raise typer.Exit(3)
+        raise EnvironmentMissing("no case could be timed", hint="zerolap explain latest")
     typical = statistics.median(spread.variance**0.5 for spread in known)
     print(
         f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {len(known)} cases)"

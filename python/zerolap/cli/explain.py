@@ -34,16 +34,21 @@ def explain(
     """Show what is stored."""
     from zerolap.cli.listing import show_newest
     from zerolap.cli.output import write_comparison, write_run
+    from zerolap.errors import UsageError
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
     with Store.open_to_read(store) as results:
         if identity is None:
+            if json is not None or html is not None or markdown is not None:
+                raise UsageError("a report is of one comparison or run", hint="zerolap explain latest")
             show_newest(results)
             return
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
+            if html is not None or markdown is not None:
+                raise UsageError("a run has no page and no Markdown", hint="--json, or compare it with another server")
             write_run(results.run(identity), json=json, quiet=quiet)
         else:
             write_comparison(

@@ -2,6 +2,7 @@
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from zerolap.store import Store
 
@@ -22,5 +23,5 @@ def show_newest(store: Store) -> None:
         if row.summary is not None:
             counts = row.summary.model_dump(exclude={"machine_seconds"})
             outcome = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        table.add_row(row.id, row.created, row.state, servers, outcome)
+        table.add_row(*map(Text, (row.id, row.created, row.state, servers, outcome)))
     console.print(table)

@@ -42,7 +42,7 @@ Engine = Annotated[
 ]
 Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
 MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
-Quick = Annotated[bool, typer.Option("--quick", help="Data sets and requests scaled down to a tenth.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Count alone, with data sets and requests a tenth as large.")]
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
 ]
@@ -80,6 +80,8 @@ def min_effects(text: str) -> dict[str, float]:
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
         _require_engine(match[1])
+        if match[1] == "sampled":
+            raise UsageError(f"`--min-effect {part}`: stacks are not judged", hint="write timed=2%,counted=0.5%")
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
         if effects[match[1]] >= 1:
             raise UsageError(f"`--min-effect {part}` is the whole or more", hint=f"write {match[1]}={match[2]}%")
@@ -134,13 +136,28 @@ def check_reports(*, json: str | None = None, markdown: str | None = None, html:
 
 
 def _check_writable(path: Path) -> None:
-    directory = path.absolute().parent
-    if path.is_dir() or not directory.is_dir():
+    # A report takes the place of a file, and goes into a device or a pipe.
+    replaced = path.resolve()
+    place = replaced.parent if replaced.is_file() or not replaced.exists() else replaced
+    if replaced.is_dir() or not place.exists():
         raise UsageError(f"`{path}` cannot be written", hint="give a file in a directory that exists")
-    if not os.access(directory, os.W_OK | os.X_OK):
+    if not os.access(place, os.W_OK | os.X_OK if place.is_dir() else os.W_OK):
         raise UsageError(f"`{path}` cannot be written: its directory is not writable", hint="give another file")
 
 
-def command_line() -> str:
-    """Return the command as one could type it again."""
-    return shlex.join(["zerolap", *sys.argv[1:]])
+REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})
+
+
+def command_line(context: typer.Context) -> str:
+    """Return the command as one could type it again: with what `zerolap.toml` added to what it measures."""
+    words = ["zerolap", *sys.argv[1:]]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "DEFAULT_MAP" or name in REPORTS:
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, list | tuple) else [value]:
+            option = parameter.opts[0]
+            words += [option] if one is True else [option, str(one)] if one is not False else []
+    return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)

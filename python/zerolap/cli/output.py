@@ -31,8 +31,6 @@ def write_comparison(
 
     The store holds the pictures; `reasons` bounds the culprits in the table, none shows all.
     """
-    if not quiet and "-" not in (json, markdown):
-        show_comparison(comparison, Console(), reasons)
     with _told(comparison.id):
         if json is not None:
             write(json, comparison_json(comparison))
@@ -45,15 +43,26 @@ def write_comparison(
             from zerolap.report.html import comparison_html
 
             write(html, comparison_html(comparison, read_pictures(comparison, store)))
+    # Last: whoever reads the table may have enough of it before its end.
+    if not quiet and "-" not in (json, markdown):
+        show_comparison(comparison, _Output(), reasons)
 
 
 def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:
     """Write the reports on a run that were asked for."""
-    if not quiet and json != "-":
-        show_run(report, Console())
     if json is not None:
         with _told(report.id):
             write(json, run_json(report))
+    if not quiet and json != "-":
+        show_run(report, _Output())
+
+
+class _Output(Console):
+    """Standard output; that its reader has enough of it is not held to be a fault, as it is by default."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the edge of the program."""
+        raise BrokenPipeError
 
 
 @contextlib.contextmanager
@@ -76,10 +85,15 @@ def write(target: str, text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
         return
-    path = Path(target)
+    path = Path(target).resolve()
+    content = text if text.endswith("\n") else text + "\n"
+    if path.exists() and not path.is_file():
+        # A device or a pipe takes the text, and stays what it is.
+        path.write_text(content, encoding="utf-8")
+        return
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        unfinished.write_text(text if text.endswith("\n") else text + "\n")
+        unfinished.write_text(content, encoding="utf-8")
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

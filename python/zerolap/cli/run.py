@@ -8,7 +8,7 @@ from zerolap.cli import options
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Measure one server: instructions, system calls and allocations per request, and where they go.
+HELP = """Measure one server: instructions, system calls, CPU time, throughput and latency, and where they go.
 
 Examples:
 
@@ -17,6 +17,8 @@ Examples:
     zerolap run 'get-*' --server ./src/redis-server
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
+
+    zerolap run get-100B --engine sampled
 """
 
 Server = Annotated[
@@ -26,6 +28,7 @@ Server = Annotated[
 
 @app.command(help=HELP)
 def run(
+    context: typer.Context,
     cases: options.Cases = None,
     server: Server = "redis-server",
     repo: options.Repo = None,
@@ -65,7 +68,7 @@ def run(
             seed=seed,
             quick=quick,
         ),
-        command_line=options.command_line(),
+        command_line=options.command_line(context),
         server_settings=options.server_settings(config),
     )
     with Store.open(store) as results:

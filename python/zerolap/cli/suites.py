@@ -25,6 +25,7 @@ def list_cases(
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from zerolap.cli.selection import selected_cases
 
@@ -32,7 +33,8 @@ def list_cases(
     for heading in ("case", "group", "commands", "description"):
         table.add_column(heading, overflow="fold")
     for case in selected_cases(cases_directory, cases, command, group):
-        table.add_row(case.name, case.group, " ".join(case.verbs), case.description)
+        # What others wrote may hold brackets, which would be taken for markup.
+        table.add_row(*map(Text, (case.name, case.group, " ".join(case.verbs), case.description)))
     Console().print(table)
 
 

@@ -7,7 +7,7 @@ from zerolap.cases import Case
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.lab.explaining import Explainer
-from zerolap.lab.judging import Bank, judge_case, judge_timings
+from zerolap.lab.judging import FEWEST_STARTS, Bank, judge_case, judge_timings
 from zerolap.lab.measuring import Measured
 from zerolap.lab.sampling import SampledTrials
 from zerolap.lab.timed_trials import TimedTrials
@@ -96,12 +96,21 @@ def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None
 
 def untimed_notes(measured: Measured) -> list[str]:
     """Return what the result as a whole has to say of cases that could not be timed."""
-    by_checks: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, trials in measured.timed.items():
-        disturbance = trials.disturbance()
-        if disturbance:
-            by_checks.setdefault(held_against(disturbance), []).append(name)
-    return [f"no timed verdict for {', '.join(names)}: {checks}" for checks, names in by_checks.items()]
+        why = _why_untimed(trials)
+        if why is not None:
+            by_reason.setdefault(why, []).append(name)
+    return [f"no timed verdict for {', '.join(names)}: {why}" for why, names in by_reason.items()]
+
+
+def _why_untimed(trials: TimedTrials) -> str | None:
+    """Return what kept the case from being timed; none where it was."""
+    disturbance = trials.disturbance()
+    if disturbance:
+        return held_against(disturbance)
+    short = trials.of_cost.cut_short and trials.of_cost.starts < FEWEST_STARTS
+    return "the budget was used up" if short else None
 
 
 @dataclass(frozen=True)
@@ -148,9 +157,9 @@ def _reasons(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, ex
 def not_measured(timed: TimedTrials | None, sampled: SampledTrials | None) -> list[str]:
     """Return the sentences on engines that have nothing to say of the case, and why."""
     told = []
-    disturbance = timed.disturbance() if timed is not None else []
-    if disturbance:
-        told.append(f"No timed verdict: {held_against(disturbance)}.")
+    why = _why_untimed(timed) if timed is not None else None
+    if why is not None:
+        told.append(f"No timed verdict: {why}.")
     if sampled is not None and sampled.failure is not None:
         told.append(f"No stacks: {sampled.failure.message}.")
     elif sampled is not None and not sampled.usable:

@@ -1,6 +1,7 @@
 """Reads what a comparison's trials left in the store and puts it into pictures."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +20,9 @@ from zerolap.records import (
     StackTree,
     Timeline,
     Trial,
+    Verdict,
 )
-from zerolap.store import Blobs, Store
+from zerolap.store import BlobDamaged, Blobs, Store
 
 SIDES: tuple[Side, ...] = ("base", "head")
 POINTS_PER_DECADE = 8
@@ -29,6 +31,8 @@ DECADES = 5
 NAMED_SHARES = (0.5, 0.95)
 """Percentiles that are asked for by name and lie between the even ones."""
 MOST_POINTS = 200
+INTERVAL_ERRORS = 3.0
+"""About so many standard errors an interval reaches to either side."""
 
 
 class _Frames:
@@ -54,53 +58,67 @@ def read_pictures(comparison: Comparison, store: Store) -> Pictures:
     for trial, measurement in store.measurements(comparison.id):
         trials.setdefault(trial.case, []).append((trial, measurement))
     frames = _Frames()
-    cases = {
-        case.case: pictures
-        for case in comparison.cases
-        if case.validity.valid and (pictures := _of_case(case, trials.get(case.case, []), frames, store.blobs))
-    }
+    cases: dict[str, CasePictures] = {}
+    for case in comparison.cases:
+        if not case.validity.valid:
+            continue
+        try:
+            pictures = _of_case(case, trials.get(case.case, []), frames, store.blobs)
+        except (BlobDamaged, ValueError) as fault:
+            # The rest of what was recorded stays readable.
+            told = fault.message if isinstance(fault, BlobDamaged) else "they were recorded by another version"
+            pictures = CasePictures(latency=None, throughput=None, stacks=None, missing=told)
+        if pictures is not None:
+            cases[case.case] = pictures
     return Pictures(frames=frames.all(), cases=cases)
 
 
 def _of_case(
     case: CaseResult, trials: Sequence[tuple[Trial, Measurement]], frames: _Frames, blobs: Blobs
 ) -> CasePictures | None:
-    timelines = {side: _timelines(side, trials, blobs) for side in SIDES}
+    starts = _starts(trials, blobs)
     stacks = {side: tree for side in SIDES if (tree := _tree(side, case, trials, frames, blobs)) is not None}
-    timed = all(timelines.values())
-    if not timed and not stacks:
+    if not starts and not stacks:
         return None
+    latency = {side: _percentiles(start[side] for start in starts) for side in SIDES}
+    throughput, starts_at = _throughput(starts)
     return CasePictures(
-        latency={side: _percentiles(timelines[side]) for side in SIDES} if timed else None,
-        throughput={side: _throughput(timelines[side]) for side in SIDES} if timed else None,
+        latency=latency if all(latency.values()) else None,
+        throughput=throughput if starts else None,
+        starts_at=starts_at,
         stacks=stacks or None,
     )
 
 
-def _timelines(side: Side, trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[Timeline]:
-    """Return the starts at full speed, in order; disturbed ones are left out."""
+def _starts(trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[dict[Side, Timeline]]:
+    """Return the starts at full speed, in order; those that were disturbed on a side are left out on both."""
+    by_block: dict[int, dict[Side, str]] = {}
+    for trial, measurement in trials:
+        is_chosen = trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK and measurement.validity.valid
+        if is_chosen and measurement.profile is not None:
+            by_block.setdefault(trial.block, {})[trial.side] = measurement.profile
     return [
-        Timeline.model_validate_json(blobs.get(measurement.profile))
-        for trial, measurement in trials
-        if trial.side == side
-        and trial.engine == "timed"
-        and trial.block < FIRST_PACED_BLOCK
-        and measurement.validity.valid
-        and measurement.profile is not None
+        {side: Timeline.model_validate_json(blobs.get(digest)) for side, digest in profiles.items()}
+        for _, profiles in sorted(by_block.items())
+        if profiles.keys() == set(SIDES)
     ]
 
 
-def _throughput(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
-    """Return a point for each slice, or for several in a row where there are more than can be told apart."""
-    slices = [one for timeline in timelines for one in timeline.slices]
-    together = -(-len(slices) // MOST_POINTS)
-    points, end = [], 0.0
-    for first in range(0, len(slices), together):
-        part = slices[first : first + together]
-        seconds = sum(one.seconds for one in part)
-        end += seconds
-        points.append((round(end, 3), float(round(sum(one.requests for one in part) / seconds))))
-    return points
+def _throughput(starts: Sequence[Mapping[Side, Timeline]]) -> tuple[dict[Side, list[tuple[float, float]]], list[float]]:
+    """Return a point for each slice by side, or for several in a row where there are too many, and when starts were."""
+    together = max(1, -(-sum(len(start["base"].slices) for start in starts) // MOST_POINTS))
+    points: dict[Side, list[tuple[float, float]]] = {side: [] for side in SIDES}
+    starts_at, now = [], 0.0
+    for start in starts:
+        starts_at.append(round(now, 3))
+        for first in range(0, len(start["base"].slices), together):
+            parts = {side: start[side].slices[first : first + together] for side in SIDES}
+            seconds = {side: sum(one.seconds for one in part) for side, part in parts.items()}
+            now += sum(seconds.values())
+            for side, part in parts.items():
+                rate = sum(one.requests for one in part) / seconds[side]
+                points[side].append((round(now, 3), float(round(rate))))
+    return points, starts_at
 
 
 def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
@@ -127,14 +145,15 @@ def _tree(
         return None
     tree = json.loads(_core.stack_tree(blobs.get(found[-1].profile)))
     timed = next((one for one in case.verdicts if one.metric == "cpu_ns_per_op"), None)
-    cpu_ns = found[-1].metrics["cpu_ns_per_op"] if timed is None else timed.base if side == "base" else timed.head
     places = [frames.place(frame) for frame in tree["frames"]]
     nodes = tree["nodes"]
     return StackTree(
         event=tree["event"],
         samples=tree["samples"],
         lost=tree["lost"],
-        cpu_ns_per_op=cpu_ns,
+        # One pass alone says too little of it to compare the sides by.
+        cpu_ns_per_op=None if timed is None else timed.base if side == "base" else timed.head,
+        cpu_error=0.0 if timed is None else _error(timed),
         threads=tree["threads"],
         nodes=StackNodes(
             thread=nodes["thread"],
@@ -143,3 +162,8 @@ def _tree(
             samples=nodes["samples"],
         ),
     )
+
+
+def _error(timed: Verdict) -> float:
+    """Return the standard error of a side's figure as a part of it; both sides' make the interval of the change."""
+    return math.log((1 + timed.high) / (1 + timed.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))

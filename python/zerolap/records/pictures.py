@@ -30,12 +30,16 @@ class StackNodes(Record):
 
 
 class StackTree(Record):
-    """The sampled stacks of one side; frames are those of all pictures, by index."""
+    """The sampled stacks of one side; frames are those of all pictures, by index.
+
+    `cpu_ns_per_op` is null where nothing was timed; `cpu_error` is its standard error as a part of it.
+    """
 
     event: str
     samples: int
     lost: int
     cpu_ns_per_op: float | None
+    cpu_error: float = 0.0
     threads: list[str]
     nodes: StackNodes
 
@@ -44,12 +48,15 @@ class CasePictures(Record):
     """The pictures of a case, by side; null where an engine did not measure it.
 
     Latency: by share of requests, the microseconds within which they were answered; share 1 is the longest. Throughput:
-    a point for each slice, seconds of measured time and requests per second.
+    a point for each slice or several, seconds of measured time of both sides and requests per second; `starts_at` says
+    when on that axis servers were started anew. `missing` says why pictures are not there that once were measured.
     """
 
     latency: dict[Side, list[tuple[float, float]]] | None
     throughput: dict[Side, list[tuple[float, float]]] | None
     stacks: dict[Side, StackTree] | None
+    starts_at: list[float] = []
+    missing: str | None = None
 
 
 class Pictures(Record):

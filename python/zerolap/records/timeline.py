@@ -1,6 +1,10 @@
 """What happened within a timed trial."""
 
+from pydantic import Field
+
 from zerolap.records.base import Record
+
+TIMELINE_SCHEMA = "zerolap.timeline/1"
 
 
 class SliceRecord(Record):
@@ -25,5 +29,6 @@ class Timeline(Record):
     `histogram_ns` holds the latencies of all of them, by the buckets' lower edges and counts.
     """
 
+    schema_: str = Field(default=TIMELINE_SCHEMA, alias="schema", serialization_alias="schema")
     slices: list[SliceRecord]
     histogram_ns: list[tuple[int, int]]

@@ -94,7 +94,8 @@ def _row(case: CaseResult) -> str:
 def _reasons(case: CaseResult) -> str:
     lines = [f"#### {code(case.case)}: {word(case)}", ""]
     if case.failure is not None:
-        lines.append(f"- failed: {escaped(case.failure[:FAILURE_LENGTH])}")
+        kind = "failed: " if word(case) == "failed" else ""
+        lines.append(f"- {kind}{escaped(case.failure[:FAILURE_LENGTH])}")
     for check in case.validity.failed:
         lines.append(f"- invalid: {escaped(failed_check(check.check, check.value, check.limit))}")
     decided = deciding(case)

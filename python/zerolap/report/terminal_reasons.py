@@ -17,17 +17,17 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
     lines.blank()
     lines.line((one_line(case.case), "bold"), "  ", verdict)
     if case.failure is not None:
-        show_failure(lines, case.failure)
+        show_failure(lines, case.failure, failed=word(case) == "failed")
     show_failed_checks(lines, case.validity)
     _show_verdicts(lines, case)
     if word(case) in CHANGED or others(case):
         _show_findings(lines, case, reasons)
 
 
-def show_failure(lines: Lines, failure: str) -> None:
-    """Write why a case failed: what happened, then the end of the log line by line."""
+def show_failure(lines: Lines, failure: str, *, failed: bool = True) -> None:
+    """Write why a case failed or is not decided: what happened, then the end of the log line by line."""
     happened, *log = [line for line in failure.splitlines() if line.strip()] or [""]
-    lines.line(("failed: ", "magenta"), one_line(happened), indent=2)
+    lines.line(("failed: " if failed else "", "magenta"), one_line(happened), indent=2)
     if len(log) > LOG_LINES:
         lines.line((f"the last {LOG_LINES} of {len(log)} lines of its log:", "dim"), indent=4)
     for line in log[-LOG_LINES:]:

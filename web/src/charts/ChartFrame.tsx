@@ -4,6 +4,7 @@ import type { SideName } from "../pictures.ts";
 import type { Axis } from "./axes.ts";
 
 const HEIGHT = 230;
+const LETTER = 7;
 const MARGIN = { top: 10, right: 14, bottom: 40, left: 62 };
 
 /** Where a point of a chart is, in pixels. */
@@ -52,7 +53,7 @@ export function ChartFrame({ title, told, horizontal, vertical, labels, sides, c
               </text>
             </g>
           ))}
-          {horizontal.ticks.map(({ value, label }) => (
+          {apart(horizontal.ticks, across).map(({ value, label }) => (
             <g key={value}>
               <path class="grid" d={`M${across(value)} ${MARGIN.top}V${bottom}`} />
               <text class="middle" x={across(value)} y={bottom + 15}>
@@ -71,6 +72,19 @@ export function ChartFrame({ title, told, horizontal, vertical, labels, sides, c
       )}
     </figure>
   );
+}
+
+/** The ticks whose labels have room; of two too near each other the later one stays. */
+function apart(ticks: Axis["ticks"], across: (value: number) => number): Axis["ticks"] {
+  const kept: Axis["ticks"] = [];
+  for (const tick of [...ticks].reverse()) {
+    const next = kept.at(-1);
+    const room = LETTER * (tick.label.length + (next?.label.length ?? 0) + 2) * 0.5;
+    if (next === undefined || across(next.value) - across(tick.value) >= room) {
+      kept.push(tick);
+    }
+  }
+  return kept.reverse();
 }
 
 function useWidth() {

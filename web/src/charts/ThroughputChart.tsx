@@ -4,8 +4,13 @@ import { linear } from "./axes.ts";
 import { ChartFrame } from "./ChartFrame.tsx";
 import { median, rateLabel, throughputTold } from "./throughput.ts";
 
-/** Points, not lines: slices that follow each other may be of different starts. A line is the median. */
-export function ThroughputChart(sides: Sides<ThroughputPoint[]>) {
+interface Properties {
+  sides: Sides<ThroughputPoint[]>;
+  startsAt: number[];
+}
+
+/** Points, not lines: a slice of the other side lies between two. A line is the median. */
+export function ThroughputChart({ sides, startsAt }: Properties) {
   const drawn = present(sides).filter(([, points]) => points.length > 0);
   if (drawn.length === 0) {
     return null;
@@ -25,11 +30,19 @@ export function ThroughputChart(sides: Sides<ThroughputPoint[]>) {
       told={throughputTold(Object.fromEntries(drawn))}
       horizontal={horizontal}
       vertical={vertical}
-      labels={{ horizontal: "time since the start, s", vertical: "requests per second" }}
+      labels={{
+        horizontal: "measured time, s; servers start anew at each mark",
+        vertical: "requests per second",
+      }}
       sides={drawn.map(([side]) => side)}
     >
-      {(locate) =>
-        drawn.map(([side, points]) => {
+      {(locate) => [
+        <path
+          key="starts"
+          class="starts"
+          d={startsAt.map((at) => startMark(locate(at, vertical.low))).join("")}
+        />,
+        ...drawn.map(([side, points]) => {
           const marks = points.map(([seconds, rate]) => {
             const { x, y } = locate(seconds, rate);
             return `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
@@ -42,8 +55,12 @@ export function ThroughputChart(sides: Sides<ThroughputPoint[]>) {
               <path class="line" d={`M${from.x} ${from.y}H${to.x}`} />
             </g>
           );
-        })
-      }
+        }),
+      ]}
     </ChartFrame>
   );
+}
+
+function startMark({ x, y }: { x: number; y: number }): string {
+  return `M${x.toFixed(1)} ${y.toFixed(1)}v-7`;
 }

@@ -3,7 +3,7 @@ import { ThroughputChart } from "../charts/ThroughputChart.tsx";
 import type { CaseResult } from "../document.ts";
 import { FlamePanel } from "../flame/FlamePanel.tsx";
 import type { CasePictures } from "../pictures.ts";
-import { ranked } from "../reading.ts";
+import { ranked, word } from "../reading.ts";
 import { CheckList } from "./CheckList.tsx";
 import { CulpritList } from "./CulpritList.tsx";
 import { Sentence } from "./Sentence.tsx";
@@ -24,7 +24,8 @@ export function CaseDetails({ result, pictures }: Properties) {
       <p class="quiet">
         {result.commands.join(", ")} · group {result.group} · {result.topology}
       </p>
-      {result.failure !== null && <p class="warning">Failed: {result.failure}</p>}
+      {result.failure !== null && <Failure text={result.failure} failed={word(result) === "failed"} />}
+      {pictures?.missing && <p class="warning">No pictures: {pictures.missing}</p>}
       {culprits.length > 0 && <CulpritList culprits={culprits} />}
       {pictures?.stacks && <FlamePanel {...pictures.stacks} />}
       {remarks.map((finding) => (
@@ -36,11 +37,25 @@ export function CaseDetails({ result, pictures }: Properties) {
       {(pictures?.latency || pictures?.throughput) && (
         <div class="pictures">
           <LatencyChart {...pictures.latency} />
-          <ThroughputChart {...pictures.throughput} />
+          <ThroughputChart sides={pictures.throughput ?? {}} startsAt={pictures.starts_at} />
         </div>
       )}
       {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
       {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
     </div>
+  );
+}
+
+/** What happened, and below it the end of the server's log, line by line. */
+function Failure({ text, failed }: { text: string; failed: boolean }) {
+  const [first, ...log] = text.split("\n");
+  return (
+    <>
+      <p class="warning">
+        {failed ? "Failed: " : ""}
+        {first}
+      </p>
+      {log.length > 0 && <pre class="small">{log.join("\n")}</pre>}
+    </>
   );
 }

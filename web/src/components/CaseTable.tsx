@@ -8,6 +8,8 @@ import { CaseRow } from "./CaseRow.tsx";
 import { scaleOf } from "./IntervalChart.tsx";
 import { SortHeader } from "./SortHeader.tsx";
 
+const ORDERS: Order[] = ["verdict", "case", "change", "q"];
+
 export function CaseTable({ cases, pictures }: { cases: CaseResult[]; pictures: Pictures }) {
   const [order, setOrder] = useState<Order>("verdict");
   const [reversed, setReversed] = useState(false);
@@ -30,6 +32,14 @@ export function CaseTable({ cases, pictures }: { cases: CaseResult[]; pictures: 
   return (
     <section>
       <CaseFilter cases={cases} name={name} setName={setName} chosen={chosen} setChosen={setChosen} />
+      <label class="phone">
+        sort by{" "}
+        <select value={order} onChange={(event) => setOrder(event.currentTarget.value as Order)}>
+          {ORDERS.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
       <table class="cases">
         {metrics.size === 1 && <caption class="quiet">change of {metricLabel([...metrics].join())}</caption>}
         <thead>

@@ -50,6 +50,9 @@ export function FlameView({ tree, view, side, text }: Properties) {
         </button>
         <span role="status">{search.fault ?? (matched !== null && found(tree, matched))}</span>
       </p>
+      {tree.weights[side]?.inclusive[0] === 0 && (
+        <p class="quiet">The {side} has no samples of this thread.</p>
+      )}
       <FlameGraph scene={scene} zoomed={zoomed} zoom={zoom} back={back} label={labelOf(view, side)} />
     </>
   );

@@ -32,7 +32,7 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
             <SortHeader by="function" {...header} />
             <SortHeader by="own" class="number" {...header} />
             <SortHeader by="inclusive" class="number" {...header} />
-            {unit !== null && <SortHeader by="change" class="number" {...header} />}
+            {unit !== null && <SortHeader by="change" shown="change of own" class="number" {...header} />}
           </tr>
         </thead>
         <tbody>

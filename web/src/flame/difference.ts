@@ -38,7 +38,12 @@ export function changeOf(base: number, head: number, sides: [SideWeights, SideWe
 }
 
 export function isSure(base: number, head: number, sides: [SideWeights, SideWeights], cost: Cost): boolean {
-  const error = Math.hypot(errorOf(base, sides[0]) * cost.base, errorOf(head, sides[1]) * cost.head);
+  const error = Math.hypot(
+    errorOf(base, sides[0]) * cost.base,
+    errorOf(head, sides[1]) * cost.head,
+    costErrorOf(base, sides[0], cost.unit) * cost.base,
+    costErrorOf(head, sides[1], cost.unit) * cost.head,
+  );
   return Math.abs(changeOf(base, head, sides, cost)) > STANDARD_ERRORS * error;
 }
 
@@ -66,6 +71,11 @@ export function difference(tree: FlameTree): Difference | null {
 
 export function shareOf(samples: number, side: SideWeights): number {
   return side.total > 0 ? samples / side.total : 0;
+}
+
+/** The part of a node's cost that its side's cost as a whole is uncertain by. */
+function costErrorOf(samples: number, side: SideWeights, unit: Unit): number {
+  return unit === "nanoseconds" ? shareOf(samples, side) * side.uncertainty : 0;
 }
 
 /** The standard error of a share; a node without samples is as uncertain as one with a single one. */

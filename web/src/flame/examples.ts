@@ -3,12 +3,13 @@
 import type { StackTree } from "../pictures.ts";
 
 /** A tree from lines of `thread;function;function samples`, one node per function of each line. */
-export function stacks(lines: string[], cost: number | null = null): StackTree {
+export function stacks(lines: string[], cost: number | null = null, error = 0): StackTree {
   const tree: StackTree = {
     event: "cpu-clock",
     samples: 0,
     lost: 0,
     cpu_ns_per_op: cost,
+    cpu_error: error,
     threads: [],
     frames: [],
     nodes: { thread: [], parent: [], frame: [], samples: [] },

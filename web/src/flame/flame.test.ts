@@ -146,6 +146,14 @@ describe("difference", () => {
   });
 });
 
+test("a difference within the uncertainty of both sides' cost is neutral", () => {
+  const found = difference(
+    mergedTree({ base: stacks(["m;a 500"], 1000, 0.01), head: stacks(["m;a 500"], 1030, 0.01) }, null),
+  );
+  expect(found?.change[0]).toBeCloseTo(30);
+  expect(found?.largest).toBe(0);
+});
+
 test("objects have colours of their own, threads a neutral one", () => {
   const tree = mergedTree({ head: stacks(["m;a;k_b 5", "m;a 9"]) }, null);
   expect(objectsOf(tree)).toEqual(["server", "[kernel]"]);

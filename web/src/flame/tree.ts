@@ -17,6 +17,8 @@ export interface SideWeights {
   /** All samples of this side, those of threads that are not shown too: what shares are of. */
   total: number;
   nanoseconds: number | null;
+  /** The standard error of the nanoseconds, as a part of them. */
+  uncertainty: number;
 }
 
 /** Nodes are numbered by depth, then from left to right: a row is a range, and so are a node's children. */
@@ -58,6 +60,7 @@ export function mergedTree(sides: Sides<StackTree>, thread: string | null): Flam
       inclusive: inclusive(tree, growing.ownOf(side)),
       total: stacks.nodes.samples.reduce((sum, samples) => sum + samples, 0),
       nanoseconds: stacks.cpu_ns_per_op,
+      uncertainty: stacks.cpu_error,
     };
   }
   return tree;
