@@ -1,6 +1,7 @@
 """The command line: help, versions, what goes to which output, settings that last, exit codes."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from toy_server import CASES, ToySource
 
 from zerolap import __version__
 from zerolap.cli.exit_code import exit_code
-from zerolap.cli.options import FailOn, min_effects, seconds, server_settings
+from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, server_settings
+from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.records import Comparison
 
@@ -55,6 +57,31 @@ def test_suites(zerolap: Zerolap) -> None:
     shown = zerolap("suites", "show", "toy-get", "--cases", CASES)
     assert json.loads(shown.out)["commands"] == ["GET __key__"]
     zerolap("suites", "show", "toy-got", "--cases", CASES).fails_with(2, "toy-get")
+
+
+def test_brackets_of_others_are_no_markup(zerolap: Zerolap, tmp_path: Path) -> None:
+    file = tmp_path / "cases.yml"
+    file.write_text('group: a\ncases:\n  - {name: b, description: "LPOP key [count] [/y]", commands: ["PING"]}\n')
+    listed = zerolap("suites", "list", "--cases", file)
+    assert listed.code == 0
+    assert "LPOP key [count] [/y]" in listed.out
+
+
+def test_a_report_goes_through_a_link_and_into_a_pipe(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    write(str(link), "→ new")
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "→ new\n"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_reports(json=str(pipe))
+    write(str(pipe), "text")
+    assert os.read(reader, 100) == b"text\n"
+    assert pipe.is_fifo()
+    os.close(reader)
 
 
 def test_a_file_of_cases_is_checked(zerolap: Zerolap, tmp_path: Path) -> None:

@@ -71,6 +71,11 @@ def test_the_table_lists_functions_and_sorts(page: Page) -> None:
     page.get_by_role("button", name="Functions as a table").click()
     table = page.locator("table", has_text="function").last
     assert table.locator("tbody tr").count() > 5
+    first = table.locator("tbody th").first
+    by_own = first.inner_text()
+    table.get_by_role("button", name="inclusive").click()
+    expect(table.get_by_role("columnheader", name="inclusive")).to_have_attribute("aria-sort", "descending")
+    expect(first).not_to_have_text(by_own)
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 390), ("dark", 390)])

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from zerolap import _core
+from zerolap.engines.stack_reader import read_stacks
+from zerolap.records import TrialFailed
 
 SOURCE = """
 static volatile unsigned long sink;
@@ -124,3 +126,12 @@ def test_recordings_that_cannot_be_read_are_named(recording: Path, tmp_path: Pat
     cut.write_bytes(b"")
     with pytest.raises(ValueError, match=f"{cut}: not a file of perf record"):
         _core.read_stacks(str(cut), "")
+
+
+def test_modules_in_the_working_directory_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "resource.py").write_text("raise SystemExit('hijacked')\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TrialFailed) as raised:
+        read_stacks(tmp_path / "no-recording", "")
+    assert "hijacked" not in raised.value.details
+    assert "No such file" in raised.value.details

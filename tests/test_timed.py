@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from zerolap.cases import Case, load_cases
-from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, time_start, timed_checks
+from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, pairing, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
+from zerolap.engines.slices import TimedSide
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed
 from zerolap.server import find_server, read_cpu_times, start
@@ -178,6 +179,35 @@ def test_a_client_that_is_the_bottleneck_is_told(
     monkeypatch.setattr(timed_checks, "CLIENT_BUSY_LIMIT", 0.05)
     monkeypatch.setattr(timed_checks, "SERVER_BUSY_ENOUGH", 2.0)
     assert "client_saturation" in failed_checks(timed(cases["good"], both, pinning, tmp_path / "t"))
+
+
+def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
+    cases: dict[str, Case],
+    both: dict[Side, ServerProgram],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No timer is as busy as that: the limit is set so that both count as restless."""
+    stopped: list[int] = []
+    freeze = TimedSide.freeze
+
+    def frozen(side: TimedSide) -> None:
+        freeze(side)
+        state = Path(f"/proc/{side.process}/stat")
+        end = time.monotonic() + 5
+        while state.read_text().rpartition(")")[2].split()[0] != "T" and time.monotonic() < end:
+            time.sleep(0.01)
+        assert time.monotonic() < end
+        stopped.append(side.process)
+
+    monkeypatch.setattr(pairing, "IDLE_LIMIT", -1.0)
+    monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr(TimedSide, "freeze", frozen)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
+    assert len(set(stopped)) == 2
+    assert failed_checks(found) == []
+    assert_nothing_runs_below(tmp_path)
 
 
 def test_slices_that_are_too_short_are_told(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from zerolap.engines import latencies_us, sum_of_histograms
 from zerolap.explain import SampledFunction, SampledSide, explain_times, with_times
 from zerolap.judge import TimedPair, unequal_batching
 from zerolap.records import Finding, SliceRecord, Timeline
@@ -80,3 +81,11 @@ def test_a_server_that_tells_of_no_cycles_is_judged_by_its_reads() -> None:
     found = unequal_batching(pairs)
     assert found is not None
     assert found.of == "read"
+
+
+def test_percentiles_are_those_of_all_replies() -> None:
+    histogram = sum_of_histograms([[(1000, 60), (3000, 30)], [(2000, 9), (1000, 1), (9000, 1)]])
+    assert histogram == [(1000, 61), (2000, 9), (3000, 30), (9000, 1)]
+    assert latencies_us(histogram, [0.5, 0.69, 0.9, 0.999, 1.0]) == [1.0, 2.0, 3.0, 9.0, 9.0]
+    with pytest.raises(ValueError, match="of nothing"):
+        latencies_us([], [0.5])
