@@ -8,7 +8,7 @@ import pytest
 from zerolap.build import resolve
 from zerolap.cases import load_cases
 from zerolap.judge import LOOKS, Batching, Q
-from zerolap.lab import CompareRequest, Silent, compare, read_pictures, timing
+from zerolap.lab import CompareRequest, Silent, compare, read_pictures, timed_start, timing
 from zerolap.records import Comparison, Settings
 from zerolap.store import Store
 
@@ -69,6 +69,7 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
     redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One build has equal batches: it is told otherwise here."""
+    monkeypatch.setattr(timed_start, "PAIRS_PER_START", 5)
     monkeypatch.setattr(timing, "unequal_batching", lambda _: Batching("read", 8.0, 16.0, 20_000))
     with Store.open(str(tmp_path / "store")) as store:
         found = timed(store, redis_server, tmp_path)

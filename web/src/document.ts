@@ -75,39 +75,45 @@ export interface CaseResult {
   topology: string;
   verdict: CaseVerdict;
   confirmed: boolean;
-  validity: { valid: boolean; checks: Check[] };
+  validity: Validity;
   verdicts: MetricVerdict[];
   findings: Finding[];
   failure: string | null;
 }
 
+export interface Platform {
+  name: string;
+  fingerprint: string;
+  cpu: string;
+  cores: number;
+  kernel: string;
+}
+
+export interface Settings {
+  engines: string[];
+  min_effect: Record<string, number>;
+  q: number;
+  budget_seconds: number | null;
+  seed: string;
+  quick: boolean;
+}
+
+export interface Validity {
+  valid: boolean;
+  checks: Check[];
+}
+
 export interface Comparison {
-  schema: string;
+  schema: "zerolap.comparison/1";
   id: string;
   created: string;
   command_line: string;
   state: "running" | "done" | "interrupted" | "failed";
   base: Build;
   head: Build;
-  platform: { name: string; fingerprint: string; cpu: string; cores: number; kernel: string };
-  settings: {
-    engines: string[];
-    min_effect: Record<string, number>;
-    q: number;
-    budget_seconds: number | null;
-    seed: string;
-    quick: boolean;
-  };
+  platform: Platform;
+  settings: Settings;
   summary: { machine_seconds: number };
   notes: string[];
   cases: CaseResult[];
-}
-
-/** A seed may use 64 bits, more than a number here holds: it is read as text. Within strings quotes are escaped. */
-const SEED = /(?<!\\)"seed":(\d+)/;
-
-/** The document that this page was made with; throws where there is none. */
-export function embeddedDocument(): Comparison {
-  const text = document.getElementById("document")?.textContent ?? "";
-  return JSON.parse(text.replace(SEED, '"seed":"$1"')) as Comparison;
 }

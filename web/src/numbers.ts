@@ -17,6 +17,11 @@ export function percent(fraction: number | null): string {
   return fraction === null ? NO_VALUE : `${plain(fraction * 100, 2)} %`;
 }
 
+/** A part of a whole, always with one decimal; it stays on one line. */
+export function share(fraction: number): string {
+  return `${(fraction * 100).toFixed(1)}\u00a0%`;
+}
+
 export function count(value: number | null): string {
   if (value === null) {
     return NO_VALUE;

@@ -81,3 +81,9 @@ export function present<Picture>(sides: Sides<Picture>): [SideName, Picture][] {
     return picture === undefined || picture === null ? [] : [[side, picture]];
   });
 }
+
+/** What is to be said of each side there is, by its name where there are two. */
+export function told<Picture>(sides: Sides<Picture>, text: (picture: Picture) => string): string[] {
+  const drawn = present(sides);
+  return drawn.map(([side, picture]) => (drawn.length > 1 ? `${side} ${text(picture)}` : text(picture)));
+}

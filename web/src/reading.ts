@@ -1,6 +1,6 @@
 /** How a comparison is read: what decides a case, what comes first, the headline. */
 
-import type { CaseResult, Comparison, Finding, MetricVerdict } from "./document.ts";
+import type { CaseResult, Comparison, Finding, MetricVerdict, Settings } from "./document.ts";
 import { counted, duration } from "./numbers.ts";
 
 export const WORDS = ["regression", "improvement", "unsure", "failed", "invalid", "same"] as const;
@@ -70,6 +70,8 @@ const LABELS: Record<string, string> = {
   ops_per_sec: "requests per second",
   latency_p50_us: "latency p50 in us",
   latency_p99_us: "latency p99 in us",
+  latency_p99_9_us: "latency p99.9 in us",
+  latency_max_us: "latency maximum in us",
 };
 
 /** As the other reports call the metric. */
@@ -86,10 +88,19 @@ export function headline(comparison: Comparison): string {
 }
 
 export function effort(comparison: Comparison): string {
-  const { engines, quick } = comparison.settings;
   const cases = counted(comparison.cases.length, "case", "cases");
-  const trials = `${duration(comparison.summary.machine_seconds)} of trials`;
-  return [cases, engines.join(" and "), ...(quick ? ["quick"] : []), trials].join(", ");
+  return `${cases}, ${trials(comparison.settings, comparison.summary.machine_seconds)}`;
+}
+
+/** What trials there were. */
+export function trials({ engines, quick }: Settings, seconds: number): string {
+  return [engines.join(" and "), ...(quick ? ["quick"] : []), `${duration(seconds)} of trials`].join(", ");
+}
+
+/** Whether a case has to do with what is searched for, by a part of its name, group or one of its commands. */
+export function isNamed(one: { case: string; group: string; commands: string[] }, text: string): boolean {
+  const wanted = text.trim().toLowerCase();
+  return [one.case, one.group, ...one.commands].some((name) => name.toLowerCase().includes(wanted));
 }
 
 export function stateLine(comparison: Comparison): string | null {

@@ -1,4 +1,4 @@
-"""`zerolap explain`: the reasons of a stored comparison."""
+"""`zerolap explain`: a stored comparison or run with its reasons."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = """Show a stored comparison or run with its reasons; needs nothing but the store.
 
-ID is what compare printed at its end, the beginning of it, or `latest`. Without ID: the newest ones.
+ID is what compare or run printed at its end, the beginning of it, or `latest`. Without ID: the newest ones.
 
 Examples:
 
@@ -47,16 +47,7 @@ def explain(
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
-            if html is not None or markdown is not None:
-                raise UsageError("a run has no page and no Markdown", hint="--json, or compare it with another server")
-            write_run(results.run(identity), json=json, quiet=quiet)
+            write_run(results.run(identity), results, json=json, markdown=markdown, html=html, quiet=quiet)
         else:
-            write_comparison(
-                results.comparison(identity),
-                results,
-                json=json,
-                markdown=markdown,
-                html=html,
-                quiet=quiet,
-                reasons=None,
-            )
+            comparison = results.comparison(identity)
+            write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet, reasons=None)

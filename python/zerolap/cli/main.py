@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -75,6 +76,10 @@ class _Stop:
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        # An arrow that a terminal's character set lacks is no reason to lose the report.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     stop = _Stop()
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)

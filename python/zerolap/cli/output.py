@@ -48,12 +48,23 @@ def write_comparison(
         show_comparison(comparison, _Output(), reasons)
 
 
-def write_run(report: RunReport, *, json: str | None, quiet: bool) -> None:
-    """Write the reports on a run that were asked for."""
-    if json is not None:
-        with _told(report.id):
+def write_run(
+    report: RunReport, store: Store, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
+) -> None:
+    """Write all reports on a run that were asked for, as `write_comparison` does."""
+    with _told(report.id):
+        if json is not None:
             write(json, run_json(report))
-    if not quiet and json != "-":
+        if markdown is not None:
+            from zerolap.report.run_markdown import run_markdown
+
+            write(markdown, run_markdown(report))
+        if html is not None:
+            from zerolap.lab import read_run_pictures
+            from zerolap.report.html import run_html
+
+            write(html, run_html(report, read_run_pictures(report, store)))
+    if not quiet and "-" not in (json, markdown):
         show_run(report, _Output())
 
 

@@ -18,7 +18,7 @@ Examples:
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 
-    zerolap run get-100B --engine sampled
+    zerolap run get-100B --engine sampled --html run.html
 """
 
 Server = Annotated[
@@ -40,6 +40,8 @@ def run(
     quick: options.Quick = False,
     config: options.Config = None,
     json: options.Json = None,
+    html: options.Html = None,
+    markdown: options.Markdown = None,
     store: options.StoreLocation = None,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
@@ -56,7 +58,7 @@ def run(
     from zerolap.records import Settings
     from zerolap.store import Store
 
-    options.check_reports(json=json)
+    options.check_reports(json=json, markdown=markdown, html=html)
     request = RunRequest(
         server=resolve(server, repo),
         cases=selected_cases(cases_directory, cases, command, group),
@@ -73,5 +75,5 @@ def run(
     )
     with Store.open(store) as results:
         report = run_server(request, results, Silent() if quiet else Bar())
-    write_run(report, json=json, quiet=quiet)
+        write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(run_exit_code(report))

@@ -1,9 +1,10 @@
-"""Reads what a comparison's trials left in the store and puts it into pictures."""
+"""Reads what the trials of a comparison or a run left in the store and puts it into pictures."""
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from zerolap import _core
 from zerolap.engines import latencies_us, sum_of_histograms
@@ -14,17 +15,19 @@ from zerolap.records import (
     Comparison,
     Measurement,
     Pictures,
+    RunReport,
     Side,
     StackFrame,
     StackNodes,
     StackTree,
     Timeline,
     Trial,
-    Verdict,
 )
 from zerolap.store import BlobDamaged, Blobs, Store
 
 SIDES: tuple[Side, ...] = ("base", "head")
+RUN_SIDE: Side = "head"
+"""The side on which a run is drawn."""
 POINTS_PER_DECADE = 8
 DECADES = 5
 """Percentiles are drawn up to 99.999 %."""
@@ -33,6 +36,24 @@ NAMED_SHARES = (0.5, 0.95)
 MOST_POINTS = 200
 INTERVAL_ERRORS = 3.0
 """About so many standard errors an interval reaches to either side."""
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What a side's request takes, null where it was not timed, and the bounds of the change between the sides."""
+
+    cpu_ns_per_op: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def error(self) -> float:
+        """The standard error of the figure as a part of it; those of both sides make the interval of the change."""
+        return math.log((1 + self.high) / (1 + self.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
+
+
+_Costs: TypeAlias = Mapping[Side, _Cost]
+_Trials: TypeAlias = Sequence[tuple[Trial, Measurement]]
 
 
 class _Frames:
@@ -54,33 +75,48 @@ class _Frames:
 
 def read_pictures(comparison: Comparison, store: Store) -> Pictures:
     """Return the pictures of a stored comparison; cases without any are left out."""
-    trials: dict[str, list[tuple[Trial, Measurement]]] = {}
-    for trial, measurement in store.measurements(comparison.id):
-        trials.setdefault(trial.case, []).append((trial, measurement))
+    costs = {case.case: {side: _cost(case, side) for side in SIDES} for case in comparison.cases if case.validity.valid}
+    return _pictures(costs, store.measurements(comparison.id), store.blobs)
+
+
+def read_run_pictures(report: RunReport, store: Store) -> Pictures:
+    """Return the pictures of a stored run, all of one side; cases without any are left out."""
+    costs = {
+        case.case: {RUN_SIDE: _Cost(case.metrics.get("cpu_ns_per_op"))} for case in report.cases if case.validity.valid
+    }
+    trials = [
+        (trial.model_copy(update={"side": RUN_SIDE}), measurement)
+        for trial, measurement in store.measurements(report.id)
+    ]
+    return _pictures(costs, trials, store.blobs)
+
+
+def _pictures(costs: Mapping[str, _Costs], trials: _Trials, blobs: Blobs) -> Pictures:
+    """Return the pictures of the cases whose costs are given, of the sides that these are of."""
+    by_case: dict[str, list[tuple[Trial, Measurement]]] = {}
+    for trial, measurement in trials:
+        by_case.setdefault(trial.case, []).append((trial, measurement))
     frames = _Frames()
     cases: dict[str, CasePictures] = {}
-    for case in comparison.cases:
-        if not case.validity.valid:
-            continue
+    for name, of_sides in costs.items():
         try:
-            pictures = _of_case(case, trials.get(case.case, []), frames, store.blobs)
+            pictures = _of_case(of_sides, by_case.get(name, []), frames, blobs)
         except (BlobDamaged, ValueError) as fault:
             # The rest of what was recorded stays readable.
             told = fault.message if isinstance(fault, BlobDamaged) else "they were recorded by another version"
             pictures = CasePictures(latency=None, throughput=None, stacks=None, missing=told)
         if pictures is not None:
-            cases[case.case] = pictures
+            cases[name] = pictures
     return Pictures(frames=frames.all(), cases=cases)
 
 
-def _of_case(
-    case: CaseResult, trials: Sequence[tuple[Trial, Measurement]], frames: _Frames, blobs: Blobs
-) -> CasePictures | None:
-    starts = _starts(trials, blobs)
-    stacks = {side: tree for side in SIDES if (tree := _tree(side, case, trials, frames, blobs)) is not None}
+def _of_case(costs: _Costs, trials: _Trials, frames: _Frames, blobs: Blobs) -> CasePictures | None:
+    starts = _starts(costs.keys(), trials, blobs)
+    trees = {side: _tree(side, cost, trials, frames, blobs) for side, cost in costs.items()}
+    stacks = {side: tree for side, tree in trees.items() if tree is not None}
     if not starts and not stacks:
         return None
-    latency = {side: _percentiles(start[side] for start in starts) for side in SIDES}
+    latency = {side: _percentiles(start[side] for start in starts) for side in costs}
     throughput, starts_at = _throughput(starts)
     return CasePictures(
         latency=latency if all(latency.values()) else None,
@@ -90,8 +126,8 @@ def _of_case(
     )
 
 
-def _starts(trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[dict[Side, Timeline]]:
-    """Return the starts at full speed, in order; those that were disturbed on a side are left out on both."""
+def _starts(sides: Set[Side], trials: _Trials, blobs: Blobs) -> list[dict[Side, Timeline]]:
+    """Return the starts at full speed, in order; those that were disturbed on a side are left out on all."""
     by_block: dict[int, dict[Side, str]] = {}
     for trial, measurement in trials:
         is_chosen = trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK and measurement.validity.valid
@@ -100,19 +136,21 @@ def _starts(trials: Iterable[tuple[Trial, Measurement]], blobs: Blobs) -> list[d
     return [
         {side: Timeline.model_validate_json(blobs.get(digest)) for side, digest in profiles.items()}
         for _, profiles in sorted(by_block.items())
-        if profiles.keys() == set(SIDES)
+        if profiles.keys() == sides
     ]
 
 
 def _throughput(starts: Sequence[Mapping[Side, Timeline]]) -> tuple[dict[Side, list[tuple[float, float]]], list[float]]:
     """Return a point for each slice by side, or for several in a row where there are too many, and when starts were."""
-    together = max(1, -(-sum(len(start["base"].slices) for start in starts) // MOST_POINTS))
-    points: dict[Side, list[tuple[float, float]]] = {side: [] for side in SIDES}
+    # All sides of a start have as many slices.
+    lengths = [len(next(iter(start.values())).slices) for start in starts]
+    together = max(1, -(-sum(lengths) // MOST_POINTS))
+    points: dict[Side, list[tuple[float, float]]] = {side: [] for start in starts[:1] for side in start}
     starts_at, now = [], 0.0
-    for start in starts:
+    for start, length in zip(starts, lengths, strict=True):
         starts_at.append(round(now, 3))
-        for first in range(0, len(start["base"].slices), together):
-            parts = {side: start[side].slices[first : first + together] for side in SIDES}
+        for first in range(0, length, together):
+            parts = {side: timeline.slices[first : first + together] for side, timeline in start.items()}
             seconds = {side: sum(one.seconds for one in part) for side, part in parts.items()}
             now += sum(seconds.values())
             for side, part in parts.items():
@@ -133,9 +171,7 @@ def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
     return list(zip(shares, latencies_us(histogram, shares), strict=True))
 
 
-def _tree(
-    side: Side, case: CaseResult, trials: Iterable[tuple[Trial, Measurement]], frames: _Frames, blobs: Blobs
-) -> StackTree | None:
+def _tree(side: Side, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blobs) -> StackTree | None:
     found = [
         measurement
         for trial, measurement in trials
@@ -144,16 +180,15 @@ def _tree(
     if not found or found[-1].profile is None:
         return None
     tree = json.loads(_core.stack_tree(blobs.get(found[-1].profile)))
-    timed = next((one for one in case.verdicts if one.metric == "cpu_ns_per_op"), None)
     places = [frames.place(frame) for frame in tree["frames"]]
     nodes = tree["nodes"]
     return StackTree(
         event=tree["event"],
         samples=tree["samples"],
         lost=tree["lost"],
-        # One pass alone says too little of it to compare the sides by.
-        cpu_ns_per_op=None if timed is None else timed.base if side == "base" else timed.head,
-        cpu_error=0.0 if timed is None else _error(timed),
+        # The pass itself, one alone, says too little of it.
+        cpu_ns_per_op=cost.cpu_ns_per_op,
+        cpu_error=cost.error,
         threads=tree["threads"],
         nodes=StackNodes(
             thread=nodes["thread"],
@@ -164,6 +199,9 @@ def _tree(
     )
 
 
-def _error(timed: Verdict) -> float:
-    """Return the standard error of a side's figure as a part of it; both sides' make the interval of the change."""
-    return math.log((1 + timed.high) / (1 + timed.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
+def _cost(case: CaseResult, side: Side) -> _Cost:
+    """Return a side's cost as timing says."""
+    timed = next((one for one in case.verdicts if one.metric == "cpu_ns_per_op"), None)
+    if timed is None:
+        return _Cost()
+    return _Cost(timed.base if side == "base" else timed.head, timed.low, timed.high)

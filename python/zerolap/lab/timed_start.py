@@ -58,7 +58,7 @@ def start_once(trials: TimedTrials, plan: StartPlan, pinning: Pinning) -> None:
     trials.requests, trials.alone = timed.requests, timed.alone
     for side, trial in by_side.items():
         timeline = timed.timelines[side]
-        digest = plan.store.blobs.put(timeline.model_dump_json().encode())
+        digest = plan.store.blobs.put(timeline.model_dump_json(by_alias=True).encode())
         measurement = timed.measurements[side].model_copy(update={"profile": digest})
         plan.store.record_trial(plan.identity, trial, measurement)
         trials.measurements[side].append(measurement)

@@ -1,4 +1,4 @@
-"""What the page draws beside the figures; made from what a comparison's trials left in the store."""
+"""What the page draws beside the figures; made from what trials left in the store."""
 
 from pydantic import Field
 
@@ -50,6 +50,7 @@ class CasePictures(Record):
     Latency: by share of requests, the microseconds within which they were answered; share 1 is the longest. Throughput:
     a point for each slice or several, seconds of measured time of both sides and requests per second; `starts_at` says
     when on that axis servers were started anew. `missing` says why pictures are not there that once were measured.
+    A run has pictures of the head alone.
     """
 
     latency: dict[Side, list[tuple[float, float]]] | None

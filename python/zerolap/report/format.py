@@ -9,6 +9,7 @@ from zerolap.records import METRICS, PerSide
 NO_VALUE = "-"
 NONE = "none"
 ARROW = "→"
+COMMIT_DIGITS = 12
 
 
 def change(fraction: float) -> str:
@@ -25,6 +26,11 @@ def interval(low: float, high: float) -> str:
 def percent(fraction: float) -> str:
     """Write a fraction in percent without a sign for more: 0.005 as `0.5 %`."""
     return f"{_plain(fraction * 100, 2)} %"
+
+
+def share(fraction: float) -> str:
+    """Write a part of a whole in percent, always with one decimal: 0.163 as `16.3 %`."""
+    return f"{fraction * 100:.1f} %"
 
 
 def count(value: float | None) -> str:

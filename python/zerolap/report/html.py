@@ -1,8 +1,8 @@
-"""A comparison as one file for a browser."""
+"""A comparison or a run as one file for a browser."""
 
 from pathlib import Path
 
-from zerolap.records import Comparison, EnvironmentMissing, Pictures
+from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__")
@@ -13,11 +13,21 @@ ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
     """Return the comparison as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
+    return _page(comparison, pictures)
+
+
+def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
+    """Return the run as a page, as `comparison_html` does."""
+    return _page(report, pictures)
+
+
+def _page(document: Comparison | RunReport, pictures: Pictures | None) -> str:
+    """Return the page with its data; it tells the documents apart by their schema."""
     before, between, after = _template()
-    return before + _data(comparison) + between + _data(pictures or Pictures()) + after
+    return before + _data(document) + between + _data(pictures or Pictures()) + after
 
 
-def _data(document: Comparison | Pictures) -> str:
+def _data(document: Comparison | RunReport | Pictures) -> str:
     return document.model_dump_json(by_alias=True).translate(ESCAPES)
 
 

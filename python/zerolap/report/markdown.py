@@ -1,8 +1,9 @@
-"""A comparison as a comment on a pull request."""
+"""A comparison as a comment on a pull request; what it shares with that of a run is public."""
 
 import re
+from collections.abc import Sequence
 
-from zerolap.records import Build, CaseResult, Comparison, Finding
+from zerolap.records import Build, CaseResult, Comparison, Finding, RunReport, Validity
 from zerolap.report.format import ARROW, change, count, interval, metric_label, one_line, percent, probability
 from zerolap.report.reading import (
     CHANGED,
@@ -46,9 +47,9 @@ def comparison_markdown(comparison: Comparison) -> str:
     if len(told) > EXPLAINED_CASES:
         blocks.append(f"{len(told) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
-        blocks.append(_folded(f"{len(same)} same", _table(same)))
+        blocks.append(folded(f"{len(same)} same", _table(same)))
     blocks += [f"Note: {escaped(note)}" for note in comparison.notes]
-    blocks.append(_folded("How to repeat it", _environment(comparison)))
+    blocks.append(repeating(comparison, _facts(comparison)))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -63,6 +64,52 @@ def code(text: str, in_table: bool = False) -> str:
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
     pad = " " if "`" in shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
+
+
+def failure_line(failure: str, *, failed: bool = True) -> str:
+    """Return what happened to a case as an item of a list; `failed` is false where it was measured nonetheless."""
+    return f"- {'failed: ' if failed else ''}{escaped(failure[:FAILURE_LENGTH])}"
+
+
+def failed_check_lines(validity: Validity) -> list[str]:
+    """Return the checks that do not hold as items of a list."""
+    told = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
+    return [f"- invalid: {escaped(one)}" for one in told]
+
+
+def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
+    """Return, folded, how to measure a document's figures again; `facts` are those of its kind."""
+    platform, kind = document.platform, "run" if isinstance(document, RunReport) else "comparison"
+    lines = [
+        f"command: {code(document.command_line)}",
+        f"seed: {document.settings.seed}",
+        *facts,
+        f"platform: {escaped(platform.name)}, {escaped(platform.cpu)}, {platform.cores} cores, "
+        f"kernel {escaped(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
+        f"{kind}: {code(document.id)} of {escaped(document.created)}",
+    ]
+    return folded("How to repeat it", "\n".join(f"- {line}" for line in lines))
+
+
+def build_facts(build: Build) -> str:
+    """Return a build in a line: its names, and what it was made with."""
+    parts = [
+        code(build.name),
+        escaped(build.version),
+        *(code(f"{name}={value}") for name, value in build.config.items()),
+    ]
+    if build.commit:
+        parts.append(f"commit {code(build.commit)}")
+    parts.append(f"build {code(build.build)}")
+    parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
+    if build.compiler:
+        parts.append(escaped(build.compiler))
+    return ", ".join(parts)
+
+
+def folded(summary: str, content: str) -> str:
+    """Return content of which the summary alone is seen at first."""
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
 
 
 def _table(cases: list[CaseResult]) -> str:
@@ -94,10 +141,8 @@ def _row(case: CaseResult) -> str:
 def _reasons(case: CaseResult) -> str:
     lines = [f"#### {code(case.case)}: {word(case)}", ""]
     if case.failure is not None:
-        kind = "failed: " if word(case) == "failed" else ""
-        lines.append(f"- {kind}{escaped(case.failure[:FAILURE_LENGTH])}")
-    for check in case.validity.failed:
-        lines.append(f"- invalid: {escaped(failed_check(check.check, check.value, check.limit))}")
+        lines.append(failure_line(case.failure, failed=word(case) == "failed"))
+    lines += failed_check_lines(case.validity)
     decided = deciding(case)
     if decided is not None and word(case) == "unsure":
         lines.append(
@@ -125,37 +170,11 @@ def _details_of(finding: Finding) -> list[str]:
     return [line for line in (figures, called) if line]
 
 
-def _environment(comparison: Comparison) -> str:
-    platform = comparison.platform
-    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in comparison.settings.min_effect.items())
-    return "\n".join(
-        [
-            f"- command: {code(comparison.command_line)}",
-            f"- seed: {comparison.settings.seed}",
-            f"- smallest change that counts: {effects}; q {comparison.settings.q:g}",
-            f"- base: {_build(comparison.base)}",
-            f"- head: {_build(comparison.head)}",
-            f"- platform: {escaped(platform.name)}, {escaped(platform.cpu)}, {platform.cores} cores, "
-            f"kernel {escaped(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
-            f"- comparison: {code(comparison.id)} of {escaped(comparison.created)}",
-        ]
-    )
-
-
-def _build(build: Build) -> str:
-    parts = [
-        code(build.name),
-        escaped(build.version),
-        *(code(f"{name}={value}") for name, value in build.config.items()),
+def _facts(comparison: Comparison) -> list[str]:
+    settings = comparison.settings
+    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
+    return [
+        f"smallest change that counts: {effects}; q {settings.q:g}",
+        f"base: {build_facts(comparison.base)}",
+        f"head: {build_facts(comparison.head)}",
     ]
-    if build.commit:
-        parts.append(f"commit {code(build.commit)}")
-    parts.append(f"build {code(build.build)}")
-    parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
-    if build.compiler:
-        parts.append(escaped(build.compiler))
-    return ", ".join(parts)
-
-
-def _folded(summary: str, content: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"

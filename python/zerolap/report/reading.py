@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Literal, TypeAlias
 
 from zerolap.judge import deciding_verdict
-from zerolap.records import CaseResult, Comparison, Finding, Verdict
+from zerolap.records import CaseResult, Comparison, Finding, Settings, Verdict
 from zerolap.report.format import change as written_change
 from zerolap.report.format import counted, duration, interval, listing, metric_label, probability
 
@@ -70,10 +70,14 @@ def state_line(comparison: Comparison) -> str | None:
 
 def effort(comparison: Comparison) -> str:
     """Return how much was measured, and how: cases, engines, machine time."""
-    settings = comparison.settings
     cases = counted(len(comparison.cases), "case", "cases")
+    return f"{cases}, {trials(comparison.settings, comparison.summary.machine_seconds)}"
+
+
+def trials(settings: Settings, seconds: float) -> str:
+    """Return what trials there were: `counted and timed, 6 min 52 s of trials`."""
     quick = ", quick" if settings.quick else ""
-    return f"{cases}, {' and '.join(settings.engines)}{quick}, {duration(comparison.summary.machine_seconds)} of trials"
+    return f"{' and '.join(settings.engines)}{quick}, {duration(seconds)} of trials"
 
 
 def unconfirmed(case: CaseResult) -> bool:

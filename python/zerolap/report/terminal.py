@@ -3,13 +3,23 @@
 from rich.console import Console
 
 from zerolap.records import Build, CaseResult, Comparison, RunCase, RunReport, Verdict
-from zerolap.report.format import ARROW, change, count, duration, interval, metric_label, one_line, probability
+from zerolap.report.format import (
+    ARROW,
+    COMMIT_DIGITS,
+    change,
+    count,
+    interval,
+    metric_label,
+    one_line,
+    probability,
+    share,
+)
 from zerolap.report.lines import Column, Lines, Part
 from zerolap.report.reading import Word, deciding, effort, headline, in_order, state_line, word
+from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
 
 REASONS = 5
-COMMIT_DIGITS = 12
 
 SIGNS: dict[Word, tuple[str, str]] = {
     "regression": ("!", "bold red"),
@@ -51,9 +61,8 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
 def show_run(report: RunReport, console: Console) -> None:
     """Write a run: a row for each case and the functions that cost most."""
     lines = Lines(console)
-    valid = sum(case.validity.valid and case.failure is None for case in report.cases)
-    lines.line((f"{valid} of {len(report.cases)} cases measured", "bold"))
-    lines.line((_run_effort(report), "dim"))
+    lines.line((run_headline(report), "bold"))
+    lines.line((run_effort(report), "dim"))
     lines.line(("server  ", "dim"), *_build(report.server))
     if report.cases:
         lines.blank()
@@ -110,11 +119,6 @@ def _cells(verdict: Verdict | None) -> tuple[str, str, str, str, str]:
     )
 
 
-def _run_effort(report: RunReport) -> str:
-    quick = ", quick" if report.settings.quick else ""
-    return f"{' and '.join(report.settings.engines)}{quick}, {duration(report.machine_seconds)} of trials"
-
-
 def _show_run_table(lines: Lines, cases: list[RunCase]) -> None:
     names = list(dict.fromkeys(name for case in cases for name in case.metrics))
     columns = [Column("case", [one_line(case.case) for case in cases])]
@@ -130,9 +134,11 @@ def _show_run_table(lines: Lines, cases: list[RunCase]) -> None:
 
 
 def _run_state(case: RunCase) -> Part:
-    if case.failure is not None:
-        return "x failed", "bold magenta"
-    return "" if case.validity.valid else ("x invalid", "magenta")
+    state = run_word(case)
+    if state == "measured":
+        return ""
+    sign, style = SIGNS[state]
+    return f"{sign} {state}", style
 
 
 def _show_functions(lines: Lines, case: RunCase) -> None:
@@ -148,13 +154,9 @@ def _show_functions(lines: Lines, case: RunCase) -> None:
     if not case.functions:
         return
     functions = case.functions[:REASONS]
-    shares = [f"{function.share:.1%}".replace("%", " %") for function in functions]
-    columns = [Column("  share", ["  " + share for share in shares], right=True)]
-    for header, values in (
-        ("ns", [one.self_cpu_ns_per_op for one in functions]),
-        ("instructions", [one.self_instructions_per_op for one in functions]),
-        ("calls", [one.calls_per_op for one in functions]),
-    ):
+    columns = [Column("  share", ["  " + share(one.share) for one in functions], right=True)]
+    for header, value_of in FUNCTION_COLUMNS.items():
+        values = [value_of(one) for one in functions]
         if any(value is not None for value in values):
             columns.append(Column(header, ["" if value is None else count(value) for value in values], right=True))
     columns += [

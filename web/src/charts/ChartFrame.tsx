@@ -17,6 +17,7 @@ interface Properties {
   horizontal: Axis;
   vertical: Axis;
   labels: { horizontal: string; vertical: string };
+  /** The sides that are drawn; one alone needs no legend. */
   sides: SideName[];
   children: (locate: Locate) => ComponentChildren;
 }
@@ -33,7 +34,7 @@ export function ChartFrame({ title, told, horizontal, vertical, labels, sides, c
     <figure class="picture" ref={figure}>
       <figcaption>
         <strong>{title}</strong>
-        {sides.map((side) => (
+        {(sides.length > 1 ? sides : []).map((side) => (
           <span key={side} class={`legend ${side}`}>
             <svg class="sample" viewBox="0 0 24 8" aria-hidden="true">
               <path class="line" d="M0 4H24" />

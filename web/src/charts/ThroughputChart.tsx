@@ -31,7 +31,7 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
       horizontal={horizontal}
       vertical={vertical}
       labels={{
-        horizontal: "measured time, s; servers start anew at each mark",
+        horizontal: `measured time, s; ${drawn.length > 1 ? "servers start anew at each mark" : "starts are marked"}`,
         vertical: "requests per second",
       }}
       sides={drawn.map(([side]) => side)}

@@ -43,8 +43,9 @@ test("the numbers of the pictures are told", () => {
   expect(quantile(POINTS, 0.95)).toBe(200);
   expect(quantile([], 0.5)).toBeNull();
   expect(latencyTold({ head: POINTS })).toBe(
-    "Latency in microseconds: 50 % head 100; 99 % head 200; 99.9 % head 900; max head 5,000",
+    "Latency in microseconds: 50 % 100; 99 % 200; 99.9 % 900; max 5,000",
   );
+  expect(latencyTold({ base: POINTS, head: POINTS })).toContain("50 % base 100, head 100; ");
   expect(median([])).toBeNull();
   expect(
     throughputTold({
@@ -54,7 +55,7 @@ test("the numbers of the pictures are told", () => {
         [2, 20],
       ],
     }),
-  ).toBe("Requests per second: base median 20, 10 to 30");
+  ).toBe("Requests per second: median 20, 10 to 30");
 });
 
 test("a page without pictures has none", () => {

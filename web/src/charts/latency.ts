@@ -1,7 +1,7 @@
 /** Latency by percentile, on an axis on which each further nine takes as much room. */
 
 import { count } from "../numbers.ts";
-import { type LatencyPoint, present, type Sides } from "../pictures.ts";
+import { type LatencyPoint, present, type Sides, told } from "../pictures.ts";
 import type { Axis } from "./axes.ts";
 
 const MARKED = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
@@ -41,7 +41,7 @@ export function quantile(points: LatencyPoint[], share: number): number | null {
 /** The numbers that a reader without the picture needs. */
 export function latencyTold(sides: Sides<LatencyPoint[]>): string {
   const parts = [0.5, 0.99, 0.999, 1].map((share) => {
-    const values = present(sides).map(([side, points]) => `${side} ${count(quantile(points, share))}`);
+    const values = told(sides, (points) => count(quantile(points, share)));
     return `${shareLabel(share)} ${values.join(", ")}`;
   });
   return `Latency in microseconds: ${parts.join("; ")}`;

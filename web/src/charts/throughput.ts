@@ -1,7 +1,7 @@
 /** Requests per second over time. */
 
 import { count } from "../numbers.ts";
-import { present, type Sides, type ThroughputPoint } from "../pictures.ts";
+import { type Sides, type ThroughputPoint, told } from "../pictures.ts";
 
 export function median(points: ThroughputPoint[]): number | null {
   const sorted = points.map(([, rate]) => rate).sort((one, other) => one - other);
@@ -18,10 +18,10 @@ export function rateLabel(rate: number): string {
 
 /** The numbers that a reader without the picture needs. */
 export function throughputTold(sides: Sides<ThroughputPoint[]>): string {
-  const parts = present(sides).map(([side, points]) => {
+  const parts = told(sides, (points) => {
     const rates = points.map(([, rate]) => rate);
     const [least, most] = [Math.min(...rates), Math.max(...rates)];
-    return `${side} median ${count(median(points))}, ${count(least)} to ${count(most)}`;
+    return `median ${count(median(points))}, ${count(least)} to ${count(most)}`;
   });
   return `Requests per second: ${parts.join("; ")}`;
 }

@@ -1,11 +1,11 @@
-import { LatencyChart } from "../charts/LatencyChart.tsx";
-import { ThroughputChart } from "../charts/ThroughputChart.tsx";
 import type { CaseResult } from "../document.ts";
 import { FlamePanel } from "../flame/FlamePanel.tsx";
 import type { CasePictures } from "../pictures.ts";
 import { ranked, word } from "../reading.ts";
+import { Charts } from "./Charts.tsx";
 import { CheckList } from "./CheckList.tsx";
 import { CulpritList } from "./CulpritList.tsx";
+import { Failure } from "./Failure.tsx";
 import { Sentence } from "./Sentence.tsx";
 import { VerdictTable } from "./VerdictTable.tsx";
 
@@ -34,28 +34,9 @@ export function CaseDetails({ result, pictures }: Properties) {
           <Sentence text={finding.text} />
         </p>
       ))}
-      {(pictures?.latency || pictures?.throughput) && (
-        <div class="pictures">
-          <LatencyChart {...pictures.latency} />
-          <ThroughputChart sides={pictures.throughput ?? {}} startsAt={pictures.starts_at} />
-        </div>
-      )}
+      {pictures !== null && <Charts pictures={pictures} />}
       {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
       {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
     </div>
-  );
-}
-
-/** What happened, and below it the end of the server's log, line by line. */
-function Failure({ text, failed }: { text: string; failed: boolean }) {
-  const [first, ...log] = text.split("\n");
-  return (
-    <>
-      <p class="warning">
-        {failed ? "Failed: " : ""}
-        {first}
-      </p>
-      {log.length > 0 && <pre class="small">{log.join("\n")}</pre>}
-    </>
   );
 }

@@ -1,16 +1,16 @@
-import type { CaseResult } from "../document.ts";
-import { WORDS, type Word, word } from "../reading.ts";
-
-interface Properties {
-  cases: CaseResult[];
+interface Properties<Word extends string> {
+  /** What cases are, in the order in which it is offered. */
+  words: readonly Word[];
+  /** What each case is. */
+  found: Word[];
   name: string;
   setName: (name: string) => void;
   chosen: Word | null;
   setChosen: (word: Word | null) => void;
 }
 
-export function CaseFilter({ cases, name, setName, chosen, setChosen }: Properties) {
-  const present = WORDS.filter((one) => cases.some((result) => word(result) === one));
+export function CaseFilter<Word extends string>(properties: Properties<Word>) {
+  const { words, found, name, setName, chosen, setChosen } = properties;
   return (
     <search class="filter">
       <input
@@ -20,17 +20,19 @@ export function CaseFilter({ cases, name, setName, chosen, setChosen }: Properti
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
-      {present.map((one) => (
-        <button
-          key={one}
-          type="button"
-          class="choice"
-          aria-pressed={chosen === one}
-          onClick={() => setChosen(chosen === one ? null : one)}
-        >
-          {one} {cases.filter((result) => word(result) === one).length}
-        </button>
-      ))}
+      {words
+        .filter((one) => found.includes(one))
+        .map((one) => (
+          <button
+            key={one}
+            type="button"
+            class="choice"
+            aria-pressed={chosen === one}
+            onClick={() => setChosen(chosen === one ? null : one)}
+          >
+            {one} {found.filter((word) => word === one).length}
+          </button>
+        ))}
     </search>
   );
 }

@@ -4,6 +4,7 @@ import { change, count, interval, probability } from "../numbers.ts";
 import type { CasePictures } from "../pictures.ts";
 import { deciding, isChanged, metricLabel, word } from "../reading.ts";
 import { CaseDetails } from "./CaseDetails.tsx";
+import { CaseName } from "./CaseName.tsx";
 import { IntervalChart, type Scale } from "./IntervalChart.tsx";
 import { VerdictMark } from "./VerdictMark.tsx";
 
@@ -21,14 +22,7 @@ export function CaseRow({ result, pictures, scale, named }: Properties) {
   return (
     <>
       <tr class="case">
-        <th scope="row">
-          <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <span class="arrow" aria-hidden="true">
-              {open ? "▾" : "▸"}
-            </span>
-            {result.case}
-          </button>
-        </th>
+        <CaseName name={result.case} open={open} setOpen={setOpen} />
         <td>
           <VerdictMark word={word(result)} />
           {isChanged(result) && !result.confirmed && <span class="quiet"> counted</span>}

@@ -1,5 +1,6 @@
 import type { Caller, Finding } from "../document.ts";
 import { perSide } from "../numbers.ts";
+import { Figure } from "./Figure.tsx";
 import { Sentence } from "./Sentence.tsx";
 
 export function CulpritList({ culprits }: { culprits: Finding[] }) {
@@ -50,15 +51,6 @@ function Culprit({ finding }: { finding: Finding }) {
         </p>
       )}
     </li>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

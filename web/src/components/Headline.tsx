@@ -1,5 +1,6 @@
 import type { Build, Comparison } from "../document.ts";
 import { effort, headline, stateLine } from "../reading.ts";
+import { Notes } from "./Notes.tsx";
 
 export function Headline({ comparison }: { comparison: Comparison }) {
   const state = stateLine(comparison);
@@ -11,11 +12,7 @@ export function Headline({ comparison }: { comparison: Comparison }) {
       <h1>{headline(comparison)}</h1>
       <p class="quiet">{effort(comparison)}</p>
       {state !== null && <p class="warning">{state}</p>}
-      {comparison.notes.map((note) => (
-        <p key={note} class="note">
-          {note}
-        </p>
-      ))}
+      <Notes notes={comparison.notes} />
     </header>
   );
 }

@@ -9,7 +9,7 @@ export function Page({ comparison, pictures }: { comparison: Comparison; picture
     <>
       <Headline comparison={comparison} />
       <CaseTable cases={comparison.cases} pictures={pictures} />
-      <Environment comparison={comparison} />
+      <Environment measured={comparison} />
     </>
   );
 }

@@ -9,7 +9,7 @@ interface Properties<By extends string> {
 }
 
 /** Words are sorted upwards at first, numbers with the largest first. */
-const UPWARDS = ["case", "function", "verdict", "q"];
+const UPWARDS = ["case", "group", "function", "verdict", "q"];
 
 export function SortHeader<By extends string>(properties: Properties<By>) {
   const { by, order, reversed, sort, class: kind = "", shown = by } = properties;

@@ -12,10 +12,12 @@ const PHONE = "(max-width: 720px)";
 interface Properties {
   base?: StackTree | null;
   head?: StackTree | null;
+  /** There is but one server: it is not called a side. */
+  alone?: boolean;
 }
 
 /** Where the CPU time of a case went, on one side or on both and between them. */
-export function FlamePanel({ base = null, head = null }: Properties) {
+export function FlamePanel({ base = null, head = null, alone = false }: Properties) {
   const sides = useMemo(() => ({ base, head }), [base, head]);
   const names = present(sides).map(([side]) => side);
   const threads = useMemo(() => threadNames(sides), [sides]);
@@ -33,7 +35,11 @@ export function FlamePanel({ base = null, head = null }: Properties) {
   return (
     <>
       <h3>Where the CPU time goes</h3>
-      <p class="quiet small">{present(sides).map(sampled).join("; ")}</p>
+      <p class="quiet small">
+        {present(sides)
+          .map(([side, tree]) => (alone ? sampled(tree) : `${side}: ${sampled(tree)}`))
+          .join("; ")}
+      </p>
       <div class="filter">
         {views.length > 1 && <Choice label="View" values={views} chosen={view} choose={setView} />}
         {view === "difference" && (
@@ -70,6 +76,7 @@ export function FlamePanel({ base = null, head = null }: Properties) {
         tree={tree}
         view={view}
         side={view === "difference" ? widths : view}
+        alone={alone}
         text={text}
       />
       <button type="button" class="plain" aria-expanded={listed} onClick={() => setListed(!listed)}>
@@ -83,8 +90,8 @@ export function FlamePanel({ base = null, head = null }: Properties) {
   );
 }
 
-function sampled([side, stacks]: [SideName, StackTree]): string {
+function sampled(stacks: StackTree): string {
   const lost = stacks.lost > 0 ? `, ${count(stacks.lost)} lost` : "";
   const cost = stacks.cpu_ns_per_op === null ? "" : `, ${count(stacks.cpu_ns_per_op)} ns of CPU per request`;
-  return `${side}: ${counted(stacks.samples, "sample", "samples")} of ${stacks.event}${lost}${cost}`;
+  return `${counted(stacks.samples, "sample", "samples")} of ${stacks.event}${lost}${cost}`;
 }

@@ -18,11 +18,12 @@ interface Properties {
   view: ViewName;
   /** The side whose samples the widths are. */
   side: SideName;
+  alone: boolean;
   text: string;
 }
 
 /** One view of a tree, with its legend; remembers where it is zoomed to, also from view to view. */
-export function FlameView({ tree, view, side, text }: Properties) {
+export function FlameView({ tree, view, side, alone, text }: Properties) {
   const [path, setPath] = useState<number[]>([]);
   const layout = useMemo(() => laidOut(tree, (tree.weights[side] as SideWeights).inclusive), [tree, side]);
   const objects = useMemo(() => objectsOf(tree), [tree]);
@@ -53,7 +54,13 @@ export function FlameView({ tree, view, side, text }: Properties) {
       {tree.weights[side]?.inclusive[0] === 0 && (
         <p class="quiet">The {side} has no samples of this thread.</p>
       )}
-      <FlameGraph scene={scene} zoomed={zoomed} zoom={zoom} back={back} label={labelOf(view, side)} />
+      <FlameGraph
+        scene={scene}
+        zoomed={zoomed}
+        zoom={zoom}
+        back={back}
+        label={labelOf(alone ? null : view, side)}
+      />
     </>
   );
 }
@@ -73,7 +80,7 @@ function found(tree: FlameTree, matched: Uint8Array): string {
   return `matches hold ${share} of all samples`;
 }
 
-function labelOf(view: ViewName, side: SideName): string {
+function labelOf(view: ViewName | null, side: SideName): string {
   const what = view === "difference" ? `difference of base and head, widths of ${side}` : view;
-  return `Flame graph, ${what}: arrows move among frames, Enter zooms, Escape goes back; the table holds the same numbers`;
+  return `Flame graph${what === null ? "" : `, ${what}`}: arrows move among frames, Enter zooms, Escape goes back; the table holds the same numbers`;
 }

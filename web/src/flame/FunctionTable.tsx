@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { useOrder } from "../components/ordering.ts";
 import { SortHeader } from "../components/SortHeader.tsx";
 import { percent } from "../numbers.ts";
 import type { SideName } from "../pictures.ts";
@@ -12,17 +13,11 @@ const SHOWN_FIRST = 15;
 /** The same numbers for those who do not see the graph, or have little room for it. */
 export function FunctionTable({ tree }: { tree: FlameTree }) {
   const all = useMemo(() => functionCosts(tree), [tree]);
-  const [order, setOrder] = useState<FunctionOrder>("own");
-  const [reversed, setReversed] = useState(false);
+  const header = useOrder<FunctionOrder>("own");
   const [whole, setWhole] = useState(false);
   const { base, head } = tree.weights;
   const unit = base && head ? costs(base, head).unit : null;
-  const sort = (by: FunctionOrder) => {
-    setReversed(by === order && !reversed);
-    setOrder(by);
-  };
-  const header = { order, reversed, sort };
-  const sorted = sortedFunctions(all, order, reversed);
+  const sorted = sortedFunctions(all, header.order, header.reversed);
   const shown = whole ? sorted : sorted.slice(0, SHOWN_FIRST);
   return (
     <div class="wide">

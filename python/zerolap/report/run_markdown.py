@@ -1,0 +1,115 @@
+"""A run as Markdown."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from zerolap.records import Build, FunctionCost, RunCase, RunReport
+from zerolap.report.format import COMMIT_DIGITS, count, share
+from zerolap.report.markdown import (
+    LISTED_ROWS,
+    REASONS,
+    build_facts,
+    code,
+    escaped,
+    failed_check_lines,
+    failure_line,
+    repeating,
+)
+from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
+
+# GitHub takes 65,536 characters a comment.
+LONGEST = 60_000
+
+COLUMNS = {
+    "instructions_per_op": "instructions/request",
+    "cpu_ns_per_op": "CPU ns/request",
+    "ops_per_sec": "requests/s",
+    "latency_p50_us": "p50, µs",
+    "latency_p99_us": "p99, µs",
+}
+"""The metrics of the table."""
+
+
+def run_markdown(report: RunReport) -> str:
+    """Return the run as Markdown: its figures, where they go or why they are missing, how to repeat it."""
+    above = [
+        f"**{run_headline(report)}** ({escaped(run_effort(report))})",
+        _server(report.server),
+        *([_table(report.cases)] if report.cases else []),
+    ]
+    below = [
+        *(f"Note: {escaped(note)}" for note in report.notes),
+        repeating(report, [f"server: {build_facts(report.server)}"]),
+    ]
+    told = _told(report, LONGEST - len("\n\n".join(above + below)))
+    return "\n\n".join(above + told + below) + "\n"
+
+
+def _server(build: Build) -> str:
+    commit = [code(build.commit[:COMMIT_DIGITS])] if build.commit else []
+    settings = [code(f"{name}={value}") for name, value in build.config.items()]
+    return " ".join([code(build.name), escaped(build.version), *commit, *settings])
+
+
+def _table(cases: Sequence[RunCase]) -> str:
+    metrics = [name for name in COLUMNS if any(name in case.metrics for case in cases)]
+    lines = [
+        _row(["case", *(COLUMNS[name] for name in metrics)]),
+        "|---|" + "--:|" * len(metrics),
+        *(_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
+    ]
+    if len(cases) > LISTED_ROWS:
+        lines.append(f"\n{len(cases) - LISTED_ROWS} more are not listed.")
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _name(case: RunCase) -> str:
+    state = run_word(case)
+    name = code(case.case, in_table=True)
+    return name if state == "measured" else f"{name} **{state}**"
+
+
+def _figures(case: RunCase, metrics: Sequence[str]) -> list[str]:
+    return [count(case.metrics[name]) if name in case.metrics else "" for name in metrics]
+
+
+def _told(report: RunReport, room: int) -> list[str]:
+    """Return what is to be said of each case, as far as there is room; those that were not measured come first."""
+    ordered = sorted(report.cases, key=lambda case: run_word(case) == "measured")
+    sections = [f"{_heading(case)}\n\n{content}" for case in ordered if (content := _content(case))]
+    taken = accumulate(len(section) + 2 for section in sections)
+    shown = sum(length <= room for length in taken)
+    left_out = len(sections) - shown
+    more = [f"{left_out} more: {code('zerolap explain ' + report.id)}"] if left_out else []
+    return sections[:shown] + more
+
+
+def _heading(case: RunCase) -> str:
+    state = run_word(case)
+    return f"#### {code(case.case)}" + ("" if state == "measured" else f": {state}")
+
+
+def _content(case: RunCase) -> str:
+    lines = [failure_line(case.failure)] if case.failure is not None else []
+    lines += failed_check_lines(case.validity)
+    lines += [f"- limits: {escaped(limit)}" for limit in case.limits]
+    functions = [_functions(case.functions[:REASONS])] if case.functions else []
+    return "\n\n".join([*functions, *(["\n".join(lines)] if lines else [])])
+
+
+def _functions(functions: Sequence[FunctionCost]) -> str:
+    columns = {
+        name: value_of
+        for name, value_of in FUNCTION_COLUMNS.items()
+        if any(value_of(one) is not None for one in functions)
+    }
+    lines = [_row(["share", *columns, "function", "file"]), "|--:|" + "--:|" * len(columns) + "---|---|"]
+    for one in functions:
+        values = [value_of(one) for value_of in columns.values()]
+        names = [code(name, in_table=True) for name in (one.function, one.file or "")]
+        lines.append(_row([share(one.share), *("" if value is None else count(value) for value in values), *names]))
+    return "\n".join(lines)

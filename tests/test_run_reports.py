@@ -1,0 +1,255 @@
+"""A run's reports: what its trials left in the store is drawn, and Markdown says the same as the table."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Zerolap
+from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_run, stored_run
+
+from zerolap.lab import read_run_pictures
+from zerolap.records import Pictures, RunReport, Trial
+from zerolap.report import html
+from zerolap.report.html import run_html
+from zerolap.report.run_markdown import run_markdown
+from zerolap.store import Store
+
+CASES = Path(__file__).parent / "servers" / "toy" / "cases.yml"
+BUILT = pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not built: make web")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+def embedded(page: str, name: str) -> str:
+    """Return a document of a page."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+# Pictures
+
+
+def test_pictures_are_those_of_the_trials_that_were_not_disturbed(store: Store) -> None:
+    pictures = read_run_pictures(stored_run(store), store)
+    assert list(pictures.cases) == ["get-100B"]
+    case = pictures.cases["get-100B"]
+    assert case.missing is None
+    assert case.latency is not None
+    assert case.throughput is not None
+    assert case.latency.keys() == case.throughput.keys() == {"head"}
+    latency = dict(case.latency["head"])
+    assert (latency[0.5], latency[0.95], latency[1.0]) == (100.0, 400.0, 400.0)
+    points = case.throughput["head"]
+    assert len(points) == STARTS * SLICES
+    assert points[0] == (0.01, 100_000.0)
+    assert points[-1] == (0.06, 220_000.0)
+    assert case.starts_at == [0.0, 0.03]
+
+
+def test_stacks_have_the_cost_that_was_timed(store: Store) -> None:
+    pictures = read_run_pictures(stored_run(store), store)
+    stacks = pictures.cases["get-100B"].stacks
+    assert stacks is not None
+    assert stacks.keys() == {"head"}
+    tree = stacks["head"]
+    assert (tree.samples, sum(tree.nodes.samples), tree.threads) == (100, 100, ["redis-server"])
+    assert (tree.cpu_ns_per_op, tree.cpu_error) == (1211.2, 0.0)
+    own = {
+        pictures.frames[frame].function: samples
+        for frame, samples in zip(tree.nodes.frame, tree.nodes.samples, strict=True)
+    }
+    assert own == {"main": 0, "lookupKey": 10, "dictFind": 60, "writeToClient": 30}
+
+
+def test_stacks_of_a_case_that_was_not_timed_have_no_cost(store: Store) -> None:
+    untimed = RUN.cases[0].model_copy(update={"metrics": {"instructions_per_op": 1.0}})
+    stacks = (
+        read_run_pictures(stored_run(store).model_copy(update={"cases": [untimed]}), store).cases["get-100B"].stacks
+    )
+    assert stacks is not None
+    assert stacks["head"].cpu_ns_per_op is None
+
+
+def test_a_case_that_is_not_valid_has_no_pictures(store: Store) -> None:
+    broken = RUN.cases[0].model_copy(update={"validity": RUN.cases[-1].validity})
+    assert read_run_pictures(stored_run(store).model_copy(update={"cases": [broken]}), store) == Pictures()
+
+
+def test_a_lost_blob_is_told_and_costs_only_its_case(store: Store, tmp_path: Path) -> None:
+    report = stored_run(store)
+    kept = Trial(case="hset", side="base", engine="sampled", block=0, seed=0)
+    sampled = next(one for trial, one in store.measurements(report.id) if trial.engine == "sampled")
+    lost = next(one for trial, one in store.measurements(report.id) if trial.engine == "timed")
+    store.record_trial(report.id, kept, sampled)
+    assert lost.profile is not None
+    (tmp_path / "store" / "blobs" / lost.profile[:2] / lost.profile[2:]).unlink()
+    cases = read_run_pictures(report, store).cases
+    assert "no blob" in (cases["get-100B"].missing or "")
+    assert cases["get-100B"].stacks is None
+    assert cases["hset"].stacks is not None
+    assert cases["hset"].missing is None
+
+
+# The page
+
+
+@BUILT
+def test_a_page_holds_the_run_and_its_pictures(store: Store) -> None:
+    report = stored_run(store)
+    pictures = read_run_pictures(report, store)
+    page = run_html(report, pictures)
+    assert RunReport.model_validate_json(embedded(page, "document")) == report
+    assert Pictures.model_validate_json(embedded(page, "pictures")) == pictures
+
+
+@BUILT
+def test_foreign_text_stays_within_the_page() -> None:
+    hostile = a_run([a_case("</script><script>alert(1)</script><!--", {})], notes=["a\u2028b & <b>"])
+    page = run_html(hostile)
+    assert "alert(1)</script>" not in page
+    assert RunReport.model_validate_json(embedded(page, "document")) == hostile
+
+
+# Markdown
+
+
+def test_markdown_says_what_was_measured_and_how_to_repeat_it() -> None:
+    text = run_markdown(RUN)
+    assert text.startswith("**3 of 5 cases measured** (counted and timed and sampled, 6 min 52 s of trials)\n")
+    assert "`./src/redis-server` 7.2.4 `1f3c5a7b9d0e` `io-threads=2`\n" in text
+    assert (
+        """\
+| case | instructions/request | CPU ns/request | requests/s | p50, µs | p99, µs |
+|---|--:|--:|--:|--:|--:|
+| `get-100B` | 3,520 | 1,211 | 817,252 | 374.6 | 727.7 |
+| `hset` | 6,293 |  |  |  |  |
+| `get-10B` | 2,100 |  |  |  |  |
+| `fcall` **invalid** |  |  |  |  |  |
+| `set-ex` **failed** |  |  |  |  |  |
+"""
+        in text
+    )
+    assert (
+        """\
+#### `get-100B`
+
+| share | ns | instructions | calls | function | file |
+|--:|--:|--:|--:|---|---|
+| 60.0 % | 726.7 | 881 | 1 | `dictFind` | `dictFind.c` |
+| 30.0 % | 363.4 |  |  | `writeToClient` | `writeToClient.c` |
+
+#### `hset`
+
+| share | instructions | calls | function | file |
+|--:|--:|--:|---|---|
+| 14.0 % | 881 | 1 | `lpFind` | `lpFind.c` |
+
+- limits: not timed: the machine was disturbed
+
+Note: the host was noisy
+"""
+        in text
+    )
+    assert "#### `set-ex`: failed\n\n- failed: the server exited with 139 \\# Redis 7.2.4 crashed" in text
+    assert "#### `fcall`: invalid\n\n- invalid: hit\\_rate is 0.12, expected \\>= 0.99\n" in text
+    assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
+    assert "#### `get-10B`" not in text
+    folded = text[text.index("<details>") :]
+    for told in ("`zerolap run --server ./src/redis-server`", f"seed: {2**64 - 1}", "flags `-O2 -g`", "run: `r-4f1a`"):
+        assert told in folded
+
+
+def test_markdown_has_the_columns_of_what_was_measured() -> None:
+    counted = run_markdown(a_run([a_case("get", {"instructions_per_op": 1.5, "syscalls_per_op": 2.0})]))
+    assert "| case | instructions/request |\n|---|--:|\n| `get` | 1.5 |\n" in counted
+    assert "**1 case measured**" in counted
+    nothing = run_markdown(a_run([]))
+    assert nothing.startswith("**no case was measured**")
+    assert "| case" not in nothing
+
+
+def test_markdown_shows_foreign_text_as_it_is() -> None:
+    function = {**a_function("a`|b", 0.5), "file": "x\n| y"}
+    hostile = a_case("n|`m", {"ops_per_sec": 1.0}, functions=[function], limits=["</details><script> @user"])
+    text = run_markdown(a_run([hostile], notes=["<b>*x*"]))
+    assert "<script>" not in text
+    assert "@user" not in text
+    assert "Note: \\<b\\>\\*x\\*" in text
+    rows = [line for line in text.splitlines() if line.startswith(("| ``", "| 50.0"))]
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3, 4]
+
+
+def test_markdown_of_any_size_fits_a_comment() -> None:
+    functions = [a_function(f"{'std::vector' * 20}{number}", 0.01) for number in range(10)]
+    cases = [a_case(f"{'long-name-' * 7}{number}", {"ops_per_sec": 1.0}, functions=functions) for number in range(300)]
+    cases.append(a_case("crashing", {}, failure="log " * 10_000))
+    text = run_markdown(a_run(cases))
+    assert len(text) < 65_536
+    assert "221 more are not listed." in text
+    assert "#### `crashing`: failed" in text
+    left_out = re.search(r"^(\d+) more: `zerolap explain r-4f1a`$", text, re.MULTILINE)
+    assert left_out is not None
+    assert int(left_out[1]) + text.count("\n#### ") == 301
+
+
+# The command line
+
+
+@BUILT
+@pytest.mark.usefixtures("valgrind")
+def test_reports_of_a_run_and_from_the_store_alone(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    server = tmp_path / "toy"
+    shutil.copy(toy_program, server)
+    measured = ["toy-get", "--server", server, "--cases", CASES, "--quick", "--store", zerolap.store]
+    reports = ["--json", "run.json", "--markdown", "run.md", "--html", "run.html"]
+    ended = zerolap("run", *measured, *reports)
+    assert ended.code == 0, ended.err
+    assert "checksum_value" in ended.out
+    document = json.loads((tmp_path / "run.json").read_text())
+    page, markdown = ((tmp_path / name).read_text() for name in ("run.html", "run.md"))
+    assert json.loads(embedded(page, "document")) == document
+    assert "`checksum_value`" in markdown
+    server.unlink()
+    shutil.rmtree(zerolap.store / "builds", ignore_errors=True)
+    for identity in ("latest", document["id"], document["id"][:6]):
+        again = zerolap("explain", identity, "--store", zerolap.store, "--markdown", "-", "--html", "again.html")
+        assert again.code == 0, again.err
+        assert again.out == markdown
+        assert (tmp_path / "again.html").read_text() == page
+
+
+@BUILT
+def test_a_stored_run_has_its_pictures_again(zerolap: Zerolap, tmp_path: Path) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        report = stored_run(store)
+    ended = zerolap("explain", report.id, "--store", zerolap.store, "--html", "run.html", "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    pictures: Any = json.loads(embedded((tmp_path / "run.html").read_text(), "pictures"))
+    assert pictures["cases"]["get-100B"]["stacks"].keys() == {"head"}
+    asked = zerolap("explain", "latest", "--store", zerolap.store, "--html", "-")
+    asked.fails_with(2, "a page is not written to standard output")
+
+
+def test_reports_that_cannot_be_written_are_refused_before_anything_is_measured(zerolap: Zerolap) -> None:
+    zerolap("run", "--html", "-").fails_with(2, "a page is not written to standard output")
+    zerolap("run", "--html", "none/run.html").fails_with(2, "cannot be written")
+    zerolap("run", "--markdown", "-", "--json", "-").fails_with(2, "two reports would go to standard output")
+
+
+@BUILT
+@pytest.mark.usefixtures("valgrind")
+def test_settings_that_last_hold_for_runs(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    (tmp_path / "zerolap.toml").write_text('[run]\nhtml = "run.html"\nmarkdown = "run.md"\nquick = true\n')
+    ended = zerolap("run", "toy-work", "--server", toy_program, "--cases", CASES, "--store", zerolap.store, "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert "--html" not in (tmp_path / "run.md").read_text()
+    assert embedded((tmp_path / "run.html").read_text(), "document")
