@@ -202,7 +202,7 @@ def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
         stopped.append(side.process)
 
     monkeypatch.setattr(pairing, "IDLE_LIMIT", -1.0)
-    monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 1e-6)
     monkeypatch.setattr(TimedSide, "freeze", frozen)
     found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
     assert len(set(stopped)) == 2

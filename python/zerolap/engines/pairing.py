@@ -13,7 +13,7 @@ from zerolap.records import Side
 
 SLICE_SECONDS = 0.005
 """Short, so that what drifts within tens of milliseconds meets both sides of a pair."""
-LONGEST_START_SECONDS = 3.0
+LONGEST_START_SECONDS = 1.5
 FEWEST_PAIRS = 5
 """Of a case whose requests are slow: fewer pairs then, of longer slices."""
 FIRST_LOOK_SECONDS = 0.004
@@ -92,7 +92,7 @@ class _Idleness:
 
     @contextlib.contextmanager
     def watched(self, but: Side) -> Iterator[None]:
-        others = [side for side in self._sides if side != but]
+        others = [side for side in self._sides if side != but and self._idle_seconds[side] < IDLE_ENOUGH_SECONDS]
         before_ns = {side: self._sides[side].server_ns() for side in others}
         began = time.monotonic()
         yield

@@ -32,8 +32,11 @@ class SliceWork:
 
     @classmethod
     def of(cls, case: Case, requests: int, per_second: int | None) -> "SliceWork":
-        """Return the work of slices of so many requests; of a keyspace that drains none are wasted."""
-        unit = case.pipeline * case.connections
+        """Return the work of slices of so many requests; of a keyspace that drains none are wasted.
+
+        What is dropped are whole cycles of commands too, as many on every connection: slices begin alike.
+        """
+        unit = math.lcm(case.connections, sum(case.ratios))
         fewest = 0 if case.state == "drains" else 1
         return cls(requests, max(fewest, round(requests * DROPPED_SHARE / unit)) * unit, per_second)
 
