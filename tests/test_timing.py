@@ -44,7 +44,7 @@ def test_a_timed_comparison_is_recorded_with_its_pictures(redis_server: Path, tm
         found = timed(store, redis_server, tmp_path)
         metrics = {verdict.metric: verdict for verdict in found.cases[0].verdicts}
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
-        assert all(verdict.engine == "timed" and verdict.samples in LOOKS for verdict in metrics.values())
+        assert all(verdict.engine == "timed" and verdict.samples >= LOOKS[0] for verdict in metrics.values())
         # A build compared with itself says how much starts differ on this machine.
         assert store.spreads(found.platform.fingerprint, "cpu_ns_per_op")
         pictures = read_pictures(store.comparison(found.id), store).cases["get"]
