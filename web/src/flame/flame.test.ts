@@ -162,6 +162,14 @@ test("objects have colours of their own, threads a neutral one", () => {
   expect(ofNode[node(tree, "a")]).not.toBe(ofNode[node(tree, "k_b")]);
 });
 
+test("nameless functions of two objects are apart", () => {
+  const nameless = (object: string) => ({ function: "[unknown]", file: null, object, inlined: false });
+  const side = stacks(["m;a 5", "m;b 3"]);
+  side.frames = [nameless("server"), nameless("libc.so.6")];
+  const tree = mergedTree({ head: side }, null);
+  expect(objectsOf(tree)).toEqual(["server", "libc.so.6"]);
+});
+
 test("a mixed colour is a pixel", () => {
   expect(mixed("#000000", "#ff8000", 1).toString(16)).toBe("ff0080ff");
   expect(mixed("#000000", "#ff8000", 0).toString(16)).toBe("ff000000");

@@ -16,9 +16,9 @@ export class Growing {
     this.node(this.frame(root, null, null));
   }
 
-  /** The number of a frame; frames of one function in one file are one, threads are apart. */
+  /** The number of a frame; those of one function in one file are one, without a file in one object; threads are apart. */
   frame(name: string, file: string | null, object: string | null): number {
-    const key = JSON.stringify([name, file, object === null]);
+    const key = JSON.stringify([name, file, file === null ? object : true]);
     const known = this.frameNumbers.get(key);
     if (known !== undefined) {
       return known;
