@@ -469,3 +469,14 @@ def test_probabilities_and_durations() -> None:
         "6 min 52 s",
         "2 h 5 min",
     ]
+
+
+def test_figures_that_contradict_each_other_are_not_called_too_few_samples() -> None:
+    costs_more = a_verdict(
+        "regression", metric="cpu_ns_per_op", engine="timed", change=0.1, low=0.08, high=0.12, q=0.001
+    )
+    serves_more = {**costs_more, "metric": "ops_per_sec", "verdict": "improvement"}
+    comparison = a_comparison([a_case("threads", "unsure", verdicts=[costs_more, serves_more])])
+    for text in (shown(comparison, width=200), comparison_markdown(comparison)):
+        assert "samples a side" not in text
+        assert "other figures speak against it" in text

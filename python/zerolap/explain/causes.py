@@ -38,10 +38,10 @@ def _text(work: Verdict, time: Verdict) -> str:
 
 
 def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
-    if time is None or served is None or served.verdict not in CHANGED:
+    if time is None or served is None or not served.is_beyond_doubt:
         return None
     figures = f"requests per second {_percent(served)}, CPU time per request {_percent(time)}"
-    if time.verdict == "same" and not -time.min_effect < served.change < time.min_effect:
+    if time.verdict == "same":
         verb = "waits more" if served.change < 0 else "waits less"
         return f"{figures}: the server works as before, it {verb}. That points to sleep, locks, disk or the network."
     if {time.verdict, served.verdict} == set(CHANGED):

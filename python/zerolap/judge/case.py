@@ -45,12 +45,8 @@ def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict
 
 
 def served_change(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict on throughput if that changed by more than the minimum effect on the whole of its interval."""
-    for verdict in verdicts:
-        surely = verdict.low > verdict.min_effect or verdict.high < -verdict.min_effect
-        if verdict.metric == SERVED and verdict.verdict in CHANGED and surely:
-            return verdict
-    return None
+    """Return the verdict on throughput if that changed beyond doubt."""
+    return next((verdict for verdict in verdicts if verdict.metric == SERVED and verdict.is_beyond_doubt), None)
 
 
 def is_confirmed(word: CaseVerdict, verdicts: Sequence[Verdict]) -> bool:

@@ -29,3 +29,9 @@ class Verdict(Record):
     pairs: int
     min_effect: float
     detectable: float
+
+    @property
+    def is_beyond_doubt(self) -> bool:
+        """Whether it is a change, and larger than the minimum effect on the whole of its interval."""
+        is_large = self.low > self.min_effect or self.high < -self.min_effect
+        return is_large and self.verdict in ("regression", "improvement")

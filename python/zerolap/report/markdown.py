@@ -8,6 +8,7 @@ from zerolap.report.format import ARROW, change, count, interval, metric_label, 
 from zerolap.report.reading import (
     CHANGED,
     deciding,
+    doubt,
     effort,
     headline,
     in_order,
@@ -145,10 +146,7 @@ def _reasons(case: CaseResult) -> str:
     lines += failed_check_lines(case.validity)
     decided = deciding(case)
     if decided is not None and word(case) == "unsure":
-        lines.append(
-            f"- {escaped(sentence(decided))}; {decided.samples} samples a side can tell "
-            f"a change of {percent(decided.detectable)} or more"
-        )
+        lines.append(f"- {escaped(doubt(decided))}")
     lines += [f"- also {verdict.verdict}: {escaped(sentence(verdict))}" for verdict in others(case)]
     culprits = ranked(case, "culprit")
     for place, finding in enumerate(culprits[:REASONS], start=1):

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from zerolap.judge import deciding_verdict
 from zerolap.records import CaseResult, Comparison, Finding, Settings, Verdict
 from zerolap.report.format import change as written_change
-from zerolap.report.format import counted, duration, interval, listing, metric_label, probability
+from zerolap.report.format import counted, duration, interval, listing, metric_label, percent, probability
 
 Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same"]
 
@@ -78,6 +78,14 @@ def trials(settings: Settings, seconds: float) -> str:
     """Return what trials there were: `counted and timed, 6 min 52 s of trials`."""
     quick = ", quick" if settings.quick else ""
     return f"{' and '.join(settings.engines)}{quick}, {duration(seconds)} of trials"
+
+
+def doubt(decided: Verdict) -> str:
+    """Return why a case is unsure: too few samples, or other figures against the one that would decide."""
+    if decided.verdict == "unsure":
+        able = f"these {decided.samples} samples a side can tell a change of {percent(decided.detectable)} or more"
+        return f"{sentence(decided)}; {able}"
+    return f"{decided.verdict}: {sentence(decided)}; other figures speak against it"
 
 
 def unconfirmed(case: CaseResult) -> bool:

@@ -1,9 +1,9 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
 from zerolap.records import CaseResult, Finding, Validity
-from zerolap.report.format import count, metric_label, one_line, per_side, percent
+from zerolap.report.format import count, metric_label, one_line, per_side
 from zerolap.report.lines import Lines, Part
-from zerolap.report.reading import CHANGED, deciding, others, ranked, sentence, unconfirmed, word
+from zerolap.report.reading import CHANGED, deciding, doubt, others, ranked, sentence, unconfirmed, word
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
@@ -52,8 +52,7 @@ def _show_verdicts(lines: Lines, case: CaseResult) -> None:
     if decided is None:
         return
     if word(case) == "unsure":
-        told = f"these {decided.samples} samples a side can tell a change of {percent(decided.detectable)} or more"
-        lines.line(sentence(decided) + "; " + told, indent=2)
+        lines.line(doubt(decided), indent=2)
     elif word(case) in CHANGED:
         lines.line(sentence(decided), indent=2)
     for verdict in others(case):
