@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benches.figures import DIRECTORY
+
 SERVER = "redis-server"
 DEMO_REPOSITORY = Path(".demo/redis")
 TRIAL_FAILED = 4
@@ -43,7 +45,7 @@ class Comparison:
 
 def empty_store(name: str) -> Path:
     """Return a store without results: what it knew of the machine would be known to the next comparison."""
-    store = Path(".bench") / name
+    store = DIRECTORY / name
     shutil.rmtree(store, ignore_errors=True)
     return store
 

@@ -15,7 +15,7 @@ FRAMES = 800
 DEEPEST = 55
 ZOOMS = 12
 FIXTURE = Path(__file__).parent / "page.json"
-"""Made by `zerolap compare redis-server redis-server get-100B --quick --json benches/page.json`."""
+"""Made by `zerolap compare redis-server redis-server get-100B --quick --json FILE`; its machine is left out."""
 
 ZOOM = """async ([x, y]) => {
   const canvas = document.querySelector('.flame-frame canvas');

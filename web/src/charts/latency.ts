@@ -6,9 +6,8 @@ import type { Axis } from "./axes.ts";
 
 const MARKED = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
-/** How far right of the last percentile the maximum is, and how far from it none is marked, in nines. */
+/** How far right of the last percentile the maximum is, in nines. */
 const MAXIMUM_AT = 0.6;
-const NEAR_MAXIMUM = 0.35;
 
 export function shareLabel(share: number): string {
   return share === 1 ? "max" : `${Number((share * 100).toFixed(4))} %`;
@@ -20,7 +19,7 @@ export function shareAxis(sides: Sides<LatencyPoint[]>): Axis {
   const finite = Math.max(0.5, ...shares.filter((share) => share < 1));
   const end = nines(finite) + MAXIMUM_AT;
   const place = (share: number) => (share >= 1 ? 1 : nines(share) / end);
-  const marked = MARKED.filter((share) => share <= finite && end - nines(share) >= NEAR_MAXIMUM);
+  const marked = MARKED.filter((share) => share <= finite);
   return {
     low: 0,
     high: 1,
