@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Crew, LoadError, Outcome, ResultRecord, Settings, Work};
+use crate::{Amount, Arrivals, Crew, LoadError, Outcome, Pace, ResultRecord, Settings, Unit, Work};
 
 /// The program's exit code for a line that cannot be understood.
 const EXIT_USAGE: u8 = 2;
@@ -86,8 +86,8 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
         match order {
             Order::Stop {} => break,
             Order::Slice { requests, per_second } => {
-                let paced = |per_second| Work::Paced { requests, per_second };
-                let work = per_second.map_or(Work::Total(requests), paced);
+                let pace = |per_second| Pace { per_second, arrivals: Arrivals::Fixed, unit: Unit::Pipeline };
+                let work = Work { amount: Amount::Total(requests), pace: per_second.map(pace) };
                 let outcome = crew.run(work)?;
                 total.append(&outcome);
                 send(output, &Event::Slice(&ResultRecord::new(&crew.settings().commands, &outcome)))?;

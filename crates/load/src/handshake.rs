@@ -14,7 +14,7 @@ const BUFFER_BYTES: usize = 4096;
 /// # Errors
 /// When the server refuses them, closes, sends something else or is silent.
 pub(crate) fn authenticate(socket: &Socket, settings: &Settings) -> Result<(), LoadError> {
-    let Some(Credentials { user, password }) = &settings.credentials else { return Ok(()) };
+    let Some(Credentials { user, password }) = &settings.server.credentials else { return Ok(()) };
     let mut arguments: Vec<&[u8]> = vec![b"AUTH"];
     arguments.extend(user.as_ref().map(String::as_bytes));
     arguments.push(password.as_bytes());
@@ -25,9 +25,9 @@ pub(crate) fn authenticate(socket: &Socket, settings: &Settings) -> Result<(), L
 
 /// Sends `request`, which fits the socket's buffer, and waits for a status.
 fn exchange(socket: &Socket, request: &[u8], settings: &Settings) -> Result<(), LoadError> {
-    let endpoint = || settings.endpoint.clone();
+    let endpoint = || settings.server.endpoint.clone();
     let broken = |source| LoadError::Broken { endpoint: endpoint(), source };
-    let timed_out = || LoadError::ReplyTimeout { endpoint: endpoint(), timeout: settings.reply_timeout };
+    let timed_out = || LoadError::ReplyTimeout { endpoint: endpoint(), timeout: settings.connecting.reply_timeout };
     if socket.send(request).map_err(broken)? != Some(request.len()) {
         return Err(timed_out());
     }
@@ -36,7 +36,7 @@ fn exchange(socket: &Socket, request: &[u8], settings: &Settings) -> Result<(), 
     let mut text = Vec::new();
     let mut buffer = [0; BUFFER_BYTES];
     loop {
-        let left = settings.reply_timeout.saturating_sub(started.elapsed());
+        let left = settings.connecting.reply_timeout.saturating_sub(started.elapsed());
         if left.is_zero() || !socket.wait_readable(left).map_err(broken)? {
             return Err(timed_out());
         }

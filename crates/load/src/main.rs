@@ -28,7 +28,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<(), ControlError> {
-    let Arguments { settings, mode, json_out_file } = arguments;
+    let Arguments { settings, mode, report } = arguments;
+    let json_out_file = report.json_out_file;
     let to_stdout = json_out_file.as_deref() == Some("-");
     let file = match json_out_file.filter(|_| !to_stdout) {
         Some(path) => Some(OutputFile::prepare(Path::new(&path))?),
@@ -36,7 +37,7 @@ fn run(arguments: Arguments) -> Result<(), ControlError> {
     };
     let outcome = match mode {
         Mode::Control => control::serve(settings.clone(), io::stdin().lock(), io::stdout())?,
-        Mode::Once(work) => once(&settings, work, to_stdout)?,
+        Mode::Once(plan) => once(&settings, plan.work, to_stdout)?,
     };
     if file.is_none() && !to_stdout {
         return Ok(());

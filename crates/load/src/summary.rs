@@ -17,7 +17,7 @@ pub fn write_summary(output: &mut impl Write, settings: &Settings, outcome: &Out
     writeln!(
         output,
         "{}: {} threads x {} connections, pipeline {}{}, {} requests in {:.3} s",
-        settings.endpoint,
+        settings.server.endpoint,
         settings.threads,
         settings.clients,
         settings.pipeline,

@@ -6,7 +6,10 @@ use std::time::Duration;
 use zerolap_resp::Template;
 
 use super::{Arguments, Mode, UsageError};
-use crate::{Command, Credentials, Endpoint, KeyPattern, KeyRange, Settings, Work};
+use crate::{
+    Amount, Command, Connecting, Credentials, DataSettings, DataSizes, Endpoint, KeyPattern, KeyRange, KeySettings,
+    Plan, Policy, Protocol, ReportSettings, Server, Settings, Work,
+};
 
 /// Values as given; none where not.
 #[derive(Debug, Default)]
@@ -23,7 +26,7 @@ pub(super) struct Draft {
     pub(super) lockstep: bool,
     pub(super) cpus: Vec<usize>,
     /// How much was asked for, by requests.
-    pub(super) requests: Option<Work>,
+    pub(super) requests: Option<Amount>,
     pub(super) test_time: Option<Duration>,
     pub(super) control: bool,
     pub(super) commands: Vec<CommandDraft>,
@@ -66,23 +69,44 @@ impl Draft {
             .ok_or(UsageError::Conflict("--key-maximum must not be below --key-minimum"))?;
         let key_prefix = self.key_prefix.take().unwrap_or_else(|| "memtier-".to_owned());
         let settings = Settings {
-            endpoint,
+            server: Server {
+                endpoint,
+                ip_version: None,
+                credentials: self.credentials.take(),
+                protocol: Protocol::AsIs,
+                database: 0,
+                tls: None,
+                is_cluster: false,
+            },
+            connecting: Connecting {
+                connect_timeout: self.connect_timeout.unwrap_or(Duration::from_secs(10)),
+                reply_timeout: self.reply_timeout.unwrap_or(Duration::from_secs(30)),
+                jitter: (Duration::ZERO, Duration::ZERO),
+                reconnect_interval: None,
+                reconnect_on_error: None,
+            },
             commands: self.compile(&key_prefix)?,
-            credentials: self.credentials,
             threads: self.threads.unwrap_or(4),
             clients: self.clients.unwrap_or(50),
             pipeline: self.pipeline.unwrap_or(1),
             lockstep: self.lockstep,
-            keys,
-            key_prefix,
-            data_size: self.data_size.unwrap_or(32),
-            random_data: self.random_data,
+            keys: KeySettings {
+                range: keys,
+                prefix: key_prefix,
+                median: None,
+                standard_deviation: None,
+                zipf_exponent: 1.0,
+            },
+            data: DataSettings { sizes: DataSizes::Fixed(self.data_size.unwrap_or(32)), random: self.random_data },
             seed: self.seed.unwrap_or(1),
+            one_stream: false,
+            policy: Policy::Lab,
+            scan: None,
             cpus: self.cpus,
-            connect_timeout: self.connect_timeout.unwrap_or(Duration::from_secs(10)),
-            reply_timeout: self.reply_timeout.unwrap_or(Duration::from_secs(30)),
+            timeline: !self.control,
         };
-        Ok(Arguments { settings, mode, json_out_file: self.json_out_file })
+        let report = ReportSettings { json_out_file: self.json_out_file, ..ReportSettings::default() };
+        Ok(Arguments { settings, mode, report })
     }
 
     fn mode(&self) -> Result<Mode, UsageError> {
@@ -93,8 +117,10 @@ impl Draft {
                                                     leave out --requests and --test-time",
             )),
             (false, Some(_), Some(_)) => Err(UsageError::Conflict("--requests and --test-time exclude each other")),
-            (false, None, Some(time)) => Ok(Mode::Once(Work::For(time))),
-            (false, requests, None) => Ok(Mode::Once(requests.unwrap_or(Work::PerConnection(10_000)))),
+            (false, None, Some(time)) => Ok(Mode::Once(Plan::only(Work::unpaced(Amount::For(time))))),
+            (false, requests, None) => {
+                Ok(Mode::Once(Plan::only(Work::unpaced(requests.unwrap_or(Amount::PerConnection(10_000))))))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use lexopt::{Arg, Parser};
 
 pub use error::UsageError;
 
-use crate::{Settings, Work};
+use crate::{Plan, ReportSettings, Settings};
 use draft::Draft;
 use table::{ARGUMENTS, Argument};
 
@@ -32,15 +32,15 @@ pub struct Arguments {
     pub settings: Settings,
     /// How much.
     pub mode: Mode,
-    /// Where to write the document: a file, or `-` for standard output.
-    pub json_out_file: Option<String>,
+    /// What is written down.
+    pub report: ReportSettings,
 }
 
 /// Who says how much to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The command line.
-    Once(Work),
+    Once(Plan),
     /// Another program, over standard input.
     Control,
 }

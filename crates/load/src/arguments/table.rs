@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::draft::{CommandDraft, Draft};
 use super::values::{credentials, key_pattern, number, ratio, seconds};
-use crate::Work;
 use crate::cpus::parse_cpus;
 
 /// Limits that keep a typing error from exhausting the machine.
@@ -126,8 +125,11 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         "requests of each connection (default 10000); allkeys: as many as there are keys, and with pattern P each \
          key once over all connections",
         |draft, text| {
-            let work =
-                if text == "allkeys" { Ok(Work::AllKeys) } else { number(text, 1..=u64::MAX).map(Work::PerConnection) };
+            let work = if text == "allkeys" {
+                Ok(crate::Amount::AllKeys)
+            } else {
+                number(text, 1..=u64::MAX).map(crate::Amount::PerConnection)
+            };
             put(&mut draft.requests, work)
         },
     ),

@@ -37,7 +37,7 @@ impl Connection {
         thread: usize,
         index: usize,
     ) -> Result<Self, LoadError> {
-        let socket = Socket::connect(&settings.endpoint, settings.connect_timeout)?;
+        let socket = Socket::connect(&settings.server.endpoint, settings.connecting.connect_timeout)?;
         handshake::authenticate(&socket, settings)?;
         Ok(Self {
             settings: Arc::clone(settings),
@@ -103,13 +103,14 @@ impl Connection {
         let Some(length) = received else { return Ok(()) };
         if length == 0 {
             let in_flight = self.in_flight.length();
-            return Err(LoadError::Disconnected { endpoint: self.settings.endpoint.clone(), in_flight });
+            return Err(LoadError::Disconnected { endpoint: self.settings.server.endpoint.clone(), in_flight });
         }
         let received_ns = clock::now_ns();
         tally.bytes_received += length as u64;
         let mut input = &buffer[..length];
         loop {
-            let malformed = |source| LoadError::MalformedReply { endpoint: self.settings.endpoint.clone(), source };
+            let malformed =
+                |source| LoadError::MalformedReply { endpoint: self.settings.server.endpoint.clone(), source };
             let Some(reply) = self.reader.next(&mut input).map_err(malformed)? else { return Ok(()) };
             if !reply.is_answer() {
                 tally.pushes += 1;
@@ -118,13 +119,13 @@ impl Connection {
                 tally.ended_ns = received_ns;
             } else {
                 let reply = describe(&reply);
-                return Err(LoadError::UnexpectedReply { endpoint: self.settings.endpoint.clone(), reply });
+                return Err(LoadError::UnexpectedReply { endpoint: self.settings.server.endpoint.clone(), reply });
             }
         }
     }
 
     fn broken(&self, source: std::io::Error) -> LoadError {
-        LoadError::Broken { endpoint: self.settings.endpoint.clone(), source }
+        LoadError::Broken { endpoint: self.settings.server.endpoint.clone(), source }
     }
 }
 

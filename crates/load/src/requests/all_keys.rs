@@ -12,9 +12,9 @@ pub(crate) fn requests_for_all_keys(settings: &Settings, connection: usize) -> u
     let is_parallel = |command: &&Command| command.pattern == KeyPattern::Parallel && command.ratio > 0;
     let parallel: Vec<&Command> = settings.commands.iter().filter(is_parallel).collect();
     if parallel.is_empty() {
-        return settings.keys.size();
+        return settings.keys.range.size();
     }
-    let Some(part) = settings.keys.part(connection, settings.connections()) else { return 0 };
+    let Some(part) = settings.keys.range.part(connection, settings.connections()) else { return 0 };
     let rotations = |command: &&Command| {
         let keys_per_rotation = command.ratio.saturating_mul((command.template.key_count() as u64).max(1));
         part.size().div_ceil(keys_per_rotation)

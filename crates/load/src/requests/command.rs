@@ -11,6 +11,10 @@ pub enum KeyPattern {
     Sequential,
     /// The range is split among all connections; each walks its part.
     Parallel,
+    /// Those near the median are likelier.
+    Gaussian,
+    /// The first is the likeliest, the others by Zipf's law.
+    Zipf,
 }
 
 impl KeyPattern {
@@ -21,6 +25,8 @@ impl KeyPattern {
             Self::Random => 'R',
             Self::Sequential => 'S',
             Self::Parallel => 'P',
+            Self::Gaussian => 'G',
+            Self::Zipf => 'Z',
         }
     }
 }

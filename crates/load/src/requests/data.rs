@@ -17,8 +17,8 @@ pub(crate) struct DataPool {
 
 impl DataPool {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let size = settings.data_size;
-        if !settings.random_data {
+        let size = settings.data.sizes.maximum();
+        if !settings.data.random {
             return Self { bytes: vec![b'x'; size].into(), size };
         }
         let mut bytes = vec![0; size + RANDOM_OFFSETS - 1];

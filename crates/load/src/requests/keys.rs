@@ -60,7 +60,7 @@ impl KeySequence {
     /// keys to split, those left over share keys.
     pub(super) fn new(pattern: KeyPattern, range: KeyRange, connection: usize, connections: usize) -> Self {
         let range = match pattern {
-            KeyPattern::Random => return Self::Random(range),
+            KeyPattern::Random | KeyPattern::Gaussian | KeyPattern::Zipf => return Self::Random(range),
             KeyPattern::Sequential => range,
             KeyPattern::Parallel => range.part(connection, connections).unwrap_or_else(|| {
                 let shared = range.minimum + connection as u64 % range.size();

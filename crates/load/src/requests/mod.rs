@@ -4,10 +4,12 @@ mod all_keys;
 mod command;
 mod data;
 mod keys;
+mod settings;
 mod stream;
 
 pub(crate) use all_keys::requests_for_all_keys;
 pub use command::{Command, KeyPattern};
 pub(crate) use data::DataPool;
 pub use keys::KeyRange;
+pub use settings::{DataSettings, DataSizes, KeySettings};
 pub(crate) use stream::RequestStream;

@@ -28,7 +28,8 @@ impl RequestStream {
     /// The stream of connection `connection` of `thread`.
     pub(crate) fn new(settings: &Arc<Settings>, data: &DataPool, thread: usize, connection: usize) -> Self {
         let index = thread * settings.clients + connection;
-        let keys = |command: &Command| KeySequence::new(command.pattern, settings.keys, index, settings.connections());
+        let keys =
+            |command: &Command| KeySequence::new(command.pattern, settings.keys.range, index, settings.connections());
         let mut stream = Self {
             settings: Arc::clone(settings),
             command: 0,

@@ -20,7 +20,7 @@ pub(super) struct Pace {
 impl Pace {
     /// The rhythm that `work` asks for; none where it asks for none.
     pub(super) fn of(work: &Work, settings: &Settings, started_ns: u64) -> Option<Self> {
-        let Work::Paced { per_second, .. } = *work else { return None };
+        let per_second = work.pace?.per_second;
         let requests_per_turn = settings.pipeline as u64 * settings.threads as u64;
         Some(Self {
             started_ns,

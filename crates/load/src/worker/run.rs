@@ -8,7 +8,7 @@ use super::pace::Pace;
 use super::poller::Ready;
 use crate::connection::Connection;
 use crate::tally::Tally;
-use crate::{LoadError, Work, clock};
+use crate::{Amount, LoadError, Work, clock};
 
 /// Longest wait, and the time between two looks at silent connections.
 const TICK: Duration = Duration::from_millis(100);
@@ -34,8 +34,8 @@ impl Worker {
         let started_ns = clock::now_ns();
         tally.started_ns = Some(started_ns);
         tally.ended_ns = started_ns;
-        let mut deadline_ns = match work {
-            Work::For(time) => Some(started_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
+        let mut deadline_ns = match work.amount {
+            Amount::For(time) => Some(started_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
             _ => None,
         };
         let mut pace = Pace::of(work, &self.settings, started_ns);
@@ -139,12 +139,12 @@ impl Worker {
         if self.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Stopped);
         }
-        let timeout = self.settings.reply_timeout;
+        let timeout = self.settings.connecting.reply_timeout;
         let limit_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         let oldest_ns = self.connections.iter().filter_map(Connection::oldest_sent_ns).min();
         match oldest_ns {
             Some(sent_ns) if now_ns.saturating_sub(sent_ns) >= limit_ns => {
-                Err(LoadError::ReplyTimeout { endpoint: self.settings.endpoint.clone(), timeout })
+                Err(LoadError::ReplyTimeout { endpoint: self.settings.server.endpoint.clone(), timeout })
             }
             _ => Ok(()),
         }
