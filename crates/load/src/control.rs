@@ -88,7 +88,10 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
             Order::Slice { requests, per_second } => {
                 let pace = |per_second| Pace { per_second, arrivals: Arrivals::Fixed, unit: Unit::Pipeline };
                 let work = Work { amount: Amount::Total(requests), pace: per_second.map(pace) };
-                let outcome = crew.run(work)?;
+                let mut outcome = crew.run(work)?;
+                if let Some(failure) = outcome.take_failure() {
+                    return Err(failure.into());
+                }
                 total.append(&outcome);
                 send(output, &Event::Slice(&ResultRecord::new(&crew.settings().commands, &outcome)))?;
             }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
+use crate::dialer::{Dialer, Node};
 use crate::requests::DataPool;
 use crate::tally::Tally;
 use crate::worker::Worker;
-use crate::{LoadError, Outcome, Settings, Work};
+use crate::{LoadError, Outcome, Settings, Work, clock};
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
 #[derive(Debug)]
@@ -21,17 +22,27 @@ pub struct Crew {
 #[derive(Debug)]
 struct Member {
     /// Taken away to make the thread end.
-    orders: Option<Sender<Work>>,
-    reports: Receiver<Result<Report, LoadError>>,
+    orders: Option<Sender<Order>>,
+    reports: Receiver<Report>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a thread says when it is done.
-#[derive(Debug)]
-enum Report {
-    Connected,
-    Done(Box<Tally>),
+/// What a thread is to do.
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    work: Work,
+    begin_ns: u64,
 }
+
+/// What a thread says when it is done: what it counted, and whether it could do all.
+#[derive(Debug)]
+struct Report {
+    tally: Box<Tally>,
+    done: Result<(), LoadError>,
+}
+
+/// Time for threads to wake up before the first request is due.
+const HEAD_START_NS: u64 = 2_000_000;
 
 impl Crew {
     /// Starts all threads and waits until all connections are up and authenticated.
@@ -41,39 +52,43 @@ impl Crew {
     pub fn connect(settings: Settings) -> Result<Self, LoadError> {
         let data = DataPool::new(&settings);
         let (settings, stop) = (Arc::new(settings), Arc::new(AtomicBool::new(false)));
+        let dialer = Arc::new(Dialer::new(&settings)?);
+        let nodes: Arc<[Node]> = [dialer.node(settings.server.endpoint.clone())?].into();
         let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
         for thread in 0..settings.threads {
             let (orders, received_orders) = channel();
             let (sent_reports, reports) = channel();
-            let (settings, data, stop) = (Arc::clone(&settings), data.clone(), Arc::clone(&stop));
+            let (dialer, nodes) = (Arc::clone(&dialer), Arc::clone(&nodes));
+            let (data, stop) = (data.clone(), Arc::clone(&stop));
             let work = move || {
                 let _stop_when_lost = StopOnPanic(&stop);
-                if let Err(error) = serve(&settings, &data, thread, &stop, &received_orders, &sent_reports) {
-                    stop.store(true, Ordering::Relaxed);
-                    // Nobody listens any more only when the crew is being dropped.
-                    let _ = sent_reports.send(Err(error));
-                }
+                let worker = Worker::open(&dialer, &nodes, &data, thread, &stop);
+                serve(worker, &stop, &received_orders, &sent_reports);
             };
             let spawned = Builder::new().name(format!("load-{thread}")).spawn(work).map_err(LoadError::Thread)?;
             crew.members.push(Member { orders: Some(orders), reports, thread: Some(spawned) });
         }
-        crew.collect()?;
-        Ok(crew)
+        match crew.collect().1 {
+            Some(error) => Err(error),
+            None => Ok(crew),
+        }
     }
 
-    /// Carries out one piece of work and waits until every reply is in.
+    /// Carries out one piece of work and waits until every reply is in. Where a connection does not hold, the outcome
+    /// says so; it holds what was counted until then, and the crew can do nothing more.
     ///
     /// # Errors
-    /// When a connection does not hold. The crew can do nothing after that.
+    /// When a thread is lost.
     pub fn run(&mut self, work: Work) -> Result<Outcome, LoadError> {
+        let begin_ns = clock::now_ns() + if work.pace.is_some() { HEAD_START_NS } else { 0 };
         for member in &self.members {
-            let sent = member.orders.as_ref().map(|orders| orders.send(work));
+            let sent = member.orders.as_ref().map(|orders| orders.send(Order { work, begin_ns }));
             if !matches!(sent, Some(Ok(()))) {
                 return Err(LoadError::ThreadLost);
             }
         }
-        let tallies = self.collect()?;
-        Ok(Outcome::new(self.settings.commands.len(), &tallies))
+        let (tallies, failure) = self.collect();
+        Ok(Outcome::new(&self.settings, begin_ns, tallies, failure))
     }
 
     /// What the crew was made with.
@@ -83,17 +98,23 @@ impl Crew {
     }
 
     /// Waits for one report of each thread. Of several errors the cause is told, not its consequences.
-    fn collect(&self) -> Result<Vec<Tally>, LoadError> {
+    fn collect(&self) -> (Vec<Tally>, Option<LoadError>) {
         let mut tallies = Vec::with_capacity(self.members.len());
         let mut failure = None;
         for member in &self.members {
-            match member.reports.recv().unwrap_or(Err(LoadError::ThreadLost)) {
-                Ok(Report::Done(tally)) => tallies.push(*tally),
-                Err(error) if matches!(failure, None | Some(LoadError::Stopped)) => failure = Some(error),
-                Ok(Report::Connected) | Err(_) => {}
+            let report = member.reports.recv();
+            let error = match report {
+                Ok(Report { tally, done }) => {
+                    tallies.push(*tally);
+                    done.err()
+                }
+                Err(_) => Some(LoadError::ThreadLost),
+            };
+            if error.is_some() && matches!(failure, None | Some(LoadError::Stopped)) {
+                failure = error;
             }
         }
-        failure.map_or(Ok(tallies), Err)
+        (tallies, failure)
     }
 }
 
@@ -110,22 +131,29 @@ impl Drop for Crew {
     }
 }
 
-/// The life of a thread: connect, then work as ordered until no more orders can come.
-fn serve(
-    settings: &Arc<Settings>,
-    data: &DataPool,
-    thread: usize,
-    stop: &Arc<AtomicBool>,
-    orders: &Receiver<Work>,
-    reports: &Sender<Result<Report, LoadError>>,
-) -> Result<(), LoadError> {
-    let mut worker = Worker::open(settings, data, thread, stop)?;
-    let mut report = Report::Connected;
-    while reports.send(Ok(report)).is_ok() {
-        let Ok(work) = orders.recv() else { break };
-        report = Report::Done(Box::new(worker.run(&work)?));
+/// The life of a thread: connect, then work as ordered until no more orders can come, or something fails.
+fn serve(worker: Result<Worker, LoadError>, stop: &AtomicBool, orders: &Receiver<Order>, reports: &Sender<Report>) {
+    let report = |tally: Tally, done: Result<(), LoadError>| {
+        let has_failed = done.is_err();
+        if has_failed {
+            stop.store(true, Ordering::Relaxed);
+        }
+        // Nobody listens any more only when the crew is being dropped.
+        reports.send(Report { tally: Box::new(tally), done }).is_ok() && !has_failed
+    };
+    let mut worker = match worker {
+        Ok(worker) => worker,
+        Err(error) => {
+            report(Tally::default(), Err(error));
+            return;
+        }
+    };
+    let mut goes_on = report(Tally::default(), Ok(()));
+    while goes_on {
+        let Ok(Order { work, begin_ns }) = orders.recv() else { return };
+        let (tally, done) = worker.run(&work, begin_ns);
+        goes_on = report(tally, done);
     }
-    Ok(())
 }
 
 /// Lets the other threads end when this one is lost.

@@ -14,6 +14,9 @@ const EXIT_ENVIRONMENT: u8 = 3;
 /// Connections cannot be had or do not hold.
 const EXIT_CONNECTION: u8 = 4;
 
+/// The shell's code for an interrupted program.
+const EXIT_INTERRUPTED: u8 = 130;
+
 /// Why a run ended early.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -33,13 +36,33 @@ pub enum LoadError {
         /// What the system said.
         source: io::Error,
     },
-    /// The server does not take the user or password.
-    #[error("{endpoint} refused the authentication: {reply}")]
-    AuthenticationRefused {
+    /// The server refuses what prepares a connection: the user or password, the protocol, the database.
+    #[error("{endpoint} refused {request}: {reply}")]
+    SetupRefused {
         /// Who refused.
         endpoint: Endpoint,
+        /// Name of the request.
+        request: &'static str,
         /// The server's words.
         reply: String,
+    },
+    /// A command fails before anything is measured.
+    #[error("{endpoint} refused {line:?}: {reply}")]
+    CheckFailed {
+        /// Who refused.
+        endpoint: Endpoint,
+        /// The command line.
+        line: String,
+        /// The server's words.
+        reply: String,
+    },
+    /// A cluster's map of slots cannot be had.
+    #[error("{endpoint} does not tell which node has which slot: {reason}")]
+    NoSlots {
+        /// Who was asked.
+        endpoint: Endpoint,
+        /// What it said instead.
+        reason: String,
     },
     /// The server closed a connection.
     #[error("{endpoint} closed a connection with {in_flight} requests unanswered")]
@@ -109,6 +132,9 @@ pub enum LoadError {
     /// Another thread failed first.
     #[error("stopped")]
     Stopped,
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl LoadError {
@@ -117,7 +143,16 @@ impl LoadError {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) => EXIT_ENVIRONMENT,
+            Self::Interrupted => EXIT_INTERRUPTED,
             _ => EXIT_CONNECTION,
         }
+    }
+
+    /// Whether it befell one connection, which may be made anew.
+    pub(crate) const fn is_of_a_connection(&self) -> bool {
+        matches!(
+            self,
+            Self::Connect { .. } | Self::Disconnected { .. } | Self::Broken { .. } | Self::ReplyTimeout { .. }
+        )
     }
 }

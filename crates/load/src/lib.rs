@@ -17,16 +17,18 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 pub mod arguments;
 mod clock;
-mod connection;
 pub mod control;
 mod cpus;
 mod crew;
+mod dialer;
 mod endpoint;
 mod error;
-mod handshake;
+mod health;
 mod histogram;
+mod link;
 mod outcome;
 mod output_file;
 mod plan;
@@ -35,9 +37,12 @@ mod report_settings;
 mod requests;
 mod result;
 mod settings;
+mod setup;
 mod socket;
 mod summary;
 mod tally;
+mod timeline;
+mod transport;
 mod work;
 mod worker;
 

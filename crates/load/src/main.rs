@@ -54,7 +54,10 @@ fn run(arguments: Arguments) -> Result<(), ControlError> {
 
 /// One piece of work, and its summary: on standard output, or on standard error where the document goes there.
 fn once(settings: &Settings, work: Work, to_stderr: bool) -> Result<Outcome, LoadError> {
-    let outcome = Crew::connect(settings.clone())?.run(work)?;
+    let mut outcome = Crew::connect(settings.clone())?.run(work)?;
+    if let Some(failure) = outcome.take_failure() {
+        return Err(failure);
+    }
     let mut summary = Vec::new();
     write_summary(&mut summary, settings, &outcome).map_err(write_error)?;
     if to_stderr {

@@ -15,6 +15,10 @@ pub(crate) enum Purpose {
     Data = 2,
     /// The bytes of the pool of values.
     Pool = 3,
+    /// When requests are due.
+    Arrivals = 4,
+    /// Pauses between connections.
+    Jitter = 5,
 }
 
 impl Random {
@@ -47,6 +51,16 @@ impl Random {
             }
         }
         high
+    }
+
+    /// A number from 0 to below 1: the upper 53 bits of the next number, as its authors advise.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// An exponentially distributed number with mean 1, by inversion.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -(1.0 - self.unit()).ln()
     }
 
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {

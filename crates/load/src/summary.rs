@@ -40,7 +40,7 @@ pub fn write_summary(output: &mut impl Write, settings: &Settings, outcome: &Out
     for (code, count) in total.errors() {
         writeln!(output, "\n{count} replies were errors: {code}")?;
     }
-    let cpu_seconds = seconds(outcome.client_cpu_ns);
+    let cpu_seconds = seconds(outcome.client_cpu_ns());
     writeln!(
         output,
         "\nclient: {cpu_seconds:.3} s of CPU time, {} bytes sent, {} bytes received",
@@ -57,7 +57,7 @@ fn write_row(output: &mut impl Write, name: &str, tally: &CommandTally, outcome:
     }
     let latencies = &tally.latencies;
     let maximum_ns = (latencies.count() > 0).then(|| latencies.maximum_ns());
-    for latency_ns in [latencies.percentile_ns(500), latencies.percentile_ns(990), maximum_ns] {
+    for latency_ns in [latencies.percentile_ns(50.0), latencies.percentile_ns(99.0), maximum_ns] {
         match latency_ns {
             Some(latency_ns) => write!(output, " {:>12.1}", latency_ns as f64 / 1e3)?,
             None => write!(output, " {:>12}", "-")?,

@@ -2,7 +2,10 @@
 
 use zerolap_resp::{Reply, ReplyKind};
 
-use crate::Histogram;
+use crate::health::Health;
+use crate::link::Request;
+use crate::timeline::Timeline;
+use crate::{Endpoint, Histogram, Settings, Unit, Work};
 
 /// Error codes that are told apart; further ones are counted together, so that no server can make it grow.
 const MAXIMUM_CODES: usize = 64;
@@ -15,49 +18,176 @@ pub(crate) struct Tally {
     pub(crate) started_ns: Option<u64>,
     /// When the last reply was read.
     pub(crate) ended_ns: u64,
-    /// CPU time of the thread.
-    pub(crate) cpu_ns: u64,
+    /// What the thread itself did.
+    pub(crate) health: Health,
+    /// Bytes that the system took and gave, those of setting up connections and of lost requests too.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     /// Push frames, which answer nothing.
     pub(crate) pushes: u64,
+    pub(crate) connections: ConnectionCounts,
     /// One for each command of the settings.
     pub(crate) commands: Vec<CommandTally>,
+    /// Only with a pace of single requests.
+    pub(crate) schedule: Option<ScheduleTally>,
+    pub(crate) timeline: Option<Timeline>,
+    /// One for each node of a cluster, in the order they became known.
+    pub(crate) nodes: Vec<NodeTally>,
+}
+
+/// How connections fared.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ConnectionCounts {
+    /// Connections that broke or were closed by the server.
+    pub(crate) disconnects: u64,
+    /// Connections that were given up because a reply was missing for too long.
+    pub(crate) timeouts: u64,
+    /// Connections that were made anew, for whatever reason.
+    pub(crate) reconnects: u64,
+}
+
+impl ConnectionCounts {
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.disconnects += other.disconnects;
+        self.timeouts += other.timeouts;
+        self.reconnects += other.reconnects;
+    }
+}
+
+/// Times of requests that had one at which they were due. The latencies of commands are counted from that one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ScheduleTally {
+    /// From handing a request to the system to its reply.
+    pub(crate) service: Histogram,
+    /// From when a request was due to handing it to the system.
+    pub(crate) slip: Histogram,
+    /// The slip of requests that did not have to wait for room in a pipeline: the load generator's own delay.
+    pub(crate) own_slip: Histogram,
+    /// Requests that were due before the end, but never sent.
+    pub(crate) unsent: u64,
+}
+
+impl ScheduleTally {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.service.merge(&other.service);
+        self.slip.merge(&other.slip);
+        self.own_slip.merge(&other.own_slip);
+        self.unsent += other.unsent;
+    }
+}
+
+/// Replies of one node of a cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeTally {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) replies: CommandTally,
 }
 
 impl Tally {
-    pub(crate) fn new(commands: usize) -> Self {
-        // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
-        Self { commands: (0..commands).map(|_| CommandTally::default()).collect(), ..Self::default() }
+    /// Nothing counted. A timeline begins at `started_ns`.
+    pub(crate) fn new(settings: &Settings, work: &Work, started_ns: u64) -> Self {
+        let commands = settings.commands.len();
+        let is_scheduled = work.pace.is_some_and(|pace| pace.unit == Unit::Request);
+        Self {
+            // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
+            commands: (0..commands).map(|_| CommandTally::default()).collect(),
+            schedule: is_scheduled.then(ScheduleTally::default),
+            timeline: settings.timeline.then(|| Timeline::new(commands, started_ns)),
+            ended_ns: started_ns,
+            ..Self::default()
+        }
     }
 
-    /// Counts one reply to the command with this index.
-    pub(crate) fn count(&mut self, command: usize, reply: &Reply<'_>, latency_ns: u64) {
-        if let Some(tally) = self.commands.get_mut(command) {
-            tally.count(reply, latency_ns);
+    /// To be called before replies that were read at `now_ns` are counted.
+    pub(crate) fn move_to(&mut self, now_ns: u64) {
+        self.ended_ns = now_ns;
+        if let Some(timeline) = &mut self.timeline
+            && timeline.slot_end_ns <= now_ns
+        {
+            timeline.close_until(now_ns, &mut self.commands);
+        }
+    }
+
+    /// Closes the last slot of the timeline.
+    pub(crate) fn finish(&mut self) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.close(&mut self.commands);
+        }
+    }
+
+    /// Counts one reply of `bytes`, read at `received_ns`.
+    pub(crate) fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) {
+        let service_ns = received_ns.saturating_sub(request.sent_ns);
+        let latency_ns = match &mut self.schedule {
+            None => service_ns,
+            Some(schedule) => {
+                schedule.service.record(service_ns);
+                received_ns.saturating_sub(request.due_ns)
+            }
+        };
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.bytes_received += bytes;
+            command.count(reply, latency_ns);
         }
     }
 }
 
 /// Replies to one command, or to several.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
     /// Aggregates without elements.
     pub(crate) empty_arrays: u64,
     errors: Vec<(String, u64)>,
+    /// The text of the first error.
+    pub(crate) first_error: Option<String>,
+    /// Requests whose connection ended before their reply.
+    pub(crate) disconnected: u64,
+    /// Requests whose reply did not come in time.
+    pub(crate) timed_out: u64,
+    /// Redirections that were followed; they are no replies.
+    pub(crate) moved: u64,
+    pub(crate) asked: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
     /// Latencies of all replies, errors too.
     pub(crate) latencies: Histogram,
+    /// The least and the greatest latency since the timeline took them.
+    pub(crate) recent_ends_ns: (u64, u64),
+}
+
+impl Default for CommandTally {
+    fn default() -> Self {
+        Self {
+            kinds: [0; ReplyKind::ALL.len()],
+            empty_arrays: 0,
+            errors: Vec::new(),
+            first_error: None,
+            disconnected: 0,
+            timed_out: 0,
+            moved: 0,
+            asked: 0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            latencies: Histogram::default(),
+            recent_ends_ns: (u64::MAX, 0),
+        }
+    }
 }
 
 impl CommandTally {
-    fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
+    pub(crate) fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         if reply.kind == ReplyKind::Error {
             self.count_errors(&String::from_utf8_lossy(reply.code), 1);
+            if self.first_error.is_none() {
+                self.first_error = Some(String::from_utf8_lossy(reply.code).into_owned());
+            }
         }
         self.latencies.record(latency_ns);
+        let (least_ns, greatest_ns) = self.recent_ends_ns;
+        self.recent_ends_ns = (least_ns.min(latency_ns), greatest_ns.max(latency_ns));
     }
 
     fn count_errors(&mut self, code: &str, count: u64) {
@@ -80,6 +210,15 @@ impl CommandTally {
         for (code, count) in &other.errors {
             self.count_errors(code, *count);
         }
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+        self.disconnected += other.disconnected;
+        self.timed_out += other.timed_out;
+        self.moved += other.moved;
+        self.asked += other.asked;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
         self.latencies.merge(&other.latencies);
     }
 
@@ -87,8 +226,14 @@ impl CommandTally {
         self.kinds[kind as usize]
     }
 
+    /// Replies of all kinds.
     pub(crate) fn requests(&self) -> u64 {
         self.kinds.iter().sum()
+    }
+
+    /// Requests that never got a reply.
+    pub(crate) const fn unanswered(&self) -> u64 {
+        self.disconnected + self.timed_out
     }
 
     pub(crate) fn succeeded(&self) -> u64 {

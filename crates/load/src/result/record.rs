@@ -76,7 +76,7 @@ impl ResultRecord {
             requests: total.requests(),
             succeeded: total.succeeded(),
             elapsed_ns: outcome.elapsed_ns,
-            client_cpu_ns: outcome.client_cpu_ns,
+            client_cpu_ns: outcome.client_cpu_ns(),
             ops_per_sec: outcome.per_second(total.succeeded()),
             replies: RepliesRecord::new(&total),
             pushes: outcome.pushes,
@@ -118,13 +118,13 @@ impl RepliesRecord {
 
 impl LatencyRecord {
     fn new(latencies: &Histogram) -> Option<Self> {
-        let percentile_us = |permille| latencies.percentile_ns(permille).map(|value_ns| value_ns as f64 / NS_PER_US);
+        let percentile_us = |percent| latencies.percentile_ns(percent).map(|value_ns| value_ns as f64 / NS_PER_US);
         Some(Self {
             mean: latencies.mean_ns()? / NS_PER_US,
-            p50: percentile_us(500)?,
-            p90: percentile_us(900)?,
-            p99: percentile_us(990)?,
-            p99_9: percentile_us(999)?,
+            p50: percentile_us(50.0)?,
+            p90: percentile_us(90.0)?,
+            p99: percentile_us(99.0)?,
+            p99_9: percentile_us(99.9)?,
             max: latencies.maximum_ns() as f64 / NS_PER_US,
         })
     }

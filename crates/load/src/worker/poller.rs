@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::LoadError;
@@ -35,10 +35,10 @@ impl Poller {
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS) })
     }
 
-    /// Watches a socket for something to read.
+    /// Watches a new socket for room to write, which tells that it is connected.
     pub(super) fn add(&mut self, socket: impl AsFd, index: usize) -> Result<(), LoadError> {
         let data = EventData::new_u64(index as u64);
-        epoll::add(&self.epoll, socket, data, EventFlags::IN).map_err(thread_error)
+        epoll::add(&self.epoll, socket, data, EventFlags::IN | EventFlags::OUT).map_err(thread_error)
     }
 
     /// Watches a socket also for room to write, or no longer.
@@ -47,11 +47,22 @@ impl Poller {
         epoll::modify(&self.epoll, socket, EventData::new_u64(index as u64), flags).map_err(thread_error)
     }
 
-    /// Waits until a socket is ready or the time is over, less than a millisecond early: `epoll_wait` takes whole ones,
-    /// and one that ends late would send everything that became due meanwhile at once.
+    /// Waits until a socket is ready or the time is over, to the accuracy of the system's timers: `epoll_wait` takes
+    /// only whole milliseconds, `ppoll` on its descriptor takes nanoseconds.
+    pub(super) fn wait_precisely(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
+        if !timeout.is_zero() {
+            let time = timespec(timeout)?;
+            match poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&time)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(thread_error(error)),
+            }
+        }
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits until a socket is ready or the time is over, less than a millisecond early.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
-        let millis = Duration::from_millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-        let timeout = Timespec::try_from(millis).map_err(|error| LoadError::Thread(io::Error::other(error)))?;
+        let timeout = timespec(Duration::from_millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)))?;
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -65,6 +76,10 @@ impl Poller {
             }
         }))
     }
+}
+
+fn timespec(time: Duration) -> Result<Timespec, LoadError> {
+    Timespec::try_from(time).map_err(|error| LoadError::Thread(io::Error::other(error)))
 }
 
 fn thread_error(error: Errno) -> LoadError {

@@ -12,6 +12,16 @@ impl Output {
         self.sent == self.bytes.len()
     }
 
+    /// All bytes that are kept, sent or not.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.sent = 0;
+    }
+
     /// Where requests are added, at the end only.
     pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes

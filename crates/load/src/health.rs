@@ -1,0 +1,68 @@
+//! What a thread of the load generator itself did: without this nobody knows whose limits were measured.
+
+use std::fs;
+
+use crate::{Histogram, clock};
+
+/// The thread's own part in the figures.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Health {
+    /// CPU time.
+    pub(crate) cpu_ns: u64,
+    /// Time for which it could have run, but did not get a processor; none where the system does not tell.
+    pub(crate) run_queue_ns: Option<u64>,
+    /// Time that it was at work, waiting included.
+    pub(crate) elapsed_ns: u64,
+    /// How long it did not look for replies, each time. What arrives meanwhile is read late by as much.
+    pub(crate) lag: Histogram,
+}
+
+/// Totals of the calling thread at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    at_ns: u64,
+    cpu_ns: u64,
+    run_queue_ns: Option<u64>,
+}
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        Self { at_ns: clock::now_ns(), cpu_ns: clock::thread_cpu_ns(), run_queue_ns: run_queue_ns() }
+    }
+}
+
+impl Health {
+    /// Notes what the calling thread used since `before`.
+    pub(crate) fn note_since(&mut self, before: Moment) {
+        let now = Moment::now();
+        self.cpu_ns = now.cpu_ns.saturating_sub(before.cpu_ns);
+        self.elapsed_ns = now.at_ns.saturating_sub(before.at_ns);
+        let run_queue_ns = now.run_queue_ns.zip(before.run_queue_ns);
+        self.run_queue_ns = run_queue_ns.map(|(now_ns, before_ns)| now_ns.saturating_sub(before_ns));
+    }
+
+    /// Adds what the same thread did later.
+    pub(crate) fn merge(&mut self, later: &Self) {
+        self.cpu_ns += later.cpu_ns;
+        self.elapsed_ns += later.elapsed_ns;
+        self.run_queue_ns = match (self.run_queue_ns, later.run_queue_ns) {
+            (Some(before_ns), Some(more_ns)) => Some(before_ns + more_ns),
+            (before_ns, more_ns) => before_ns.or(more_ns),
+        };
+        self.lag.merge(&later.lag);
+    }
+
+    /// Share of its time that it had or wanted a processor.
+    pub(crate) fn demand(&self) -> f64 {
+        if self.elapsed_ns == 0 {
+            return 0.0;
+        }
+        (self.cpu_ns + self.run_queue_ns.unwrap_or(0)) as f64 / self.elapsed_ns as f64
+    }
+}
+
+/// Time that the calling thread waited for a processor so far: the second number of its `schedstat`.
+fn run_queue_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}

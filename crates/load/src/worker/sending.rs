@@ -1,0 +1,117 @@
+//! Which requests are sent when.
+
+use super::Worker;
+use crate::LoadError;
+use crate::link::Request;
+
+impl Worker {
+    /// Sends the first requests: as many as there is room for, or none before they are due.
+    pub(super) fn begin(&mut self) -> Result<(), LoadError> {
+        let clients = self.clients.len();
+        if let Some(schedule) = &mut self.schedule {
+            schedule.free.extend(0..clients);
+            self.links.iter_mut().for_each(|link| link.is_queued = true);
+            return Ok(());
+        }
+        (0..clients).try_for_each(|client| self.fill(client))
+    }
+
+    /// Sends what replies on this link made room for, and what found no room before.
+    pub(super) fn refill(&mut self, index: usize) -> Result<(), LoadError> {
+        if !self.links[index].is_open() {
+            return Ok(());
+        }
+        if self.schedule.is_none() {
+            return self.fill(self.links[index].client);
+        }
+        if self.links[index].needs_room() {
+            self.flush(index)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the pipelines of a client and writes once.
+    fn fill(&mut self, client: usize) -> Result<(), LoadError> {
+        let room = self.links[client].room(self.settings.lockstep);
+        self.add(client, room, Request::default());
+        self.flush(client)
+    }
+
+    /// Sends all that is due, and remembers whether something is that no client is free for.
+    pub(super) fn send_due(&mut self, now_ns: u64) -> Result<(), LoadError> {
+        let Some(mut schedule) = self.schedule.take() else { return Ok(()) };
+        let was_held_up = std::mem::take(&mut schedule.is_held_up);
+        let mut sent = Vec::new();
+        while schedule.next_ns <= now_ns && self.clients_with_more > 0 {
+            let Some(client) = schedule.free.pop_front() else {
+                schedule.is_held_up = true;
+                break;
+            };
+            let room = self.links[client].room(schedule.is_whole);
+            if room == 0 || self.clients[client].remaining == 0 {
+                self.links[client].is_queued = false;
+                continue;
+            }
+            let due_ns = schedule.take();
+            let request = Request { due_ns, was_held_up, ..Request::default() };
+            self.add(client, if schedule.is_whole { room } else { 1 }, request);
+            schedule.free.push_back(client);
+            sent.push(client);
+        }
+        self.schedule = Some(schedule);
+        for client in sent {
+            self.flush(client)?;
+        }
+        Ok(())
+    }
+
+    /// Writes up to `count` requests of a client into the buffer of its link.
+    fn add(&mut self, client: usize, count: usize, request: Request) {
+        let (sender, link) = (&mut self.clients[client], &mut self.links[client]);
+        let count = usize::try_from(sender.remaining).unwrap_or(usize::MAX).min(count);
+        if count == 0 {
+            return;
+        }
+        for _ in 0..count {
+            let start = link.buffer().len();
+            let command = sender.stream.write_next(link.buffer());
+            self.tally.commands[command].bytes_sent += (link.buffer().len() - start) as u64;
+            link.add(Request { command: u32::try_from(command).unwrap_or(u32::MAX), ..request }, start);
+        }
+        sender.remaining -= count as u64;
+        self.clients_with_more -= usize::from(sender.remaining == 0);
+        self.unanswered += count as u64;
+    }
+
+    /// Writes what a link holds.
+    pub(super) fn flush(&mut self, index: usize) -> Result<(), LoadError> {
+        let mut schedule = self.tally.schedule.as_mut();
+        let stamped = |request: &Request| {
+            if let Some(tally) = &mut schedule {
+                let slip_ns = request.sent_ns.saturating_sub(request.due_ns);
+                tally.slip.record(slip_ns);
+                if !request.was_held_up {
+                    tally.own_slip.record(slip_ns);
+                }
+            }
+        };
+        match self.links[index].flush(stamped) {
+            Ok(bytes) => self.tally.bytes_sent += bytes as u64,
+            Err(error) => return self.give_up(index, error),
+        }
+        self.update_watch(index)
+    }
+
+    /// Makes the event loop tell when there is room to write, if that is needed.
+    pub(super) fn update_watch(&mut self, index: usize) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        let needs_room = link.needs_room();
+        if let Some(transport) = link.transport()
+            && needs_room != link.watches_room
+        {
+            self.poller.watch_room(transport, index, needs_room)?;
+            link.watches_room = needs_room;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Connections that end before the work does.
+
+use super::Worker;
+use crate::{LoadError, Reconnecting, clock};
+
+const NS_PER_SECOND: f64 = 1e9;
+/// Pause before a broken connection is tried again, where none is asked for.
+const LEAST_PAUSE_NS: u64 = 10_000_000;
+
+impl Worker {
+    /// Lets a link that is being made go on; requests follow once it is open.
+    pub(super) fn go_on_opening(&mut self, index: usize) -> Result<(), LoadError> {
+        if let Err(error) = self.advance_link(index) {
+            return self.give_up(index, error);
+        }
+        if self.links[index].is_open() {
+            self.closed_links -= 1;
+            self.tally.connections.reconnects += 1;
+            self.offer(index);
+        }
+        Ok(())
+    }
+
+    /// Counts what is lost with a link. Ends the work with `error`, unless the link may be made anew.
+    pub(super) fn give_up(&mut self, index: usize, error: LoadError) -> Result<(), LoadError> {
+        let is_timeout = matches!(error, LoadError::ReplyTimeout { .. });
+        let (link, tally) = (&mut self.links[index], &mut self.tally);
+        let was_open = link.is_open();
+        if was_open {
+            tally.connections.timeouts += u64::from(is_timeout);
+            tally.connections.disconnects += u64::from(!is_timeout);
+        }
+        while let Some(request) = link.take_unanswered() {
+            let command = &mut tally.commands[request.command as usize];
+            if is_timeout {
+                command.timed_out += 1;
+            } else {
+                command.disconnected += 1;
+            }
+            self.unanswered -= 1;
+        }
+        let Some(reconnecting) = self.settings.connecting.reconnect_on_error else { return Err(error) };
+        link.attempts += 1;
+        let is_last = reconnecting.maximum_attempts > 0 && u64::from(link.attempts) > reconnecting.maximum_attempts;
+        if is_last || !error.is_of_a_connection() {
+            return Err(error);
+        }
+        link.close(clock::now_ns().saturating_add(pause_ns(reconnecting, link.attempts)));
+        self.closed_links += usize::from(was_open);
+        Ok(())
+    }
+
+    /// Replaces a connection that has sent as much as it may.
+    pub(super) fn renew(&mut self, index: usize) -> Result<(), LoadError> {
+        let now_ns = clock::now_ns();
+        self.links[index].close(now_ns);
+        self.closed_links += 1;
+        self.reopen_link(index)
+    }
+
+    /// Tries links again that are closed and whose time has come.
+    pub(super) fn reopen(&mut self, now_ns: u64) -> Result<(), LoadError> {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            if !link.is_closed() {
+                continue;
+            }
+            if self.clients[link.client].remaining > 0 {
+                if link.may_start(now_ns) {
+                    self.reopen_link(index)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reopen_link(&mut self, index: usize) -> Result<(), LoadError> {
+        match self.start_link(index) {
+            Ok(_) => Ok(()),
+            Err(error) => self.give_up(index, error),
+        }
+    }
+
+    /// Gives up connections on which a reply, or the connection itself, has been due for too long.
+    pub(super) fn look_after_silent(&mut self, now_ns: u64) -> Result<(), LoadError> {
+        self.check_stop()?;
+        for index in 0..self.links.len() {
+            if let Err(error) = self.links[index].check_patience(now_ns) {
+                self.give_up(index, error)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long to wait before the next try.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates, times are positive")]
+fn pause_ns(reconnecting: Reconnecting, attempts: u32) -> u64 {
+    if reconnecting.backoff_factor == 0.0 {
+        return LEAST_PAUSE_NS;
+    }
+    let exponent = i32::try_from(attempts).unwrap_or(i32::MAX) - 1;
+    (NS_PER_SECOND * reconnecting.backoff_factor.powi(exponent)) as u64
+}
