@@ -11,6 +11,7 @@
 use std::io::{self, BufRead, Write};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -76,7 +77,7 @@ pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) ->
 }
 
 fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) -> Result<Outcome, ControlError> {
-    let mut crew = Crew::connect(settings)?;
+    let mut crew = Crew::connect(settings, &Arc::default())?;
     let mut total = Outcome::empty(crew.settings().commands.len());
     send(output, &Event::Ready { connections: crew.settings().connections() })?;
     for (index, line) in input.split(b'\n').enumerate() {

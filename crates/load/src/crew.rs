@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use crate::dialer::{Dialer, Node};
 use crate::requests::DataPool;
 use crate::tally::Tally;
-use crate::worker::Worker;
+use crate::worker::{Flags, Worker};
 use crate::{LoadError, Outcome, Settings, Work, clock};
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
@@ -45,11 +45,12 @@ struct Report {
 const HEAD_START_NS: u64 = 2_000_000;
 
 impl Crew {
-    /// Starts all threads and waits until all connections are up and authenticated.
+    /// Starts all threads and waits until all connections are up and authenticated. Once `interrupt` is set, work
+    /// ends as if its time were over.
     ///
     /// # Errors
     /// When any of them is not, or a thread cannot be started or pinned.
-    pub fn connect(settings: Settings) -> Result<Self, LoadError> {
+    pub fn connect(settings: Settings, interrupt: &Arc<AtomicBool>) -> Result<Self, LoadError> {
         let data = DataPool::new(&settings);
         let (settings, stop) = (Arc::new(settings), Arc::new(AtomicBool::new(false)));
         let dialer = Arc::new(Dialer::new(&settings)?);
@@ -59,11 +60,11 @@ impl Crew {
             let (orders, received_orders) = channel();
             let (sent_reports, reports) = channel();
             let (dialer, nodes) = (Arc::clone(&dialer), Arc::clone(&nodes));
-            let (data, stop) = (data.clone(), Arc::clone(&stop));
+            let (data, flags) = (data.clone(), Flags { stop: Arc::clone(&stop), interrupt: Arc::clone(interrupt) });
             let work = move || {
-                let _stop_when_lost = StopOnPanic(&stop);
-                let worker = Worker::open(&dialer, &nodes, &data, thread, &stop);
-                serve(worker, &stop, &received_orders, &sent_reports);
+                let _stop_when_lost = StopOnPanic(&flags.stop);
+                let worker = Worker::open(&dialer, &nodes, &data, thread, flags.clone());
+                serve(worker, &flags.stop, &received_orders, &sent_reports);
             };
             let spawned = Builder::new().name(format!("load-{thread}")).spawn(work).map_err(LoadError::Thread)?;
             crew.members.push(Member { orders: Some(orders), reports, thread: Some(spawned) });

@@ -3,12 +3,20 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
+use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
-use zerolap_load::{Crew, Document, LoadError, Outcome, OutputFile, Settings, Work, write_summary};
+use zerolap_load::{
+    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, write_summary,
+};
 
 const EXIT_USAGE: u8 = 2;
+/// The shell's code for an interrupted program.
+const EXIT_INTERRUPTED: i32 = 130;
 
 fn main() -> ExitCode {
     let (message, code) = match parse(std::env::args_os().skip(1)) {
@@ -29,43 +37,93 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<(), ControlError> {
     let Arguments { settings, mode, report } = arguments;
-    let json_out_file = report.json_out_file;
-    let to_stdout = json_out_file.as_deref() == Some("-");
-    let file = match json_out_file.filter(|_| !to_stdout) {
-        Some(path) => Some(OutputFile::prepare(Path::new(&path))?),
-        None => None,
-    };
-    let outcome = match mode {
-        Mode::Control => control::serve(settings.clone(), io::stdin().lock(), io::stdout())?,
-        Mode::Once(plan) => once(&settings, plan.work, to_stdout)?,
-    };
-    if file.is_none() && !to_stdout {
-        return Ok(());
+    for warning in &report.warnings {
+        warn(warning);
     }
-    let document = serde_json::to_vec(&Document::new(&settings, &outcome));
-    let mut bytes = document.map_err(|error| write_error(error.into()))?;
-    bytes.push(b'\n');
-    match file {
-        Some(file) => file.finish(&bytes)?,
-        None => print(&bytes)?,
+    match mode {
+        Mode::Control => control(settings, &report),
+        Mode::Once(plan) => Ok(measure(&settings, &plan, &report)?),
     }
-    Ok(())
 }
 
-/// One piece of work, and its summary: on standard output, or on standard error where the document goes there.
-fn once(settings: &Settings, work: Work, to_stderr: bool) -> Result<Outcome, LoadError> {
-    let mut outcome = Crew::connect(settings.clone())?.run(work)?;
-    if let Some(failure) = outcome.take_failure() {
-        return Err(failure);
+fn control(settings: Settings, report: &ReportSettings) -> Result<(), ControlError> {
+    let file = prepare(report.json_out_file.as_deref())?;
+    let started = SystemTime::now();
+    let outcome = control::serve(settings.clone(), io::stdin().lock(), io::stdout())?;
+    let plan = Plan::only(Work::unpaced(Amount::Total(outcome.requests())));
+    let run = Run { started, phases: Vec::new(), outcome };
+    Ok(write_document(file, &settings, report, &plan, &[run])?)
+}
+
+/// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
+fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), LoadError> {
+    let file = prepare(report.json_out_file.as_deref())?;
+    let mut runs = drive(settings, plan, &watch_for_interrupts()?)?;
+    for warning in runs.iter().flat_map(|run| run.outcome.slip_warnings()) {
+        warn(&warning);
     }
     let mut summary = Vec::new();
-    write_summary(&mut summary, settings, &outcome).map_err(write_error)?;
-    if to_stderr {
-        io::stderr().write_all(&summary).map_err(write_error)?;
-    } else {
-        print(&summary)?;
+    write_summary(&mut summary, settings, report, &runs).map_err(write_error)?;
+    match report.out_file.as_deref() {
+        Some(path) => OutputFile::prepare(Path::new(path))?.finish(&summary)?,
+        None if report.json_out_file.as_deref() == Some("-") => {
+            io::stderr().write_all(&summary).map_err(write_error)?
+        }
+        None => print(&summary)?,
     }
-    Ok(outcome)
+    write_document(file, settings, report, plan, &runs)?;
+    let failure = runs.iter_mut().find_map(|run| run.outcome.take_failure());
+    failure.map_or(Ok(()), Err)
+}
+
+/// Where the document goes.
+enum Destination {
+    Nowhere,
+    StandardOutput,
+    File(OutputFile),
+}
+
+fn prepare(path: Option<&str>) -> Result<Destination, LoadError> {
+    Ok(match path {
+        None => Destination::Nowhere,
+        Some("-") => Destination::StandardOutput,
+        Some(path) => Destination::File(OutputFile::prepare(Path::new(path))?),
+    })
+}
+
+fn write_document(
+    destination: Destination,
+    settings: &Settings,
+    report: &ReportSettings,
+    plan: &Plan,
+    runs: &[Run],
+) -> Result<(), LoadError> {
+    if matches!(destination, Destination::Nowhere) {
+        return Ok(());
+    }
+    let document = serde_json::to_vec(&Document::new(settings, report, plan, runs));
+    let mut bytes = document.map_err(|error| write_error(error.into()))?;
+    bytes.push(b'\n');
+    match destination {
+        Destination::File(file) => file.finish(&bytes),
+        Destination::Nowhere | Destination::StandardOutput => print(&bytes),
+    }
+}
+
+/// A flag that the first interrupt sets, and that makes the second end the program.
+fn watch_for_interrupts() -> Result<Arc<AtomicBool>, LoadError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let second = signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, Arc::clone(&flag));
+        let first = second.and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
+        first.map_err(LoadError::Thread)?;
+    }
+    Ok(flag)
+}
+
+fn warn(warning: &str) {
+    // Where standard error is closed, nobody wants to know.
+    let _ = writeln!(io::stderr(), "zerolap-load: warning: {warning}");
 }
 
 fn print(bytes: &[u8]) -> Result<(), LoadError> {

@@ -99,6 +99,12 @@ impl Outcome {
         }
     }
 
+    /// Replies of all commands.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.commands.iter().map(CommandTally::requests).sum()
+    }
+
     /// CPU time of all threads.
     pub(crate) fn client_cpu_ns(&self) -> u64 {
         self.threads.iter().map(|thread| thread.cpu_ns).sum()
@@ -122,6 +128,12 @@ impl Outcome {
     #[must_use]
     pub const fn failure(&self) -> Option<&LoadError> {
         self.failure.as_ref()
+    }
+
+    /// Whether it is a measurement: all that was asked for, or all until the user ended it.
+    #[must_use]
+    pub const fn is_valid(&self) -> bool {
+        matches!(self.failure, None | Some(LoadError::Interrupted))
     }
 
     /// Takes [`Self::failure`] out.

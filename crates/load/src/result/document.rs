@@ -1,87 +1,110 @@
 //! The whole document of a run.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::ResultRecord;
-use crate::{Outcome, Settings};
+use super::client::ClientRecord;
+use super::memtier;
+use super::record::{NodeRecord, ResultRecord};
+use super::schedule::ScheduleRecord;
+use super::settings::SettingsRecord;
+use super::timeline::TimelineRecord;
+use crate::{Plan, ReportSettings, Run, Settings, differences};
 
-/// Name and version of the document's form.
-pub const SCHEMA: &str = "zerolap.load/1";
+/// Name and version of the part that is not memtier's.
+pub const SCHEMA: &str = "zerolap.load/2";
 
-/// A result with what it was made with.
+/// A result with what it was made with: first in memtier's layout, then what memtier does not tell.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
+    configuration: Value,
+    #[serde(rename = "run information")]
+    run_information: Value,
+    #[serde(flatten)]
+    results: Map<String, Value>,
+    lab: LabRecord,
+}
+
+/// All runs together.
+#[derive(Debug, Clone, Serialize)]
+struct LabRecord {
     schema: &'static str,
+    /// Whose oddities were kept.
+    policy: &'static str,
+    /// Where `memtier_benchmark` would have done or told something else.
+    differences: Vec<String>,
+    warnings: Vec<String>,
+    /// Why the run ended early; null if it did not.
+    failure: Option<String>,
     settings: SettingsRecord,
+    /// Seconds of each phase of the last run.
+    phases: BTreeMap<&'static str, f64>,
+    /// When the last run's work began, on the system's monotonic clock.
+    began_monotonic_ns: u64,
     #[serde(flatten)]
     result: ResultRecord,
-}
-
-/// The settings, without the password.
-#[derive(Debug, Clone, Serialize)]
-struct SettingsRecord {
-    endpoint: String,
-    user: Option<String>,
-    authenticated: bool,
-    threads: usize,
-    clients: usize,
-    connections: usize,
-    pipeline: usize,
-    lockstep: bool,
-    commands: Vec<CommandSettingsRecord>,
-    key_prefix: String,
-    key_minimum: u64,
-    key_maximum: u64,
-    data_size: usize,
-    random_data: bool,
-    seed: u64,
-    cpus: Vec<usize>,
-    connect_timeout_seconds: f64,
-    reply_timeout_seconds: f64,
+    connections: ConnectionsRecord,
+    /// Only where each request had its time.
+    schedule: Option<ScheduleRecord>,
+    client: ClientRecord,
+    /// Of the last run.
+    timeline: TimelineRecord,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nodes: Vec<NodeRecord>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct CommandSettingsRecord {
-    line: String,
-    ratio: u64,
-    key_pattern: char,
+struct ConnectionsRecord {
+    /// Connections that broke or that the server closed.
+    disconnects: u64,
+    /// Connections that were given up because a reply did not come in time.
+    timeouts: u64,
+    /// Connections that were made anew.
+    reconnects: u64,
 }
 
 impl Document {
-    /// The document of one outcome.
+    /// The document of some runs of one plan. Of a run that failed it tells only what was counted, in its second part:
+    /// programs that read memtier's layout must not take that for a result.
     #[must_use]
-    pub fn new(settings: &Settings, outcome: &Outcome) -> Self {
-        let result = ResultRecord::new(&settings.commands, outcome);
-        Self { schema: SCHEMA, settings: SettingsRecord::new(settings), result }
+    pub fn new(settings: &Settings, report: &ReportSettings, plan: &Plan, runs: &[Run]) -> Self {
+        let is_valid = runs.iter().all(|run| run.outcome.is_valid());
+        Self {
+            configuration: memtier::configuration(settings, report, plan),
+            run_information: memtier::run_information(settings, plan),
+            results: if is_valid { memtier::results(settings, report, runs) } else { Map::new() },
+            lab: LabRecord::new(settings, report, plan, runs),
+        }
     }
 }
 
-impl SettingsRecord {
-    fn new(settings: &Settings) -> Self {
-        let commands = settings.commands.iter().map(|command| CommandSettingsRecord {
-            line: command.line.clone(),
-            ratio: command.ratio,
-            key_pattern: command.pattern.letter(),
-        });
+impl LabRecord {
+    fn new(settings: &Settings, report: &ReportSettings, plan: &Plan, runs: &[Run]) -> Self {
+        let all = Run::merged(settings, runs);
+        let (outcome, last) = (&all.outcome, runs.last());
+        let schedule = plan.work.pace.zip(outcome.schedule.as_ref());
+        let failure = runs.iter().find_map(|run| run.outcome.failure());
         Self {
-            endpoint: settings.server.endpoint.to_string(),
-            user: settings.server.credentials.as_ref().and_then(|credentials| credentials.user.clone()),
-            authenticated: settings.server.credentials.is_some(),
-            threads: settings.threads,
-            clients: settings.clients,
-            connections: settings.connections(),
-            pipeline: settings.pipeline,
-            lockstep: settings.lockstep,
-            commands: commands.collect(),
-            key_prefix: settings.keys.prefix.clone(),
-            key_minimum: settings.keys.range.minimum(),
-            key_maximum: settings.keys.range.maximum(),
-            data_size: settings.data.sizes.maximum(),
-            random_data: settings.data.random,
-            seed: settings.seed,
-            cpus: settings.cpus.clone(),
-            connect_timeout_seconds: settings.connecting.connect_timeout.as_secs_f64(),
-            reply_timeout_seconds: settings.connecting.reply_timeout.as_secs_f64(),
+            schema: SCHEMA,
+            policy: memtier::policy(settings.policy),
+            differences: differences(settings, plan, outcome),
+            warnings: report.warnings.iter().cloned().chain(outcome.slip_warnings()).collect(),
+            failure: failure.map(ToString::to_string),
+            settings: SettingsRecord::new(settings),
+            phases: last.iter().flat_map(|run| run.phases.iter().copied()).collect(),
+            began_monotonic_ns: last.map_or(0, |run| run.outcome.begin_ns),
+            result: ResultRecord::new(&settings.commands, outcome),
+            connections: ConnectionsRecord {
+                disconnects: outcome.connections.disconnects,
+                timeouts: outcome.connections.timeouts,
+                reconnects: outcome.connections.reconnects,
+            },
+            schedule: schedule.map(|(pace, tally)| ScheduleRecord::new(pace, outcome, tally)),
+            client: ClientRecord::new(outcome),
+            timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines)),
+            nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
         }
     }
 }

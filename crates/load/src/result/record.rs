@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use zerolap_resp::ReplyKind;
 
-use crate::tally::CommandTally;
+use crate::tally::{CommandTally, NodeTally};
 use crate::{Command, Histogram, Outcome};
 
 /// Kinds that are listed even when none was seen.
@@ -25,12 +25,15 @@ pub struct ResultRecord {
     ops_per_sec: f64,
     #[serde(flatten)]
     replies: RepliesRecord,
+    /// Requests that never got a reply, because of timeouts and disconnects.
+    #[serde(flatten)]
+    lost: LostRecord,
     /// Push frames, which answer nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pushes: u64,
     bytes_sent: u64,
     bytes_received: u64,
-    /// Of all replies, errors too; null without any.
+    /// Of all replies, errors too; null without any. Where each request had its time, counted from that.
     latency_us: Option<LatencyRecord>,
     /// Lower edges and counts of the buckets that are not empty.
     histogram_ns: Vec<(u64, u64)>,
@@ -45,6 +48,36 @@ struct CommandRecord {
     succeeded: u64,
     #[serde(flatten)]
     replies: RepliesRecord,
+    #[serde(flatten)]
+    lost: LostRecord,
+    bytes_sent: u64,
+    bytes_received: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_error: Option<String>,
+    latency_us: Option<LatencyRecord>,
+}
+
+/// Requests without a reply of their own.
+#[derive(Debug, Clone, Serialize)]
+struct LostRecord {
+    timed_out: u64,
+    disconnected: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    moved: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    asked: u64,
+}
+
+/// What one node of a cluster answered.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct NodeRecord {
+    endpoint: String,
+    requests: u64,
+    succeeded: u64,
+    #[serde(flatten)]
+    replies: RepliesRecord,
+    #[serde(flatten)]
+    lost: LostRecord,
     latency_us: Option<LatencyRecord>,
 }
 
@@ -57,13 +90,15 @@ struct RepliesRecord {
     errors: BTreeMap<String, u64>,
 }
 
+/// Latencies in microseconds.
 #[derive(Debug, Clone, Serialize)]
-struct LatencyRecord {
+pub(super) struct LatencyRecord {
     mean: f64,
     p50: f64,
     p90: f64,
     p99: f64,
     p99_9: f64,
+    p99_99: f64,
     max: f64,
 }
 
@@ -79,6 +114,7 @@ impl ResultRecord {
             client_cpu_ns: outcome.client_cpu_ns(),
             ops_per_sec: outcome.per_second(total.succeeded()),
             replies: RepliesRecord::new(&total),
+            lost: LostRecord::new(&total),
             pushes: outcome.pushes,
             bytes_sent: outcome.bytes_sent,
             bytes_received: outcome.bytes_received,
@@ -97,8 +133,32 @@ impl CommandRecord {
             requests: tally.requests(),
             succeeded: tally.succeeded(),
             replies: RepliesRecord::new(tally),
+            lost: LostRecord::new(tally),
+            bytes_sent: tally.bytes_sent,
+            bytes_received: tally.bytes_received,
+            first_error: tally.first_error.clone(),
             latency_us: LatencyRecord::new(&tally.latencies),
         }
+    }
+}
+
+impl NodeRecord {
+    pub(super) fn new(node: &NodeTally) -> Self {
+        let tally = &node.replies;
+        Self {
+            endpoint: node.endpoint.to_string(),
+            requests: tally.requests(),
+            succeeded: tally.succeeded(),
+            replies: RepliesRecord::new(tally),
+            lost: LostRecord::new(tally),
+            latency_us: LatencyRecord::new(&tally.latencies),
+        }
+    }
+}
+
+impl LostRecord {
+    const fn new(tally: &CommandTally) -> Self {
+        Self { timed_out: tally.timed_out, disconnected: tally.disconnected, moved: tally.moved, asked: tally.asked }
     }
 }
 
@@ -117,7 +177,7 @@ impl RepliesRecord {
 }
 
 impl LatencyRecord {
-    fn new(latencies: &Histogram) -> Option<Self> {
+    pub(super) fn new(latencies: &Histogram) -> Option<Self> {
         let percentile_us = |percent| latencies.percentile_ns(percent).map(|value_ns| value_ns as f64 / NS_PER_US);
         Some(Self {
             mean: latencies.mean_ns()? / NS_PER_US,
@@ -125,6 +185,7 @@ impl LatencyRecord {
             p90: percentile_us(90.0)?,
             p99: percentile_us(99.0)?,
             p99_9: percentile_us(99.9)?,
+            p99_99: percentile_us(99.99)?,
             max: latencies.maximum_ns() as f64 / NS_PER_US,
         })
     }

@@ -33,8 +33,7 @@ pub(crate) struct Worker {
     links: Vec<Link>,
     poller: Poller,
     buffer: Box<[u8]>,
-    /// Set when any thread has failed.
-    stop: Arc<AtomicBool>,
+    flags: Flags,
     /// What is being counted.
     tally: Tally,
     schedule: Option<Schedule>,
@@ -44,6 +43,15 @@ pub(crate) struct Worker {
     clients_with_more: usize,
     /// Links that broke and are to be made anew.
     closed_links: usize,
+}
+
+/// What other threads have to say.
+#[derive(Debug, Clone)]
+pub(crate) struct Flags {
+    /// Set when any thread has failed.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// Set when the user wants the work to end.
+    pub(crate) interrupt: Arc<AtomicBool>,
 }
 
 /// Something that sends a sequence of requests.
@@ -60,7 +68,7 @@ impl Worker {
         nodes: &[Node],
         data: &DataPool,
         thread: usize,
-        stop: &Arc<AtomicBool>,
+        flags: Flags,
     ) -> Result<Self, LoadError> {
         let settings = Arc::clone(&dialer.settings);
         if !settings.cpus.is_empty() {
@@ -76,7 +84,7 @@ impl Worker {
             links,
             poller: Poller::new()?,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
-            stop: Arc::clone(stop),
+            flags,
             tally: Tally::default(),
             schedule: None,
             unanswered: 0,
@@ -90,6 +98,6 @@ impl Worker {
 
     /// Fails when another thread has.
     fn check_stop(&self) -> Result<(), LoadError> {
-        if self.stop.load(Ordering::Relaxed) { Err(LoadError::Stopped) } else { Ok(()) }
+        if self.flags.stop.load(Ordering::Relaxed) { Err(LoadError::Stopped) } else { Ok(()) }
     }
 }

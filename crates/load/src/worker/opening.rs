@@ -1,5 +1,6 @@
 //! Makes all connections of a thread.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Worker;
@@ -22,6 +23,9 @@ impl Worker {
         let mut first_tried_ns = None;
         while next < self.links.len() || opening > 0 {
             self.check_stop()?;
+            if self.flags.interrupt.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
             let mut wait = TICK;
             while next < self.links.len() && opening < AT_A_TIME {
                 let now_ns = clock::now_ns();

@@ -91,7 +91,7 @@ impl Worker {
     }
 
     /// Sends nothing more.
-    fn end_sending(&mut self, deadline_ns: u64) {
+    pub(super) fn end_sending(&mut self, deadline_ns: u64) {
         for client in &mut self.clients {
             client.remaining = 0;
         }

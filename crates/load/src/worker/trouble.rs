@@ -1,5 +1,7 @@
 //! Connections that end before the work does.
 
+use std::sync::atomic::Ordering;
+
 use super::Worker;
 use crate::{LoadError, Reconnecting, clock};
 
@@ -84,6 +86,9 @@ impl Worker {
     /// Gives up connections on which a reply, or the connection itself, has been due for too long.
     pub(super) fn look_after_silent(&mut self, now_ns: u64) -> Result<(), LoadError> {
         self.check_stop()?;
+        if self.flags.interrupt.load(Ordering::Relaxed) {
+            self.end_sending(now_ns);
+        }
         for index in 0..self.links.len() {
             if let Err(error) = self.links[index].check_patience(now_ns) {
                 self.give_up(index, error)?;

@@ -21,7 +21,8 @@ impl Finished {
     /// The document of a run with `--json-out-file -`.
     pub fn document(&self) -> Value {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
-        serde_json::from_str(&self.stdout).expect("a JSON document")
+        let document: Value = serde_json::from_str(&self.stdout).expect("a JSON document");
+        document["lab"].clone()
     }
 }
 

@@ -1,0 +1,110 @@
+//! Carries out a plan.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime};
+
+use zerolap_resp::Template;
+
+use crate::{Amount, Command, Crew, KeyPattern, LoadError, Plan, Run, Settings, Work};
+
+/// Requests in flight on a connection while keys are written before the measurement.
+const PREFILL_PIPELINE: usize = 50;
+
+/// Does all runs of a plan, until one fails. What a failed run counted is among them.
+///
+/// # Errors
+/// When not even a connection can be had, or what comes before the measurement fails.
+pub fn drive(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Result<Vec<Run>, LoadError> {
+    let mut runs = Vec::new();
+    for _ in 0..plan.runs.get() {
+        let run = one_run(settings, plan, interrupt)?;
+        let has_failed = run.outcome.failure().is_some();
+        runs.push(run);
+        if has_failed || interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+fn one_run(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Result<Run, LoadError> {
+    let mut phases = Phases { began: Instant::now(), ended: Vec::new() };
+    let mut crew = Crew::connect(settings.clone(), interrupt)?;
+    phases.end("connect");
+    if plan.check {
+        check(settings, interrupt)?;
+        phases.end("check");
+    }
+    if plan.prefill {
+        let mut filler = Crew::connect(prefill_settings(settings)?, interrupt)?;
+        complete(&mut filler, Work::unpaced(Amount::AllKeys))?;
+        phases.end("prefill");
+    }
+    if let Some(time) = plan.warm_up {
+        complete(&mut crew, Work { amount: Amount::For(time), pace: plan.work.pace })?;
+        phases.end("warm_up");
+    }
+    let started = SystemTime::now();
+    let mut outcome = crew.run(plan.work)?;
+    if interrupt.load(Ordering::Relaxed) && outcome.failure.is_none() {
+        outcome.failure = Some(LoadError::Interrupted);
+    }
+    phases.end("measure");
+    Ok(Run { started, phases: phases.ended, outcome })
+}
+
+/// Lengths of phases.
+struct Phases {
+    began: Instant,
+    ended: Vec<(&'static str, f64)>,
+}
+
+impl Phases {
+    fn end(&mut self, name: &'static str) {
+        self.ended.push((name, self.began.elapsed().as_secs_f64()));
+        self.began = Instant::now();
+    }
+}
+
+fn complete(crew: &mut Crew, work: Work) -> Result<(), LoadError> {
+    crew.run(work)?.take_failure().map_or(Ok(()), Err)
+}
+
+/// Sends each command once over one connection and fails at the first that the server answers with an error.
+fn check(settings: &Settings, interrupt: &Arc<AtomicBool>) -> Result<(), LoadError> {
+    let mut once = Settings { threads: 1, clients: 1, pipeline: 1, timeline: false, ..settings.clone() };
+    once.commands.retain(|command| command.ratio > 0);
+    for command in &mut once.commands {
+        command.ratio = 1;
+    }
+    let commands = once.commands.len() as u64;
+    let mut crew = Crew::connect(once, interrupt)?;
+    let mut outcome = crew.run(Work::unpaced(Amount::Total(commands)))?;
+    if let Some(failure) = outcome.take_failure() {
+        return Err(failure);
+    }
+    let refused = crew
+        .settings()
+        .commands
+        .iter()
+        .zip(&outcome.commands)
+        .find_map(|(command, tally)| tally.first_error.as_ref().map(|reply| (command.line.clone(), reply.clone())));
+    let endpoint = settings.server.endpoint.clone();
+    refused.map_or(Ok(()), |(line, reply)| Err(LoadError::CheckFailed { endpoint, line, reply }))
+}
+
+/// Settings that write each key of the range once.
+fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
+    let line = "SET __key__ __data__".to_owned();
+    let template = Template::compile(line.as_bytes(), settings.keys.prefix.as_bytes());
+    let template = template.map_err(|error| LoadError::Thread(std::io::Error::other(error)))?;
+    Ok(Settings {
+        pipeline: PREFILL_PIPELINE,
+        lockstep: false,
+        commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel }],
+        timeline: false,
+        scan: None,
+        ..settings.clone()
+    })
+}

@@ -1,0 +1,26 @@
+//! One run of a plan, and what it came to.
+
+use std::time::SystemTime;
+
+use crate::{Outcome, Settings};
+
+/// What was measured, and when.
+#[derive(Debug)]
+pub struct Run {
+    /// When the measured work began.
+    pub started: SystemTime,
+    /// How long each phase took, in seconds, in the order they came.
+    pub phases: Vec<(&'static str, f64)>,
+    /// What was counted.
+    pub outcome: Outcome,
+}
+
+impl Run {
+    /// All runs as if they had been one: counts are added, times too.
+    pub(crate) fn merged(settings: &Settings, runs: &[Self]) -> Self {
+        let mut outcome = Outcome::empty(settings.commands.len());
+        runs.iter().for_each(|run| outcome.append(&run.outcome));
+        let started = runs.first().map_or(SystemTime::UNIX_EPOCH, |run| run.started);
+        Self { started, phases: Vec::new(), outcome }
+    }
+}
