@@ -117,7 +117,7 @@ mod tests {
         for number in 0..MAXIMUM_CODES + 10 {
             for _ in 0..2 {
                 let code = format!("E{number}");
-                tally.count(&Reply { kind: ReplyKind::Error, code: code.as_bytes(), elements: 0 }, 1);
+                tally.count(&Reply { kind: ReplyKind::Error, code: code.as_bytes(), text: b"", elements: 0 }, 1);
             }
         }
         assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);

@@ -1,7 +1,7 @@
 //! Replies: their kinds, and the reader that skips over them.
 
-mod code;
 mod decimal;
+mod error_text;
 mod kind;
 mod malformed;
 mod nesting;

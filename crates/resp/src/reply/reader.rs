@@ -1,7 +1,7 @@
 //! The incremental reader.
 
-use super::code::ErrorCode;
 use super::decimal::Decimal;
+use super::error_text::ErrorText;
 use super::nesting::Nesting;
 use super::text::TextRule;
 use super::{MalformedReply, Reply, ReplyKind};
@@ -16,7 +16,7 @@ pub struct ReplyReader {
     /// Kind and elements of the top-level reply that is being read.
     kind: ReplyKind,
     elements: u64,
-    code: ErrorCode,
+    error: ErrorText,
 }
 
 /// What the next byte is part of.
@@ -26,7 +26,7 @@ enum State {
     Number { meaning: Meaning, number: Decimal },
     Text { rule: TextRule, seen: u64 },
     LineFeed(Next),
-    Body { remaining: u64, holds_code: bool },
+    Body { remaining: u64, holds_error: bool },
     BodyReturn,
     BodyFeed,
 }
@@ -44,7 +44,7 @@ enum Meaning {
 #[derive(Debug, Clone, Copy)]
 enum Next {
     Done,
-    Body { length: u64, holds_code: bool },
+    Body { length: u64, holds_error: bool },
     Values { count: u64, is_attribute: bool },
 }
 
@@ -58,8 +58,8 @@ impl ReplyReader {
     /// A reader at the start of a stream.
     #[must_use]
     pub const fn new() -> Self {
-        let (nesting, code) = (Nesting::new(), ErrorCode::new());
-        Self { state: State::Marker, nesting, kind: ReplyKind::Nil, elements: 0, code }
+        let (nesting, error) = (Nesting::new(), ErrorText::new());
+        Self { state: State::Marker, nesting, kind: ReplyKind::Nil, elements: 0, error }
     }
 
     /// Takes bytes off the front of `input` up to the end of the next top-level reply, and returns that reply; none
@@ -74,8 +74,8 @@ impl ReplyReader {
                     *input = self.read_text(rule, seen, input)?;
                     false
                 }
-                State::Body { remaining, holds_code } => {
-                    *input = self.skip_body(remaining, holds_code, input);
+                State::Body { remaining, holds_error } => {
+                    *input = self.skip_body(remaining, holds_error, input);
                     false
                 }
                 _ => {
@@ -84,11 +84,17 @@ impl ReplyReader {
                 }
             };
             if is_complete {
-                let code = if self.kind == ReplyKind::Error { self.code.as_bytes() } else { b"" };
-                return Ok(Some(Reply { kind: self.kind, code, elements: self.elements }));
+                return Ok(Some(self.reply()));
             }
         }
         Ok(None)
+    }
+
+    /// The complete reply.
+    fn reply(&self) -> Reply<'_> {
+        let (code, text): (&[u8], &[u8]) =
+            if self.kind == ReplyKind::Error { (self.error.code(), self.error.as_bytes()) } else { (b"", b"") };
+        Reply { kind: self.kind, code, text, elements: self.elements }
     }
 
     /// Takes one byte that stands for itself; returns whether it completes a top-level reply.
@@ -145,7 +151,7 @@ impl ReplyReader {
         if self.nesting.is_empty() {
             self.kind = kind;
             self.elements = elements;
-            self.code.clear();
+            self.error.clear();
         }
     }
 
@@ -155,7 +161,7 @@ impl ReplyReader {
             (Meaning::Value, _) => Ok(Next::Done),
             (Meaning::BodyLength(kind), Ok(length)) => {
                 self.note(kind, 0);
-                Ok(Next::Body { length, holds_code: kind == ReplyKind::Error && self.nesting.is_empty() })
+                Ok(Next::Body { length, holds_error: kind == ReplyKind::Error && self.nesting.is_empty() })
             }
             (Meaning::Elements(kind), Ok(count)) => {
                 self.note(kind, count);
@@ -179,7 +185,7 @@ impl ReplyReader {
         self.state = State::Marker;
         match next {
             Next::Body { length: 0, .. } => self.state = State::BodyReturn,
-            Next::Body { length, holds_code } => self.state = State::Body { remaining: length, holds_code },
+            Next::Body { length, holds_error } => self.state = State::Body { remaining: length, holds_error },
             Next::Values { count: 0, is_attribute: true } => {}
             Next::Done | Next::Values { count: 0, .. } => return Ok(self.finish_value()),
             Next::Values { count, is_attribute } => self.nesting.open(count, is_attribute)?,
@@ -203,7 +209,7 @@ impl ReplyReader {
         let text = &input[..end.unwrap_or(input.len())];
         rule.check(text, seen)?;
         if rule == TextRule::Error && self.nesting.is_empty() {
-            self.code.extend(text);
+            self.error.extend(text);
         }
         let seen = seen.saturating_add(text.len() as u64);
         let Some(end) = end else {
@@ -216,14 +222,14 @@ impl ReplyReader {
     }
 
     /// Passes over body bytes; returns what is left.
-    fn skip_body<'input>(&mut self, remaining: u64, holds_code: bool, input: &'input [u8]) -> &'input [u8] {
+    fn skip_body<'input>(&mut self, remaining: u64, holds_error: bool, input: &'input [u8]) -> &'input [u8] {
         let length = usize::try_from(remaining).unwrap_or(usize::MAX).min(input.len());
         let (body, rest) = input.split_at(length);
-        if holds_code {
-            self.code.extend(body);
+        if holds_error {
+            self.error.extend(body);
         }
         let remaining = remaining - length as u64;
-        self.state = if remaining == 0 { State::BodyReturn } else { State::Body { remaining, holds_code } };
+        self.state = if remaining == 0 { State::BodyReturn } else { State::Body { remaining, holds_error } };
         rest
     }
 }
