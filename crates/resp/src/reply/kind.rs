@@ -88,6 +88,9 @@ pub struct Reply<'reader> {
     pub text: &'reader [u8],
     /// Elements of an aggregate (pairs of a map); 0 for other kinds.
     pub elements: u64,
+    /// The first element of an aggregate (the first key of a map) if that is a bulk string of at most 20 bytes, or an
+    /// integer, then in decimal; otherwise empty. The cursor of `SCAN` is one.
+    pub first: &'reader [u8],
 }
 
 impl Reply<'_> {

@@ -1,7 +1,7 @@
 //! Replies: their kinds, and the reader that skips over them.
 
 mod decimal;
-mod error_text;
+mod kept;
 mod kind;
 mod malformed;
 mod nesting;

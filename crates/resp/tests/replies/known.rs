@@ -53,16 +53,39 @@ fn errors_carry_their_code_and_text() {
 
 #[test]
 fn aggregates_carry_their_elements() {
-    assert_eq!(read_one("*0\r\n"), Seen::aggregate(ReplyKind::Array, 0));
-    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), Seen::aggregate(ReplyKind::Array, 2));
-    assert_eq!(read_one("%1\r\n+a\r\n~2\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Map, 1));
-    assert_eq!(read_one("~1\r\n_\r\n"), Seen::aggregate(ReplyKind::Set, 1));
+    assert_eq!(read_one("*0\r\n"), Seen::aggregate(ReplyKind::Array, 0, b""));
+    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), Seen::aggregate(ReplyKind::Array, 2, b""));
+    assert_eq!(read_one("%1\r\n+a\r\n~2\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Map, 1, b""));
+    assert_eq!(read_one("~1\r\n_\r\n"), Seen::aggregate(ReplyKind::Set, 1, b""));
+}
+
+#[test]
+fn aggregates_carry_their_first_element_if_it_is_short() {
+    let first = |bytes: &str| String::from_utf8(read_one(bytes).first).expect("text");
+    assert_eq!(first("*2\r\n$20\r\n18446744073709551615\r\n*1\r\n$1\r\nk\r\n"), "18446744073709551615");
+    assert_eq!(first("*1\r\n$21\r\n184467440737095516150\r\n"), "");
+    assert_eq!(first("*2\r\n:-9223372036854775808\r\n:1\r\n"), "-9223372036854775808");
+    assert_eq!(first("*1\r\n:+07\r\n"), "7");
+    assert_eq!(first("%1\r\n$1\r\na\r\n$1\r\nb\r\n"), "a");
+    assert_eq!(first(">2\r\n$1\r\na\r\n$1\r\nb\r\n"), "a");
+    for other in ["$0\r\n\r\n", "$-1\r\n", "+1\r\n", "-1\r\n", "!1\r\n1\r\n", "*1\r\n:1\r\n", "=1\r\n1\r\n"] {
+        assert_eq!(first(&format!("*2\r\n{other}$1\r\nx\r\n")), "", "{other:?}");
+    }
+}
+
+#[test]
+fn an_attribute_holds_no_first_element() {
+    let attribute = "|2\r\n$1\r\na\r\n:1\r\n$1\r\nb\r\n*1\r\n:2\r\n";
+    let array = Seen::aggregate(ReplyKind::Array, 2, b"0");
+    assert_eq!(read_one(&format!("{attribute}*2\r\n{attribute}$1\r\n0\r\n{attribute}:3\r\n")), array);
+    assert_eq!(read_one(&format!("{attribute}*0\r\n")), Seen::aggregate(ReplyKind::Array, 0, b""));
+    assert_eq!(read_one(&format!("{attribute}:3\r\n")), Seen::plain(ReplyKind::Integer));
 }
 
 #[test]
 fn an_error_does_not_leak_into_the_next_reply() {
     let seen = read(&[b"-ERR x\r\n*1\r\n-OOM y\r\n-MOVED 1 h:1\r\n"]).expect("replies");
-    let array = Seen::aggregate(ReplyKind::Array, 1);
+    let array = Seen::aggregate(ReplyKind::Array, 1, b"");
     assert_eq!(seen, [Seen::error(b"ERR x"), array, Seen::error(b"MOVED 1 h:1")]);
 }
 
@@ -71,7 +94,7 @@ fn attributes_precede_a_reply_and_pushes_stand_alone() {
     let seen = read(&[b"|1\r\n+ttl\r\n:10\r\n|0\r\n$1\r\nx\r\n>2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n:7\r\n"]);
     let kinds: Vec<ReplyKind> = seen.expect("replies").iter().map(|seen| seen.kind).collect();
     assert_eq!(kinds, [ReplyKind::Bulk, ReplyKind::Push, ReplyKind::Integer]);
-    assert_eq!(read_one("*2\r\n|1\r\n+a\r\n+b\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Array, 2));
+    assert_eq!(read_one("*2\r\n|1\r\n+a\r\n+b\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Array, 2, b"1"));
     assert_eq!(read(&[b"|1\r\n+a\r\n+b\r\n"]), Ok(Vec::new()), "an attribute alone is no reply");
 }
 

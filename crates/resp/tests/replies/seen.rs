@@ -9,12 +9,13 @@ pub struct Seen {
     pub code: Vec<u8>,
     pub text: Vec<u8>,
     pub elements: u64,
+    pub first: Vec<u8>,
 }
 
 impl Seen {
     /// A reply of which nothing else is told.
     pub fn plain(kind: ReplyKind) -> Self {
-        Self { kind, code: Vec::new(), text: Vec::new(), elements: 0 }
+        Self { kind, code: Vec::new(), text: Vec::new(), elements: 0, first: Vec::new() }
     }
 
     pub fn error(text: &[u8]) -> Self {
@@ -23,15 +24,15 @@ impl Seen {
         Self { code: cut(code, 64), text: cut(text, 192), ..Self::plain(ReplyKind::Error) }
     }
 
-    pub fn aggregate(kind: ReplyKind, elements: u64) -> Self {
-        Self { elements, ..Self::plain(kind) }
+    pub fn aggregate(kind: ReplyKind, elements: u64, first: &[u8]) -> Self {
+        Self { elements, first: first.to_vec(), ..Self::plain(kind) }
     }
 }
 
 impl From<Reply<'_>> for Seen {
     fn from(reply: Reply<'_>) -> Self {
-        let Reply { kind, code, text, elements } = reply;
-        Self { kind, code: code.to_vec(), text: text.to_vec(), elements }
+        let Reply { kind, code, text, elements, first } = reply;
+        Self { kind, code: code.to_vec(), text: text.to_vec(), elements, first: first.to_vec() }
     }
 }
 

@@ -11,19 +11,26 @@ use crate::seen::Seen;
 pub struct Valid {
     pub bytes: Vec<u8>,
     pub seen: Seen,
+    /// What an aggregate tells of it when it is the first element.
+    as_first: Vec<u8>,
 }
 
 fn scalar() -> impl Strategy<Value = Valid> {
-    let plain = |bytes: String, kind| Valid { bytes: bytes.into_bytes(), seen: Seen::plain(kind) };
+    let plain =
+        |bytes: String, kind| Valid { bytes: bytes.into_bytes(), seen: Seen::plain(kind), as_first: Vec::new() };
     let bulk = |marker: char, kind| {
         vec(any::<u8>(), 0..40).prop_map(move |body| {
             let bytes = [format!("{marker}{}\r\n", body.len()).as_bytes(), &body, b"\r\n"].concat();
-            Valid { bytes, seen: Seen::plain(kind) }
+            let as_first = if kind == ReplyKind::Bulk && body.len() <= 20 { body } else { Vec::new() };
+            Valid { bytes, seen: Seen::plain(kind), as_first }
         })
     };
     prop_oneof![
         "[^\r\n]{0,20}".prop_map(move |text| plain(format!("+{text}\r\n"), ReplyKind::Status)),
-        any::<i64>().prop_map(move |value| plain(format!(":{value}\r\n"), ReplyKind::Integer)),
+        any::<i64>().prop_map(move |value| {
+            let as_first = value.to_string().into_bytes();
+            Valid { as_first, ..plain(format!(":{value}\r\n"), ReplyKind::Integer) }
+        }),
         any::<f64>().prop_map(move |value| plain(format!(",{value}\r\n"), ReplyKind::Double)),
         any::<bool>()
             .prop_map(move |value| plain(format!("#{}\r\n", if value { 't' } else { 'f' }), ReplyKind::Boolean)),
@@ -35,7 +42,7 @@ fn scalar() -> impl Strategy<Value = Valid> {
         ("[A-Z]{1,80}", "( [^\r\n]{0,20}| [a-z ]{0,300})?", any::<bool>()).prop_map(|(code, rest, long)| {
             let text = format!("{code}{rest}");
             let bytes = if long { format!("!{}\r\n{text}\r\n", text.len()) } else { format!("-{text}\r\n") };
-            Valid { bytes: bytes.into_bytes(), seen: Seen::error(text.as_bytes()) }
+            Valid { bytes: bytes.into_bytes(), seen: Seen::error(text.as_bytes()), as_first: Vec::new() }
         }),
     ]
 }
@@ -45,7 +52,8 @@ fn aggregate(marker: char, kind: ReplyKind, count: usize, values: &[Valid]) -> V
     for value in values {
         bytes.extend_from_slice(&value.bytes);
     }
-    Valid { bytes, seen: Seen::aggregate(kind, count as u64) }
+    let first = values.first().map_or(b"".as_slice(), |value| &value.as_first);
+    Valid { bytes, seen: Seen::aggregate(kind, count as u64, first), as_first: Vec::new() }
 }
 
 /// What may stand anywhere.
@@ -60,7 +68,7 @@ pub fn value() -> impl Strategy<Value = Valid> {
             }),
             (inner.clone(), inner.clone(), inner).prop_map(|(key, value, described)| {
                 let attribute = aggregate('|', ReplyKind::Map, 1, &[key, value]);
-                Valid { bytes: [attribute.bytes, described.bytes].concat(), seen: described.seen }
+                Valid { bytes: [attribute.bytes, described.bytes].concat(), ..described }
             }),
         ]
     })
