@@ -7,11 +7,13 @@
 //! * [`write_request`] encodes one request whose arguments are all known.
 //! * [`ReplyReader`] takes bytes as they arrive, cut anywhere, and says of each reply what kind it is, which error code
 //!   it carries and how many elements it has. Bodies are skipped, never copied or kept.
+//! * [`cluster::key_slot`] says which slot of a cluster a key belongs to.
 //!
 //! Nothing here reads or writes a socket, and no input makes it panic.
 
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 mod reply;
 mod request;
 mod template;
