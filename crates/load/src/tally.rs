@@ -262,7 +262,8 @@ mod tests {
         for number in 0..MAXIMUM_CODES + 10 {
             for _ in 0..2 {
                 let code = format!("E{number}");
-                tally.count(&Reply { kind: ReplyKind::Error, code: code.as_bytes(), elements: 0 }, 1);
+                let kind = ReplyKind::Error;
+                tally.count(&Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"" }, 1);
             }
         }
         assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);

@@ -6,16 +6,20 @@
 //!   bytes with holes where `__key__` and `__data__` stood. Writing a request copies bytes and prints numbers.
 //! * [`write_request`] encodes one request whose arguments are all known.
 //! * [`ReplyReader`] takes bytes as they arrive, cut anywhere, and says of each reply what kind it is, which error code
-//!   it carries and how many elements it has. Bodies are skipped, never copied or kept.
+//!   it carries and how many elements it has. Bodies are skipped, and none is kept but the beginning of an error and a
+//!   short first element.
+//! * [`parse_value`] takes apart the few replies that have to be looked into before the load begins.
+//! * [`cluster::key_slot`] says which slot of a cluster a key belongs to.
 //!
 //! Nothing here reads or writes a socket, and no input makes it panic.
 
 #![forbid(unsafe_code)]
 
+pub mod cluster;
 mod reply;
 mod request;
 mod template;
 
-pub use reply::{MAXIMUM_DEPTH, MalformedReply, Reply, ReplyKind, ReplyReader};
+pub use reply::{MAXIMUM_DEPTH, MalformedReply, Reply, ReplyKind, ReplyReader, Value, parse_value};
 pub use request::write_request;
 pub use template::{LineError, Template, TemplateError, Values, split_words};

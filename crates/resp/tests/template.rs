@@ -58,6 +58,32 @@ fn the_template_knows_its_name_and_holes() {
 }
 
 #[test]
+fn the_first_argument_with_a_key_is_told() {
+    let key = |line: &str| {
+        let template = Template::compile(line.as_bytes(), b"p-").expect("a template");
+        let mut output = b"earlier".to_vec();
+        let range = template.write(&mut Fixed { key: 99, data: b"value".to_vec() }, &mut output);
+        range.map(|range| String::from_utf8(output[range].to_vec()).expect("text"))
+    };
+    assert_eq!(key("GET __key__").as_deref(), Some("p-99"));
+    assert_eq!(key("EVAL __data__ 2 {a__key__}b:__key__ x__key__").as_deref(), Some("{ap-99}b:__key__"));
+    assert_eq!(key("SET fixed __data__"), None);
+}
+
+#[test]
+fn a_constant_first_argument_is_told() {
+    let first = |line: &str| {
+        let template = Template::compile(line.as_bytes(), b"p-").expect("a template");
+        template.first_argument().map(<[u8]>::to_vec)
+    };
+    assert_eq!(first("LPUSH 'a list' __data__ __key__"), Some(b"a list".to_vec()));
+    assert_eq!(first("GET ''"), Some(Vec::new()));
+    for line in ["PING", "GET __key__ x", "GET x__key__", "SET __data__ k"] {
+        assert_eq!(first(line), None, "{line:?}");
+    }
+}
+
+#[test]
 fn misplaced_placeholders_are_refused() {
     let error = |line: &str| Template::compile(line.as_bytes(), b"").expect_err("no template");
     assert_eq!(error("  "), TemplateError::Empty);
@@ -72,8 +98,13 @@ proptest! {
     fn any_key_and_affix_give_the_plain_encoding(
         before in "[a-z{]{0,120}", after in "[a-z}]{0,120}", prefix in "[a-z-]{0,20}", key: u64, data in "[a-z]{0,300}",
     ) {
-        let emitted = emit(&format!("SET {before}__key__{after} __data__"), &prefix, key, &data);
-        prop_assert_eq!(emitted, request(&["SET", &format!("{before}{prefix}{key}{after}"), &data]));
+        let line = format!("SET {before}__key__{after} __data__");
+        let template = Template::compile(line.as_bytes(), prefix.as_bytes()).expect("a template");
+        let mut emitted = Vec::new();
+        let range = template.write(&mut Fixed { key, data: data.clone().into() }, &mut emitted).expect("a key");
+        let argument = format!("{before}{prefix}{key}{after}");
+        prop_assert_eq!(&emitted[range], argument.as_bytes());
+        prop_assert_eq!(emitted, request(&["SET", &argument, &data]));
     }
 
     #[test]

@@ -83,8 +83,14 @@ pub struct Reply<'reader> {
     pub kind: ReplyKind,
     /// The first word of an error, for example `WRONGTYPE`, cut after 64 bytes; empty for other kinds.
     pub code: &'reader [u8],
+    /// The text of an error, code included, for example `MOVED 3999 127.0.0.1:6381`, cut after 192 bytes; empty for
+    /// other kinds.
+    pub text: &'reader [u8],
     /// Elements of an aggregate (pairs of a map); 0 for other kinds.
     pub elements: u64,
+    /// The first element of an aggregate (the first key of a map) if that is a bulk string of at most 20 bytes, or an
+    /// integer, then in decimal; otherwise empty. The cursor of `SCAN` is one.
+    pub first: &'reader [u8],
 }
 
 impl Reply<'_> {

@@ -13,17 +13,24 @@ pub(super) struct Nesting {
     /// Bit N says that level N is an attribute.
     attributes: u64,
     depth: usize,
+    /// Values that the outermost aggregate has in all; 0 for an attribute.
+    outermost: u64,
 }
 
 const _: () = assert!(MAXIMUM_DEPTH <= u64::BITS as usize, "one bit for each level");
 
 impl Nesting {
     pub(super) const fn new() -> Self {
-        Self { missing: [0; MAXIMUM_DEPTH], attributes: 0, depth: 0 }
+        Self { missing: [0; MAXIMUM_DEPTH], attributes: 0, depth: 0, outermost: 0 }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
         self.depth == 0
+    }
+
+    /// Whether the next value is the first one of a top-level aggregate.
+    pub(super) const fn is_at_first(&self) -> bool {
+        self.depth == 1 && self.missing[0] == self.outermost
     }
 
     /// Opens a level of `values` values, at least one.
@@ -32,6 +39,9 @@ impl Nesting {
         *missing = values;
         let bit = 1 << self.depth;
         self.attributes = if is_attribute { self.attributes | bit } else { self.attributes & !bit };
+        if self.depth == 0 {
+            self.outermost = if is_attribute { 0 } else { values };
+        }
         self.depth += 1;
         Ok(())
     }

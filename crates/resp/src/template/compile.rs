@@ -1,6 +1,7 @@
 //! From words to steps.
 
 use std::array;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -47,8 +48,11 @@ impl Template {
         }
         let mut compiler = Compiler::new(text(name).to_uppercase());
         write_header(b'*', words.len(), &mut compiler.literal);
-        for word in &words {
-            compiler.add_word(word, key_prefix)?;
+        for (index, word) in words.iter().enumerate() {
+            let constant = compiler.add_word(word, key_prefix)?;
+            if index == 1 {
+                compiler.template.first_argument = constant;
+            }
         }
         Ok(compiler.finish())
     }
@@ -62,11 +66,14 @@ struct Compiler {
 
 impl Compiler {
     fn new(command: String) -> Self {
-        let template = Template { bytes: Vec::new(), steps: Vec::new(), command, key_count: 0, data_count: 0 };
+        let (bytes, steps) = (Vec::new(), Vec::new());
+        let template = Template { bytes, steps, command, first_argument: None, key_count: 0, data_count: 0 };
         Self { template, literal: Vec::new() }
     }
 
-    fn add_word(&mut self, word: &[u8], key_prefix: &[u8]) -> Result<(), TemplateError> {
+    /// Returns where in the template's bytes the word will lie, unless something in it is drawn.
+    fn add_word(&mut self, word: &[u8], key_prefix: &[u8]) -> Result<Option<Range<usize>>, TemplateError> {
+        let mut constant = None;
         if word == DATA_PLACEHOLDER {
             self.literal.push(b'$');
             self.flush_literal();
@@ -83,23 +90,26 @@ impl Compiler {
             self.literal.extend_from_slice(after);
         } else {
             write_header(b'$', word.len(), &mut self.literal);
+            let start = self.template.bytes.len() + self.literal.len();
+            constant = Some(start..start + word.len());
             self.literal.extend_from_slice(word);
         }
         self.literal.extend_from_slice(b"\r\n");
-        Ok(())
+        Ok(constant)
     }
 
     fn add_key(&mut self, before: &[u8], after_length: usize) {
+        let before_length = before.len();
         let bytes = &mut self.template.bytes;
         let before = array::from_fn::<_, MAXIMUM_DIGITS, _>(|index| {
             let start = bytes.len();
-            let length = before.len() + index + 1 + after_length;
+            let length = before_length + index + 1 + after_length;
             bytes.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
             bytes.extend_from_slice(b"\r\n");
             bytes.extend_from_slice(before);
             start..bytes.len()
         });
-        self.template.steps.push(Step::Key(Box::new(KeyHole { before })));
+        self.template.steps.push(Step::Key(Box::new(KeyHole { before, before_length, after_length })));
         self.template.key_count += 1;
     }
 

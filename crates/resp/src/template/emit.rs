@@ -1,5 +1,7 @@
 //! From steps to bytes.
 
+use std::ops::Range;
+
 use super::{Step, Template};
 
 /// Where the holes of a template get their content from.
@@ -12,7 +14,10 @@ pub trait Values {
 
 impl Template {
     /// Appends one request to `output`. It allocates only when `output` must grow.
-    pub fn write(&self, values: &mut impl Values, output: &mut Vec<u8>) {
+    ///
+    /// Returns where in `output` the first argument with a key lies, prefix and affixes included.
+    pub fn write(&self, values: &mut impl Values, output: &mut Vec<u8>) -> Option<Range<usize>> {
+        let mut key = None;
         let mut number = itoa::Buffer::new();
         for step in &self.steps {
             match step {
@@ -21,7 +26,9 @@ impl Template {
                     let digits = number.format(values.next_key()).as_bytes();
                     let before = hole.before[digits.len() - 1].clone();
                     output.extend_from_slice(&self.bytes[before]);
+                    let start = output.len() - hole.before_length;
                     output.extend_from_slice(digits);
+                    key.get_or_insert(start..output.len() + hole.after_length);
                 }
                 Step::Data => {
                     let data = values.next_data();
@@ -31,5 +38,6 @@ impl Template {
                 }
             }
         }
+        key
     }
 }

@@ -20,6 +20,8 @@ pub struct Template {
     bytes: Vec<u8>,
     steps: Vec<Step>,
     command: String,
+    /// Where in `bytes` the second word lies, if it is constant.
+    first_argument: Option<Range<usize>>,
     key_count: usize,
     data_count: usize,
 }
@@ -39,6 +41,10 @@ enum Step {
 #[derive(Debug, Clone)]
 struct KeyHole {
     before: [Range<usize>; MAXIMUM_DIGITS],
+    /// Bytes of the argument before the id.
+    before_length: usize,
+    /// Bytes of the argument after the id.
+    after_length: usize,
 }
 
 impl Template {
@@ -46,6 +52,12 @@ impl Template {
     #[must_use]
     pub fn command(&self) -> &str {
         &self.command
+    }
+
+    /// The command's first argument, if there is one and nothing in it is drawn.
+    #[must_use]
+    pub fn first_argument(&self) -> Option<&[u8]> {
+        self.first_argument.clone().map(|range| &self.bytes[range])
     }
 
     /// Keys that one request draws.
