@@ -29,9 +29,8 @@ impl Outcome {
         for (number, thread) in self.threads.iter().enumerate() {
             let lag_ns = thread.lag.percentile_ns(99.0).unwrap_or(0);
             if is_long(lag_ns) {
-                let lag_ms = lag_ns as f64 / 1e6;
-                reasons
-                    .push(format!("thread {number} left replies unread for {lag_ms:.1} ms or more, 1 % of the times"));
+                let milliseconds = lag_ns as f64 / 1e6;
+                reasons.push(format!("thread {number} left replies unread for {milliseconds:.1} ms, 1 % of the times"));
             }
         }
         reasons

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::dialer::{Dialer, Node};
+use crate::cluster::discover;
+use crate::dialer::Dialer;
 use crate::requests::DataPool;
 use crate::tally::Tally;
-use crate::worker::{Flags, Worker};
+use crate::worker::{Flags, Targets, Worker};
 use crate::{LoadError, Outcome, Settings, Work, clock};
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
@@ -54,16 +55,21 @@ impl Crew {
         let data = DataPool::new(&settings);
         let (settings, stop) = (Arc::new(settings), Arc::new(AtomicBool::new(false)));
         let dialer = Arc::new(Dialer::new(&settings)?);
-        let nodes: Arc<[Node]> = [dialer.node(settings.server.endpoint.clone())?].into();
+        let targets = if settings.server.is_cluster {
+            Targets::Cluster(discover(&dialer)?)
+        } else {
+            Targets::One(dialer.node(settings.server.endpoint.clone())?)
+        };
+        let targets = Arc::new(targets);
         let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
         for thread in 0..settings.threads {
             let (orders, received_orders) = channel();
             let (sent_reports, reports) = channel();
-            let (dialer, nodes) = (Arc::clone(&dialer), Arc::clone(&nodes));
+            let (dialer, targets) = (Arc::clone(&dialer), Arc::clone(&targets));
             let (data, flags) = (data.clone(), Flags { stop: Arc::clone(&stop), interrupt: Arc::clone(interrupt) });
             let work = move || {
                 let _stop_when_lost = StopOnPanic(&flags.stop);
-                let worker = Worker::open(&dialer, &nodes, &data, thread, flags.clone());
+                let worker = Worker::open(&dialer, &targets, &data, thread, flags.clone());
                 serve(worker, &flags.stop, &received_orders, &sent_reports);
             };
             let spawned = Builder::new().name(format!("load-{thread}")).spawn(work).map_err(LoadError::Thread)?;

@@ -64,9 +64,10 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     }
     let mut summary = Vec::new();
     write_summary(&mut summary, settings, report, &runs).map_err(write_error)?;
-    match report.out_file.as_deref() {
+    let is_valid = runs.iter().all(|run| run.outcome.is_valid());
+    match report.out_file.as_deref().filter(|_| is_valid) {
         Some(path) => OutputFile::prepare(Path::new(path))?.finish(&summary)?,
-        None if report.json_out_file.as_deref() == Some("-") => {
+        None if report.json_out_file.as_deref() == Some("-") || !is_valid => {
             io::stderr().write_all(&summary).map_err(write_error)?
         }
         None => print(&summary)?,

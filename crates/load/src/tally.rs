@@ -115,6 +115,18 @@ impl Tally {
         }
     }
 
+    /// The tally of a node of a cluster. Nodes become known in any order: those before it may have none yet.
+    pub(crate) fn node(&mut self, index: usize, endpoint: &Endpoint) -> &mut CommandTally {
+        while self.nodes.len() <= index {
+            self.nodes.push(NodeTally { endpoint: endpoint.clone(), replies: CommandTally::default() });
+        }
+        let node = &mut self.nodes[index];
+        if node.endpoint != *endpoint {
+            node.endpoint.clone_from(endpoint);
+        }
+        &mut node.replies
+    }
+
     /// Counts one reply of `bytes`, read at `received_ns`.
     pub(crate) fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) {
         let service_ns = received_ns.saturating_sub(request.sent_ns);
@@ -182,7 +194,7 @@ impl CommandTally {
         if reply.kind == ReplyKind::Error {
             self.count_errors(&String::from_utf8_lossy(reply.code), 1);
             if self.first_error.is_none() {
-                self.first_error = Some(String::from_utf8_lossy(reply.code).into_owned());
+                self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
             }
         }
         self.latencies.record(latency_ns);
@@ -229,11 +241,6 @@ impl CommandTally {
     /// Replies of all kinds.
     pub(crate) fn requests(&self) -> u64 {
         self.kinds.iter().sum()
-    }
-
-    /// Requests that never got a reply.
-    pub(crate) const fn unanswered(&self) -> u64 {
-        self.disconnected + self.timed_out
     }
 
     pub(crate) fn succeeded(&self) -> u64 {

@@ -15,7 +15,8 @@ fn load(port: &str, arguments: &[&str]) -> Finished {
 fn expect_failure(finished: &Finished, code: i32, message: &str) {
     assert_eq!(finished.code, Some(code), "{}", finished.stderr);
     assert!(finished.stderr.contains(message), "{}", finished.stderr);
-    assert!(finished.stderr.lines().count() <= 2, "one message, not one for each connection: {}", finished.stderr);
+    let messages = finished.stderr.lines().filter(|line| line.starts_with("zerolap-load: ")).count();
+    assert!(messages <= 1, "one message, not one for each connection: {}", finished.stderr);
     assert_eq!(finished.stdout, "", "no numbers from a run that failed");
 }
 
@@ -102,7 +103,7 @@ fn credentials_are_sent_first_on_each_connection() {
 fn refused_or_unanswered_credentials_end_with_4() {
     let server = Scripted::answering("-WRONGPASS invalid username-password pair\r\n");
     let finished = load(&server.port(), &["-a", "top:secret"]);
-    expect_failure(&finished, 4, "refused the authentication: WRONGPASS invalid username-password pair");
+    expect_failure(&finished, 4, "refused AUTH: WRONGPASS invalid username-password pair");
     assert!(!finished.stderr.contains("secret"), "passwords stay out of messages");
     let server = Scripted::start(support::scripted::Peer::stay_silent);
     expect_failure(&load(&server.port(), &["-a", "x", "--reply-timeout", "0.5"]), 4, "unanswered for 0.5 s");
@@ -150,20 +151,31 @@ fn a_document_is_there_whole_or_not_at_all() {
     let path_text = path.display().to_string();
     let files = || std::fs::read_dir(&directory).expect("a directory").count();
 
-    let server = Scripted::start(|_| {});
-    assert_eq!(load(&server.port(), &["--json-out-file", &path_text]).code, Some(4));
-    assert_eq!(files(), 0);
+    let read = || -> serde_json::Value {
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a file")).expect("JSON")
+    };
+
+    let server = Scripted::start(|peer| _ = peer.request());
+    assert_eq!(load(&server.port(), &["--json-out-file", "/nonexistent/x"]).code, Some(3));
+    assert_eq!(load("1", &["--json-out-file", &path_text]).code, Some(4));
+    assert_eq!(files(), 0, "nothing was counted");
+    let refused = load(&server.port(), &["--json-out-file", &path_text, "--reply-timeout", "5"]);
+    assert_eq!(refused.code, Some(4));
+    let document = read();
+    assert_eq!(document.get("ALL STATS"), None, "no result of a run that failed");
+    assert!(document["lab"]["failure"].as_str().is_some_and(|failure| failure.contains("closed a connection")));
+    assert!(document["lab"]["connections"]["disconnects"].as_u64() >= Some(1));
+    assert!(document["lab"]["disconnected"].as_u64() >= Some(1));
     let server = Scripted::answering("+PONG\r\n");
     let finished = load(&server.port(), &["--json-out-file", &path_text, "-a", "bob:top-secret", "--cpus", "0"]);
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!(finished.stdout.contains("PING") && finished.stdout.contains("ops/s"), "{}", finished.stdout);
     assert_eq!(files(), 1);
-    let text = std::fs::read_to_string(&path).expect("a file");
-    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&document["schema"], &document["requests"]), (&"zerolap.load/1".into(), &400.into()));
+    let document = &read()["lab"];
+    assert_eq!((&document["schema"], &document["requests"]), (&"zerolap.load/2".into(), &400.into()));
     assert_eq!(document["settings"]["connections"], 4);
     assert_eq!(document["settings"]["cpus"], serde_json::json!([0]));
-    assert!(!text.contains("top-secret"));
+    assert!(!read().to_string().contains("top-secret"));
     std::fs::remove_dir_all(&directory).expect("removed");
 }
 

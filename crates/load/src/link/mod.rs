@@ -7,11 +7,11 @@ mod output;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use zerolap_resp::{Reply, ReplyReader};
+use zerolap_resp::{Reply, ReplyReader, write_request};
 
 use crate::dialer::{Dialer, Node};
 use crate::transport::Transport;
-use crate::{LoadError, clock};
+use crate::{Endpoint, LoadError, clock};
 pub(crate) use in_flight::{InFlight, Request};
 use opening::State;
 use output::Output;
@@ -32,6 +32,8 @@ pub(crate) struct Link {
     unfinished_bytes: u64,
     output: Output,
     in_flight: InFlight,
+    /// How often it was opened.
+    pub(crate) openings: u32,
     /// Tries in a row that did not lead to a connection.
     pub(crate) attempts: u32,
     /// How many of the newest requests under way are not written yet.
@@ -42,8 +44,6 @@ pub(crate) struct Link {
     pub(crate) waiting: VecDeque<(Request, Vec<u8>)>,
     /// Whether the event loop watches for room to write.
     pub(crate) watches_room: bool,
-    /// Whether it stands in the queue of those that can take what is due next.
-    pub(crate) is_queued: bool,
 }
 
 impl Link {
@@ -61,12 +61,12 @@ impl Link {
             unfinished_bytes: 0,
             output: Output::default(),
             in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster),
+            openings: 0,
             attempts: 0,
             unstamped: 0,
             allowance: 0,
             waiting: VecDeque::new(),
             watches_room: false,
-            is_queued: false,
         }
     }
 
@@ -77,10 +77,6 @@ impl Link {
     /// Whether the event loop has to tell when there is room to write.
     pub(crate) fn needs_room(&self) -> bool {
         !self.output.is_empty() || self.is_connecting() || self.transport.as_ref().is_some_and(Transport::has_unsent)
-    }
-
-    pub(crate) fn in_flight(&self) -> usize {
-        self.in_flight.length()
     }
 
     /// When the oldest request under way was sent.
@@ -110,19 +106,31 @@ impl Link {
         }
     }
 
+    /// Adds what makes a node answer the next request though it does not have its slot yet.
+    pub(crate) fn send_asking(&mut self) {
+        let start = self.output.bytes().len();
+        write_request(&[b"ASKING"], self.output.bytes_mut());
+        self.add(Request { is_asking: true, ..Request::default() }, start);
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.target.endpoint
+    }
+
     /// Stamps the requests that were added and writes once; returns how many bytes the system took, and shows each
     /// stamped request to `stamped`.
     pub(crate) fn flush(&mut self, mut stamped: impl FnMut(&Request)) -> Result<usize, LoadError> {
         if self.unstamped > 0 {
             let now_ns = clock::now_ns();
             for request in self.in_flight.newest(self.unstamped) {
+                // What is sent again, to another node, was sent before.
                 if request.sent_ns == 0 {
                     request.sent_ns = now_ns;
                     if request.due_ns == 0 {
                         request.due_ns = now_ns;
                     }
+                    stamped(request);
                 }
-                stamped(request);
             }
             self.unstamped = 0;
         }

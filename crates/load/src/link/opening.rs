@@ -110,6 +110,7 @@ impl Link {
         if matches!(self.state, State::SettingUp { replies: 0, .. }) && !is_handshaking {
             self.state = State::Open;
             self.attempts = 0;
+            self.openings += 1;
             self.allowance = self.dialer.settings.connecting.reconnect_interval.map_or(u64::MAX, Into::into);
         }
     }
@@ -136,7 +137,7 @@ impl Link {
                 if reply.kind == ReplyKind::Error {
                     let names = &self.dialer.setup.names;
                     let request = names.get(names.len() - replies).copied().unwrap_or_default();
-                    let reply = String::from_utf8_lossy(reply.code).into_owned();
+                    let reply = String::from_utf8_lossy(reply.text).into_owned();
                     return Err(LoadError::SetupRefused { endpoint: endpoint(), request, reply });
                 }
                 self.state = State::SettingUp { since_ns, replies: replies - 1 };

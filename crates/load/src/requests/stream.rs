@@ -1,8 +1,10 @@
 //! The endless sequence of requests of one connection.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use zerolap_resp::Values;
+use zerolap_resp::cluster::key_slot;
 
 use super::keys::KeySequence;
 use super::{Command, DataPool};
@@ -45,6 +47,20 @@ impl RequestStream {
 
     /// Appends the next request to `output`; returns the index of its command.
     pub(crate) fn write_next(&mut self, output: &mut Vec<u8>) -> usize {
+        self.write_next_with_key(output).0
+    }
+
+    /// For each command that draws no key, the slot of its first argument, which is its key for most commands.
+    pub(crate) fn fixed_slots(&self) -> Vec<Option<u16>> {
+        let slot = |command: &Command| {
+            let key = command.template.first_argument().unwrap_or_default();
+            (command.template.key_count() == 0).then(|| key_slot(key))
+        };
+        self.settings.commands.iter().map(slot).collect()
+    }
+
+    /// As [`Self::write_next`]; also returns where in `output` the first drawn key lies, if any is drawn.
+    pub(crate) fn write_next_with_key(&mut self, output: &mut Vec<u8>) -> (usize, Option<Range<usize>>) {
         let index = self.command;
         let mut draw = Draw {
             keys: &mut self.keys[index],
@@ -52,10 +68,10 @@ impl RequestStream {
             data: &self.data,
             data_random: &mut self.data_random,
         };
-        self.settings.commands[index].template.write(&mut draw, output);
+        let key = self.settings.commands[index].template.write(&mut draw, output);
         self.sent_in_turn += 1;
         self.skip_finished_turns();
-        index
+        (index, key)
     }
 
     /// Goes on to a command that is due. Settings hold at least one whose ratio is not 0.

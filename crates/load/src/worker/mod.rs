@@ -3,6 +3,7 @@
 mod opening;
 mod poller;
 mod receiving;
+mod routing;
 mod run;
 mod schedule;
 mod sending;
@@ -11,12 +12,14 @@ mod trouble;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::cluster::ClusterMap;
 use crate::dialer::{Dialer, Node};
 use crate::link::Link;
 use crate::requests::{DataPool, RequestStream};
 use crate::tally::Tally;
 use crate::{LoadError, Settings, cpus};
 use poller::Poller;
+use routing::Routes;
 use schedule::Schedule;
 
 /// Bytes read at once. Replies may be cut anywhere, so it limits nothing.
@@ -29,6 +32,8 @@ pub(crate) struct Worker {
     /// Index of the thread.
     thread: usize,
     clients: Vec<Client>,
+    /// Only in a cluster.
+    routes: Option<Routes>,
     /// The link of a client without a cluster has the client's index.
     links: Vec<Link>,
     poller: Poller,
@@ -54,18 +59,29 @@ pub(crate) struct Flags {
     pub(crate) interrupt: Arc<AtomicBool>,
 }
 
+/// Where connections lead to.
+#[derive(Debug, Clone)]
+pub(crate) enum Targets {
+    One(Node),
+    Cluster(ClusterMap),
+}
+
 /// Something that sends a sequence of requests.
 struct Client {
     stream: RequestStream,
     /// Requests still to be sent.
     remaining: u64,
+    /// Requests that have no reply yet; counted only in a cluster.
+    open: usize,
+    /// Whether it stands in the queue of those that can take what is due next.
+    is_queued: bool,
 }
 
 impl Worker {
     /// Pins the calling thread, and opens all connections of thread `thread`.
     pub(crate) fn open(
         dialer: &Arc<Dialer>,
-        nodes: &[Node],
+        targets: &Targets,
         data: &DataPool,
         thread: usize,
         flags: Flags,
@@ -74,13 +90,25 @@ impl Worker {
         if !settings.cpus.is_empty() {
             cpus::pin_thread(settings.cpus[thread % settings.cpus.len()])?;
         }
-        let client = |index| Client { stream: RequestStream::new(&settings, data, thread, index), remaining: 0 };
+        let client = |index| Client {
+            stream: RequestStream::new(&settings, data, thread, index),
+            remaining: 0,
+            open: 0,
+            is_queued: false,
+        };
         let clients: Vec<Client> = (0..settings.clients).map(client).collect();
-        let links = (0..settings.clients).map(|client| Link::new(dialer, client, 0, nodes[0].clone())).collect();
+        let (links, routes) = match targets {
+            Targets::One(node) => {
+                let link = |client| Link::new(dialer, client, 0, node.clone());
+                ((0..settings.clients).map(link).collect(), None)
+            }
+            Targets::Cluster(map) => (Vec::new(), Some(Routes::new(map.clone(), clients.len(), &clients[0].stream))),
+        };
         let mut worker = Self {
             dialer: Arc::clone(dialer),
             thread,
             clients,
+            routes,
             links,
             poller: Poller::new()?,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
@@ -92,6 +120,7 @@ impl Worker {
             closed_links: 0,
             settings,
         };
+        worker.add_primary_links();
         worker.open_links()?;
         Ok(worker)
     }

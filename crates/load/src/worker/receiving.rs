@@ -1,6 +1,7 @@
 //! What replies lead to.
 
 use super::Worker;
+use super::routing::{Redirected, redirect};
 use crate::{LoadError, clock};
 
 impl Worker {
@@ -9,7 +10,7 @@ impl Worker {
         if !self.links[index].is_open() {
             return self.go_on_opening(index);
         }
-        let received = self.receive_replies(index);
+        let received = if self.routes.is_some() { self.receive_routed(index) } else { self.receive_replies(index) };
         if let Err(error) = received {
             return self.give_up(index, error);
         }
@@ -41,13 +42,46 @@ impl Worker {
         Ok(())
     }
 
+    /// The same in a cluster: replies also count for their node, and redirections are followed.
+    fn receive_routed(&mut self, index: usize) -> Result<(), LoadError> {
+        let mut redirected = Vec::new();
+        let link = &mut self.links[index];
+        let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
+        while let Some(length) = link.read(&mut self.buffer)? {
+            let received_ns = clock::now_ns();
+            self.tally.bytes_received += length as u64;
+            self.tally.move_to(received_ns);
+            link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
+                None => self.tally.pushes += 1,
+                Some((request, _)) if request.is_asking => {}
+                Some((request, kept)) => match redirect(&request, reply, &endpoint) {
+                    Some(redirect) => {
+                        let bytes = kept.unwrap_or_default();
+                        redirected.push(Redirected { client, request, bytes, redirect });
+                    }
+                    None => {
+                        self.tally.count(request, reply, received_ns, bytes);
+                        let service_ns = received_ns.saturating_sub(request.sent_ns);
+                        self.tally.node(node, &endpoint).count(reply, service_ns);
+                        self.unanswered -= 1;
+                        self.clients[client].open -= 1;
+                    }
+                },
+            })?;
+            if !link.may_hold_more() {
+                break;
+            }
+        }
+        if redirected.is_empty() { Ok(()) } else { self.follow(redirected) }
+    }
+
     /// Puts the link's client among those that can take what is due next, if it can.
     pub(super) fn offer(&mut self, index: usize) {
-        let Some(schedule) = &mut self.schedule else { return };
-        let link = &mut self.links[index];
-        if !link.is_queued && link.room(schedule.is_whole) > 0 {
-            link.is_queued = true;
-            schedule.free.push_back(link.client);
+        let client = self.links[index].client;
+        let Some(is_whole) = self.schedule.as_ref().map(|schedule| schedule.is_whole) else { return };
+        if !self.clients[client].is_queued && self.room(client, is_whole) > 0 {
+            self.clients[client].is_queued = true;
+            self.schedule.iter_mut().for_each(|schedule| schedule.free.push_back(client));
         }
     }
 }

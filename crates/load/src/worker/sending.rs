@@ -10,7 +10,7 @@ impl Worker {
         let clients = self.clients.len();
         if let Some(schedule) = &mut self.schedule {
             schedule.free.extend(0..clients);
-            self.links.iter_mut().for_each(|link| link.is_queued = true);
+            self.clients.iter_mut().for_each(|client| client.is_queued = true);
             return Ok(());
         }
         (0..clients).try_for_each(|client| self.fill(client))
@@ -21,8 +21,12 @@ impl Worker {
         if !self.links[index].is_open() {
             return Ok(());
         }
+        let client = self.links[index].client;
         if self.schedule.is_none() {
-            return self.fill(self.links[index].client);
+            return self.fill(client);
+        }
+        if self.routes.is_some() {
+            return self.pump(client);
         }
         if self.links[index].needs_room() {
             self.flush(index)?;
@@ -32,6 +36,12 @@ impl Worker {
 
     /// Fills the pipelines of a client and writes once.
     fn fill(&mut self, client: usize) -> Result<(), LoadError> {
+        if self.routes.is_some() {
+            let room = self.most_open().saturating_sub(self.clients[client].open);
+            let count = usize::try_from(self.clients[client].remaining).unwrap_or(usize::MAX).min(room);
+            self.route(client, count, Request::default());
+            return self.pump(client);
+        }
         let room = self.links[client].room(self.settings.lockstep);
         self.add(client, room, Request::default());
         self.flush(client)
@@ -47,22 +57,40 @@ impl Worker {
                 schedule.is_held_up = true;
                 break;
             };
-            let room = self.links[client].room(schedule.is_whole);
+            let room = self.room(client, schedule.is_whole);
             if room == 0 || self.clients[client].remaining == 0 {
-                self.links[client].is_queued = false;
+                self.clients[client].is_queued = false;
                 continue;
             }
             let due_ns = schedule.take();
             let request = Request { due_ns, was_held_up, ..Request::default() };
-            self.add(client, if schedule.is_whole { room } else { 1 }, request);
+            let count = if schedule.is_whole { room } else { 1 };
+            if self.routes.is_some() {
+                self.route(client, count, request);
+            } else {
+                self.add(client, count, request);
+            }
             schedule.free.push_back(client);
             sent.push(client);
         }
         self.schedule = Some(schedule);
         for client in sent {
-            self.flush(client)?;
+            if self.routes.is_some() {
+                self.pump(client)?;
+            } else {
+                self.flush(client)?;
+            }
         }
         Ok(())
+    }
+
+    /// How many requests a client takes now; `whole` takes none before all replies are in.
+    pub(super) fn room(&self, client: usize, whole: bool) -> usize {
+        if self.routes.is_none() {
+            return self.links[client].room(whole);
+        }
+        let open = self.clients[client].open;
+        if whole && open > 0 { 0 } else { self.most_open().saturating_sub(open) }
     }
 
     /// Writes up to `count` requests of a client into the buffer of its link.

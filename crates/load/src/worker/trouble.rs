@@ -17,7 +17,7 @@ impl Worker {
         }
         if self.links[index].is_open() {
             self.closed_links -= 1;
-            self.tally.connections.reconnects += 1;
+            self.tally.connections.reconnects += u64::from(self.links[index].openings > 1);
             self.offer(index);
         }
         Ok(())
@@ -32,7 +32,11 @@ impl Worker {
             tally.connections.timeouts += u64::from(is_timeout);
             tally.connections.disconnects += u64::from(!is_timeout);
         }
+        let client = link.client;
         while let Some(request) = link.take_unanswered() {
+            if request.is_asking {
+                continue;
+            }
             let command = &mut tally.commands[request.command as usize];
             if is_timeout {
                 command.timed_out += 1;
@@ -40,6 +44,8 @@ impl Worker {
                 command.disconnected += 1;
             }
             self.unanswered -= 1;
+            let open = &mut self.clients[client].open;
+            *open = open.saturating_sub(1);
         }
         let Some(reconnecting) = self.settings.connecting.reconnect_on_error else { return Err(error) };
         link.attempts += 1;
@@ -67,16 +73,15 @@ impl Worker {
             if !link.is_closed() {
                 continue;
             }
-            if self.clients[link.client].remaining > 0 {
-                if link.may_start(now_ns) {
-                    self.reopen_link(index)?;
-                }
+            let is_needed = self.clients[link.client].remaining > 0 || !link.waiting.is_empty();
+            if is_needed && link.may_start(now_ns) {
+                self.reopen_link(index)?;
             }
         }
         Ok(())
     }
 
-    fn reopen_link(&mut self, index: usize) -> Result<(), LoadError> {
+    pub(super) fn reopen_link(&mut self, index: usize) -> Result<(), LoadError> {
         match self.start_link(index) {
             Ok(_) => Ok(()),
             Err(error) => self.give_up(index, error),

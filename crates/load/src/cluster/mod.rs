@@ -1,0 +1,65 @@
+//! Clusters: which node has which key.
+
+mod discover;
+mod redirect;
+
+pub(crate) use discover::discover;
+pub(crate) use redirect::Redirect;
+
+use zerolap_resp::cluster::key_slot;
+
+use crate::dialer::{Dialer, Node};
+use crate::{Endpoint, LoadError};
+
+/// Slots of a cluster, by its specification.
+pub(crate) const SLOTS: usize = 16_384;
+
+/// Which node has which slot, as far as is known.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterMap {
+    /// In the order they became known; never empty.
+    nodes: Vec<Node>,
+    /// Index of the node of each slot.
+    slots: Box<[u16]>,
+    /// Nodes that had slots at the beginning.
+    primaries: usize,
+}
+
+impl ClusterMap {
+    pub(crate) fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    pub(crate) const fn primaries(&self) -> usize {
+        self.primaries
+    }
+
+    /// Index of the node that has `slot`.
+    pub(crate) fn node_of_slot(&self, slot: u16) -> usize {
+        self.slots.get(usize::from(slot)).map_or(0, |&node| usize::from(node))
+    }
+
+    /// Index of the node that has `key`.
+    pub(crate) fn node_of_key(&self, key: &[u8]) -> usize {
+        self.node_of_slot(key_slot(key))
+    }
+
+    /// Notes that `slot` is on the node with this index from now on.
+    pub(crate) fn move_slot(&mut self, slot: u16, node: usize) {
+        if let (Some(place), Ok(node)) = (self.slots.get_mut(usize::from(slot)), u16::try_from(node)) {
+            *place = node;
+        }
+    }
+
+    /// Index of the node at `endpoint`, which may be new.
+    ///
+    /// # Errors
+    /// When its name has no address.
+    pub(crate) fn find_or_add(&mut self, endpoint: Endpoint, dialer: &Dialer) -> Result<usize, LoadError> {
+        if let Some(index) = self.nodes.iter().position(|node| node.endpoint == endpoint) {
+            return Ok(index);
+        }
+        self.nodes.push(dialer.node(endpoint)?);
+        Ok(self.nodes.len() - 1)
+    }
+}

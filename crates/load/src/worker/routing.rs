@@ -1,0 +1,158 @@
+//! In a cluster: each request goes to the node that has its key, and is sent again where that has changed.
+
+use zerolap_resp::Reply;
+
+use super::Worker;
+use crate::cluster::{ClusterMap, Redirect};
+use crate::link::{Link, Request};
+use crate::requests::RequestStream;
+use crate::{Endpoint, LoadError};
+
+/// Redirections after which an error is taken as the answer.
+const MOST_REDIRECTS: u16 = 16;
+
+/// What a thread knows of the cluster.
+pub(super) struct Routes {
+    map: ClusterMap,
+    /// For each client the index of its link to each node, as far as it has one.
+    links: Vec<Vec<Option<usize>>>,
+    /// For each command without a drawn key, the slot that it belongs to, as far as is known.
+    command_slots: Vec<Option<u16>>,
+}
+
+/// A request that another node has to answer.
+pub(super) struct Redirected {
+    pub(super) client: usize,
+    pub(super) request: Request,
+    pub(super) bytes: Vec<u8>,
+    pub(super) redirect: Redirect,
+}
+
+impl Routes {
+    pub(super) fn new(map: ClusterMap, clients: usize, stream: &RequestStream) -> Self {
+        Self { map, links: vec![Vec::new(); clients], command_slots: stream.fixed_slots() }
+    }
+}
+
+impl Worker {
+    /// Adds links from each client to each node that has slots.
+    pub(super) fn add_primary_links(&mut self) {
+        let primaries = self.routes.as_ref().map_or(0, |routes| routes.map.primaries());
+        for client in 0..self.clients.len() {
+            for node in 0..primaries {
+                self.link_to(client, node);
+            }
+        }
+    }
+
+    /// Index of a client's link to a node; it is added if there is none.
+    fn link_to(&mut self, client: usize, node: usize) -> usize {
+        let Some(routes) = &mut self.routes else { return client };
+        let links = &mut routes.links[client];
+        if links.len() <= node {
+            links.resize(node + 1, None);
+        }
+        *links[node].get_or_insert_with(|| {
+            let target = routes.map.node(node).clone();
+            self.links.push(Link::new(&self.dialer, client, node, target));
+            self.links.len() - 1
+        })
+    }
+
+    /// Requests that a client may have under way: as many as all its pipelines hold.
+    pub(super) fn most_open(&self) -> usize {
+        let nodes = self.routes.as_ref().map_or(1, |routes| routes.map.primaries());
+        self.settings.pipeline * nodes
+    }
+
+    /// Takes up to `count` requests from a client's stream and puts each before the link that it belongs to.
+    pub(super) fn route(&mut self, client: usize, count: usize, request: Request) {
+        for _ in 0..count {
+            let sender = &mut self.clients[client];
+            let mut bytes = Vec::new();
+            let (command, key) = sender.stream.write_next_with_key(&mut bytes);
+            let Some(routes) = &self.routes else { return };
+            let node = match (key, routes.command_slots[command]) {
+                (Some(key), _) => routes.map.node_of_key(&bytes[key]),
+                (None, slot) => routes.map.node_of_slot(slot.unwrap_or(0)),
+            };
+            sender.remaining -= 1;
+            sender.open += 1;
+            self.clients_with_more -= usize::from(sender.remaining == 0);
+            self.unanswered += 1;
+            self.tally.commands[command].bytes_sent += bytes.len() as u64;
+            let request = Request { command: u32::try_from(command).unwrap_or(u32::MAX), ..request };
+            let link = self.link_to(client, node);
+            self.links[link].waiting.push_back((request, bytes));
+        }
+    }
+
+    /// Sends what waits before a client's links, as far as there is room.
+    pub(super) fn pump(&mut self, client: usize) -> Result<(), LoadError> {
+        let links = self.routes.as_ref().map_or(0, |routes| routes.links[client].len());
+        for node in 0..links {
+            let link = self.routes.as_ref().and_then(|routes| routes.links[client][node]);
+            if let Some(link) = link {
+                self.pump_link(link)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pump_link(&mut self, index: usize) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        let mut room = link.room(false);
+        while room > 0
+            && let Some((request, bytes)) = link.waiting.pop_front()
+        {
+            if request.is_asking {
+                // It takes no room: the request that it is for follows at once.
+                link.send_asking();
+                room += 1;
+            } else {
+                let start = link.buffer().len();
+                link.buffer().extend_from_slice(&bytes);
+                link.add(request, start);
+            }
+            room -= 1;
+        }
+        if link.is_closed() && link.may_start(0) && !link.waiting.is_empty() {
+            self.closed_links += 1;
+            return self.reopen_link(index);
+        }
+        self.flush(index)
+    }
+
+    /// Follows redirections: the map is mended, and requests wait before the links to the right nodes.
+    pub(super) fn follow(&mut self, redirected: Vec<Redirected>) -> Result<(), LoadError> {
+        // The last one is put in front first, so that they keep their order.
+        for Redirected { client, mut request, bytes, redirect } in redirected.into_iter().rev() {
+            let Some(routes) = &mut self.routes else { return Ok(()) };
+            let node = routes.map.find_or_add(redirect.endpoint, &self.dialer)?;
+            let command = request.command as usize;
+            if redirect.is_ask {
+                self.tally.commands[command].asked += 1;
+            } else {
+                routes.map.move_slot(redirect.slot, node);
+                if let Some(slot) = &mut routes.command_slots[command] {
+                    *slot = redirect.slot;
+                }
+                self.tally.commands[command].moved += 1;
+            }
+            request.redirects += 1;
+            let link = self.link_to(client, node);
+            let waiting = &mut self.links[link].waiting;
+            waiting.push_front((request, bytes));
+            if redirect.is_ask {
+                waiting.push_front((Request { is_asking: true, ..Request::default() }, Vec::new()));
+            }
+            self.pump(client)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a reply asks for, if it can still be followed.
+pub(super) fn redirect(request: &Request, reply: &Reply<'_>, asked: &Endpoint) -> Option<Redirect> {
+    if request.redirects >= MOST_REDIRECTS { None } else { Redirect::read(reply, asked) }
+}
