@@ -65,6 +65,8 @@ pub use report_settings::ReportSettings;
 pub use requests::{Command, DataSettings, DataSizes, KeyPattern, KeyRange, KeySettings};
 pub use result::{Document, ResultRecord, SCHEMA};
 pub use run::Run;
-pub use settings::{Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls};
+pub use settings::{
+    Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
+};
 pub use summary::write_summary;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

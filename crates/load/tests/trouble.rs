@@ -111,10 +111,9 @@ fn refused_or_unanswered_credentials_end_with_4() {
 
 #[test]
 fn wrong_usage_ends_with_2() {
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["--nonsense"], "there is no argument --nonsense"),
         (&["-z"], "there is no argument -z"),
-        (&["stray"], "'stray' belongs to no argument"),
         (&["-c"], "missing argument for option '-c'"),
         (&["-c", "0"], "--clients"),
         (&["-n", "many"], "--requests"),
@@ -123,8 +122,6 @@ fn wrong_usage_ends_with_2() {
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
         (&["--key-minimum", "5", "--key-maximum", "4"], "--key-maximum must not be below"),
         (&["--command-ratio", "2"], "none stands before it"),
-        (&["--command", "GET __key__", "--command-key-pattern", "Z"], "not there yet"),
-        (&["--command", "GET __key__", "--ratio", "1:2"], "--command-ratio"),
         (&["--command", "SET k a__data__"], "__data__ must be a whole argument"),
         (&["--command", "GET \"k"], "never closed"),
         (&["--cpus", "x"], "--cpus"),

@@ -9,9 +9,22 @@ pub enum UsageError {
     /// No argument has this name.
     #[error("there is no argument {0}")]
     Unknown(String),
-    /// A word that belongs to no argument.
-    #[error("'{0}' belongs to no argument")]
-    Stray(String),
+    /// Several arguments begin like this.
+    #[error("{given} is short for more than one argument: {candidates}")]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// What it may stand for.
+        candidates: String,
+    },
+    /// `memtier_benchmark` has the argument, this program does not.
+    #[error("--{name} is an argument of memtier_benchmark that this program does not have; {instead}")]
+    OnlyMemtier {
+        /// The argument's name, without dashes.
+        name: &'static str,
+        /// What to do without it.
+        instead: &'static str,
+    },
     /// A value is missing or not expected.
     #[error("{0}")]
     Shape(String),

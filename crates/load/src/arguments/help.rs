@@ -1,18 +1,17 @@
 //! The help text, from the table.
 
-use super::table::{ARGUMENTS, Argument, Section};
+use super::table::{Action, Argument, SECTIONS, refused};
 
 const INTRODUCTION: &str = "\
 zerolap-load: sends commands to a server that speaks the Redis protocol, and measures the replies
 
 Usage: zerolap-load [ARGUMENT...]
+
+Arguments are those of memtier_benchmark and some more. Long names may be cut short while they are clear; of a value
+given twice the last one counts. An argument that changes nothing is told as a warning, a contradiction is an error.
 ";
 
-const CONCLUSION: &str = r#"
-Other:
-      --help                     this text (-h is the host)
-  -v, --version                  the program's version
-
+const EXAMPLES: &str = r#"
 Examples:
   Write each key from 1 to 1000000 once, over 20 connections:
     zerolap-load -t 2 -c 10 -n allkeys --pipeline 50 --key-minimum 1 --key-maximum 1000000 \
@@ -22,6 +21,16 @@ Examples:
       --command "GET __key__" --json-out-file result.json
   Two commands, the second three times as often:
     zerolap-load --command "LPUSH l:__key__ __data__" --command "LRANGE l:__key__ 0 9" --command-ratio 3
+  Requests that are due at random, 50000 a second, however long the server takes; the first 5 seconds do not count:
+    zerolap-load -t 2 -c 50 --rate 50000 --arrivals poisson --warm-up 5 --test-time 60 --command "GET __key__"
+  Values of 100 to 2000 random bytes, most reads of few keys:
+    zerolap-load --prefill --ratio 1:20 --key-maximum 100000 --key-pattern R:Z --data-size-range 100-2000 -R
+  Encrypted, with user and password:
+    zerolap-load -u rediss://bob:secret@db.example:6380 --cacert authority.pem --command "PING"
+  A cluster, known by one of its nodes:
+    zerolap-load -s 10.0.0.1 -p 7000 --cluster-mode --ratio 1:1
+  The same keys and amounts as memtier_benchmark with these arguments:
+    zerolap-load --compat -n allkeys --ratio 1:0 --key-pattern P:P --key-minimum 1 --key-maximum 1000000
   Step by step, driven by another program:
     echo '{"do":"slice","requests":1000}' | zerolap-load -t 1 -c 1 --control --command "PING"
 
@@ -39,13 +48,16 @@ pub(super) fn version() -> String {
 
 pub(super) fn text() -> String {
     let mut text = INTRODUCTION.to_owned();
-    for (section, title) in Section::ALL {
-        text.extend(["\n", title, ":\n"]);
-        for argument in ARGUMENTS.iter().filter(|argument| argument.section == section) {
+    for section in &SECTIONS {
+        text.extend(["\n", section.title, ":\n"]);
+        for argument in section.arguments {
             push_argument(&mut text, argument);
         }
     }
-    text + CONCLUSION
+    text.push_str("\nNot here, though memtier_benchmark has them:\n");
+    let names: Vec<String> = refused().iter().map(|argument| format!("--{}", argument.long[0])).collect();
+    push_wrapped(&mut text, "", &names.join(", "), 2);
+    text + EXAMPLES
 }
 
 fn push_argument(text: &mut String, argument: &Argument) {
@@ -53,19 +65,54 @@ fn push_argument(text: &mut String, argument: &Argument) {
     let long = argument.long.iter().map(|name| format!("--{name}"));
     let names = short.chain(long).collect::<Vec<String>>().join(", ");
     let margin = if argument.short.is_empty() { "      " } else { "  " };
-    let mut line = format!("{margin}{names} {}", argument.value.unwrap_or_default()).trim_end().to_owned();
+    let value = if let Action::Value { called, .. } = argument.action { called } else { "" };
+    let mut line = format!("{margin}{names} {value}").trim_end().to_owned();
     if line.len() >= INDENT {
         text.extend([&line, "\n"]);
         line.clear();
     }
-    line = format!("{line:INDENT$}");
-    for word in argument.help.split(' ') {
+    push_wrapped(text, &line, argument.help, INDENT);
+}
+
+/// Appends `words` after `start`, each line from column `indent` on.
+fn push_wrapped(text: &mut String, start: &str, words: &str, indent: usize) {
+    let mut line = format!("{start:indent$}");
+    for word in words.split(' ') {
         if line.len() + word.len() > WIDTH {
             text.extend([line.trim_end(), "\n"]);
-            line = " ".repeat(INDENT);
+            line = " ".repeat(indent);
         }
         line.push_str(word);
         line.push(' ');
     }
     text.extend([line.trim_end(), "\n"]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Invocation, parse};
+    use super::{WIDTH, text};
+
+    #[test]
+    fn lines_fit() {
+        for line in text().lines().filter(|line| !line.trim_start().starts_with("echo")) {
+            assert!(line.len() <= WIDTH + 10, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_understood_without_a_warning() {
+        let text = text().replace("\\\n", " ");
+        let examples: Vec<&str> =
+            text.lines().filter_map(|line| line.split_once("    zerolap-load ")).map(|(_, rest)| rest).collect();
+        assert_eq!(examples.len(), 8);
+        for example in examples {
+            let words = zerolap_resp::split_words(example.as_bytes()).expect("words");
+            let words = words.into_iter().map(|word| String::from_utf8(word).expect("UTF-8").into());
+            match parse(words) {
+                Ok(Invocation::Run(arguments)) => assert!(arguments.report.warnings.is_empty(), "{example}"),
+                other => panic!("{example}: {other:?}"),
+            }
+        }
+    }
 }

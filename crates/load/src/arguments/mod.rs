@@ -1,10 +1,16 @@
-//! The command line: memtier's names where it has them, read and explained by one table.
+//! The command line: that of `memtier_benchmark`, with some arguments more, read and explained by one table.
+//!
+//! Names, letters and the way they are read follow GNU `getopt_long`: arguments come in any order, long names may be
+//! cut short while they are clear, the last value given is the one that counts, and `--` ends the arguments. What is
+//! given without effect is told in [`ReportSettings::warnings`]; contradictions are errors.
 
 mod draft;
 mod error;
 mod help;
+mod names;
 mod table;
 mod values;
+mod warnings;
 
 use std::ffi::OsString;
 
@@ -14,7 +20,7 @@ pub use error::UsageError;
 
 use crate::{Plan, ReportSettings, Settings};
 use draft::Draft;
-use table::{ARGUMENTS, Argument};
+use table::{Action, Argument};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -51,24 +57,35 @@ pub enum Mode {
 /// When it asks for something that is not known, not possible, or contradicts itself.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, UsageError> {
     let mut parser = Parser::from_args(arguments);
+    // As with getopt_long: the value of `-n=5` is `=5`.
+    parser.set_short_equals(false);
     let mut draft = Draft::default();
     while let Some(given) = parser.next()? {
         let argument = match given {
-            Arg::Long("help") => return Ok(Invocation::Print(help::text())),
-            Arg::Short('v') | Arg::Long("version") => return Ok(Invocation::Print(help::version())),
-            Arg::Long(name) => find(|argument| argument.long.contains(&name), || format!("--{name}"))?,
-            Arg::Short(letter) => find(|argument| argument.short.contains(&letter), || format!("-{letter}"))?,
-            Arg::Value(value) => return Err(UsageError::Stray(value.to_string_lossy().into_owned())),
+            Arg::Long(name) => names::by_name(name)?,
+            Arg::Short(letter) => names::by_letter(letter)?,
+            Arg::Value(word) => {
+                draft.warnings.push(format!("{:?} belongs to no argument and is ignored", word.to_string_lossy()));
+                continue;
+            }
         };
-        let value = if argument.value.is_some() { parser.value()? } else { OsString::new() };
-        let bad_value =
-            |value: &str, reason| UsageError::BadValue { name: argument.long[0], value: value.to_owned(), reason };
-        let text = value.to_str().ok_or_else(|| bad_value(&value.to_string_lossy(), "not UTF-8".to_owned()))?;
-        (argument.apply)(&mut draft, text).map_err(|reason| bad_value(text, reason))?;
+        match argument.action {
+            Action::Switch(turn_on) => turn_on(&mut draft),
+            Action::Value { take, .. } => take_value(argument, take, &mut draft, &parser.value()?)?,
+            Action::Print(text) => return Ok(Invocation::Print(text())),
+            Action::Refuse => {
+                return Err(UsageError::OnlyMemtier { name: argument.long[0], instead: argument.help });
+            }
+        }
     }
     draft.finish().map(|arguments| Invocation::Run(Box::new(arguments)))
 }
 
-fn find(is_it: impl Fn(&Argument) -> bool, name: impl Fn() -> String) -> Result<&'static Argument, UsageError> {
-    ARGUMENTS.iter().find(|argument| is_it(argument)).ok_or_else(|| UsageError::Unknown(name()))
+fn take_value(argument: &Argument, take: table::Take, draft: &mut Draft, value: &OsString) -> Result<(), UsageError> {
+    let bad_value = |reason| {
+        let shown = if argument.is_secret { "(not shown)".into() } else { value.to_string_lossy() };
+        UsageError::BadValue { name: argument.long[0], value: shown.into_owned(), reason }
+    };
+    let text = value.to_str().ok_or_else(|| bad_value("not UTF-8".to_owned()))?;
+    take(draft, text).map_err(bad_value)
 }

@@ -70,6 +70,17 @@ pub struct Tls {
     pub skip_verify: bool,
     /// The name that is asked for, in place of the host.
     pub server_name: Option<String>,
+    /// Versions that are spoken; all that are built in if none.
+    pub versions: Vec<TlsVersion>,
+}
+
+/// Version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    V1_2,
+    /// TLS 1.3
+    V1_3,
 }
 
 /// What a connection authenticates with.

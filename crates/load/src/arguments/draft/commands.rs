@@ -1,0 +1,136 @@
+//! What is sent.
+
+use zerolap_resp::{Template, split_words};
+
+use super::keys::KeysDraft;
+use super::{UsageError, Warnings};
+use crate::{Command, KeyPattern, Scan};
+
+#[derive(Debug, Default)]
+pub(in crate::arguments) struct CommandsDraft {
+    pub(in crate::arguments) given: Vec<CommandDraft>,
+    pub(in crate::arguments) ratio: Option<(u64, u64)>,
+    pub(in crate::arguments) scan: bool,
+    pub(in crate::arguments) scan_maximum_iterations: Option<u64>,
+}
+
+/// One command, before its line is compiled.
+#[derive(Debug)]
+pub(in crate::arguments) struct CommandDraft {
+    pub(in crate::arguments) line: String,
+    pub(in crate::arguments) ratio: Option<u64>,
+    pub(in crate::arguments) pattern: Option<KeyPattern>,
+}
+
+impl CommandDraft {
+    pub(in crate::arguments) fn new(line: &str) -> Self {
+        Self { line: line.to_owned(), ratio: None, pattern: None }
+    }
+
+    fn compile(self, key_prefix: &str) -> Result<Command, UsageError> {
+        match Template::compile(self.line.as_bytes(), key_prefix.as_bytes()) {
+            Ok(template) => Ok(Command {
+                line: self.line,
+                template,
+                ratio: self.ratio.unwrap_or(1),
+                pattern: self.pattern.unwrap_or(KeyPattern::Random),
+            }),
+            Err(source) => Err(UsageError::Command { line: self.line, source }),
+        }
+    }
+}
+
+impl CommandsDraft {
+    /// The command that was given last.
+    pub(in crate::arguments) fn last(&mut self) -> Result<&mut CommandDraft, String> {
+        self.given.last_mut().ok_or_else(|| "it belongs to a --command, and none stands before it".to_owned())
+    }
+
+    /// How a SCAN goes on, if it does.
+    pub(super) fn scan(&self, warnings: &mut Warnings) -> Result<Option<Scan>, UsageError> {
+        if !self.scan {
+            let is_given = self.scan_maximum_iterations.is_some();
+            let reason = "--scan-incremental-iteration is not given";
+            warnings.without_effect(is_given, "--scan-incremental-max-iterations", reason);
+            return Ok(None);
+        }
+        let words = match self.given.as_slice() {
+            [command] => split_words(command.line.as_bytes()).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if words.len() < 2 || !words[0].eq_ignore_ascii_case(b"SCAN") {
+            return Err(UsageError::Conflict(
+                "--scan-incremental-iteration needs exactly one --command, a SCAN with a cursor such as \"SCAN 0\"",
+            ));
+        }
+        Ok(Some(Scan { maximum_iterations: self.scan_maximum_iterations.unwrap_or(0) }))
+    }
+
+    /// Compiles the commands; SET and GET if none was given, with the key patterns that are theirs.
+    pub(super) fn finish(
+        mut self,
+        keys: &KeysDraft,
+        data_offset: Option<u64>,
+        is_all_keys: bool,
+        warnings: &mut Warnings,
+    ) -> Result<Vec<Command>, UsageError> {
+        if self.given.is_empty() {
+            self.given = self.set_and_get(keys, data_offset.unwrap_or(0)).into();
+        } else {
+            self.adapt(keys, data_offset, warnings);
+        }
+        let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
+        let commands = self.given.into_iter().map(|command| command.compile(keys.prefix()));
+        let commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        if commands.iter().all(|command| command.ratio == 0) {
+            return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
+        }
+        for (command, is_given) in commands.iter().zip(given_patterns) {
+            // With allkeys the parallel pattern also says how many requests there are.
+            let acts = command.template.key_count() > 0 || (is_all_keys && command.pattern == KeyPattern::Parallel);
+            let argument = format!("--command-key-pattern of {}", command.template.command());
+            warnings.without_effect(is_given && !acts, &argument, "the command has no __key__");
+        }
+        Ok(commands)
+    }
+
+    fn set_and_get(&self, keys: &KeysDraft, data_offset: u64) -> [CommandDraft; 2] {
+        let (sets, gets) = self.ratio.unwrap_or((1, 10));
+        let (set_keys, get_keys) = keys.patterns.unwrap_or((KeyPattern::Random, KeyPattern::Random));
+        let lines = match data_offset {
+            0 => ["SET __key__ __data__".to_owned(), "GET __key__".to_owned()],
+            offset => [format!("SETRANGE __key__ {offset} __data__"), format!("GETRANGE __key__ {offset} -1")],
+        };
+        let [set, get] = lines;
+        [
+            CommandDraft { line: set, ratio: Some(sets), pattern: Some(set_keys) },
+            CommandDraft { line: get, ratio: Some(gets), pattern: Some(get_keys) },
+        ]
+    }
+
+    /// What is meant for SET and GET stands beside commands.
+    fn adapt(&mut self, keys: &KeysDraft, data_offset: Option<u64>, warnings: &mut Warnings) {
+        let for_default = "it is for SET and GET, and there is a --command";
+        warnings.without_effect(
+            self.ratio.is_some(),
+            "--ratio",
+            &format!("{for_default}; memtier_benchmark refuses the two together (exit code 2)"),
+        );
+        warnings.without_effect(data_offset.is_some(), "--data-offset", for_default);
+        if let [command] = self.given.as_slice() {
+            let is_given = command.ratio.is_some_and(|ratio| ratio > 1);
+            warnings.without_effect(is_given, "--command-ratio", "there is only one --command");
+        }
+        if let Some((pattern, _)) = keys.patterns {
+            warnings.push(format!(
+                "--key-pattern is for SET and GET, and there is a --command; memtier_benchmark refuses the two \
+                 together (exit code 2), here its first letter, {}, is used for each --command without a \
+                 --command-key-pattern",
+                pattern.letter()
+            ));
+            for command in &mut self.given {
+                command.pattern = command.pattern.or(Some(pattern));
+            }
+        }
+    }
+}

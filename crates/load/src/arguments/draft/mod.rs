@@ -1,0 +1,113 @@
+//! What was given so far, and what it comes to.
+
+mod amount;
+mod chance;
+mod commands;
+mod connections;
+mod data;
+mod keys;
+mod output;
+mod sent;
+mod server;
+mod tls;
+
+pub(super) use commands::CommandDraft;
+
+use super::warnings::Warnings;
+use super::{Arguments, Mode, UsageError};
+use crate::{Amount, Settings};
+use amount::AmountDraft;
+use chance::ChanceDraft;
+use commands::CommandsDraft;
+use connections::ConnectionsDraft;
+use data::DataDraft;
+use keys::KeysDraft;
+use output::OutputDraft;
+use sent::Sent;
+use server::ServerDraft;
+
+/// Values as given, by section of the table; none where not.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) server: ServerDraft,
+    pub(super) connections: ConnectionsDraft,
+    pub(super) amount: AmountDraft,
+    pub(super) commands: CommandsDraft,
+    pub(super) keys: KeysDraft,
+    pub(super) data: DataDraft,
+    pub(super) chance: ChanceDraft,
+    pub(super) output: OutputDraft,
+    pub(super) warnings: Warnings,
+}
+
+impl Draft {
+    /// Fills in what was not given, and looks for contradictions and for what has no effect.
+    pub(super) fn finish(self) -> Result<Arguments, UsageError> {
+        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings } = self;
+        let (threads, clients) = (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50));
+        let pipeline = connections.pipeline.unwrap_or(1);
+        let (lockstep, cpus) = (connections.lockstep, connections.cpus.clone());
+
+        let server = server.finish(&mut warnings)?;
+        let connecting = connections.finish(&mut warnings)?;
+        let mode = amount.finish(threads * clients, &mut warnings)?;
+        let scan = commands.scan(&mut warnings)?;
+        let commands = commands.finish(&keys, data.offset, is_all_keys(mode), &mut warnings)?;
+        let sent = Sent::new(&commands, mode);
+        let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
+        let data = data.finish(&sent, &mut warnings)?;
+        let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
+        let report = output.finish(mode, warnings);
+
+        let settings = Settings {
+            server,
+            connecting,
+            threads,
+            clients,
+            pipeline,
+            lockstep,
+            commands,
+            keys,
+            data,
+            seed,
+            one_stream,
+            policy,
+            scan,
+            cpus,
+            timeline: mode != Mode::Control,
+        };
+        if let Some(conflict) = conflict(&settings, mode) {
+            return Err(UsageError::Conflict(conflict));
+        }
+        Ok(Arguments { settings, mode, report })
+    }
+}
+
+/// Whether the keys say how much is sent.
+fn is_all_keys(mode: Mode) -> bool {
+    matches!(mode, Mode::Once(plan) if plan.work.amount == Amount::AllKeys)
+}
+
+/// What cannot be done together across sections, if anything.
+fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
+    let is_cluster = settings.server.is_cluster;
+    let conflicts = [
+        (
+            is_cluster && settings.connecting.reconnect_interval.is_some(),
+            "--cluster-mode and --reconnect-interval exclude each other",
+        ),
+        (
+            is_cluster && settings.scan.is_some(),
+            "--scan-incremental-iteration walks one node: leave out --cluster-mode",
+        ),
+        (
+            settings.scan.is_some() && settings.pipeline > 1,
+            "--scan-incremental-iteration waits for each cursor: leave out --pipeline",
+        ),
+        (
+            is_all_keys(mode) && settings.policy == crate::Policy::Memtier && settings.keys.range.size() == 1,
+            "with --compat, --requests allkeys leaves out the last key, and there is no other",
+        ),
+    ];
+    conflicts.into_iter().find_map(|(is_so, sentence)| is_so.then_some(sentence))
+}

@@ -1,0 +1,27 @@
+//! What requests are made of, as far as arguments act on it.
+
+use super::Mode;
+use crate::{Command, KeyPattern};
+
+/// What the commands that are sent draw.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) keys: bool,
+    pub(super) values: bool,
+    /// How keys are drawn.
+    pub(super) patterns: Vec<KeyPattern>,
+}
+
+impl Sent {
+    pub(super) fn new(commands: &[Command], mode: Mode) -> Self {
+        let is_prefilled = matches!(mode, Mode::Once(plan) if plan.prefill);
+        let sent = || commands.iter().filter(|command| command.ratio > 0);
+        let with_keys = sent().filter(|command| command.template.key_count() > 0);
+        let patterns: Vec<KeyPattern> = with_keys.map(|command| command.pattern).collect();
+        Self {
+            keys: is_prefilled || !patterns.is_empty(),
+            values: is_prefilled || sent().any(|command| command.template.data_count() > 0),
+            patterns,
+        }
+    }
+}

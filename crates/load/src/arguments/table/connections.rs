@@ -1,0 +1,106 @@
+//! How many connections, and what holds for each.
+
+use super::{Argument, put};
+use crate::arguments::values::{nonzero, number, patience, positive, seconds};
+use crate::cpus::parse_cpus;
+
+/// Limits that keep a typing error from exhausting the machine.
+const MOST_THREADS: usize = 1024;
+const MOST_CLIENTS: usize = 1_000_000;
+const MOST_IN_FLIGHT: usize = 1_000_000;
+/// More than an hour.
+const MOST_JITTER_MICROSECONDS: u64 = u32::MAX as u64;
+
+pub(super) static ARGUMENTS: &[Argument] = &[
+    Argument::value(&["threads"], &['t'], "NUMBER", "threads (default 4)", |draft, text| {
+        put(&mut draft.connections.threads, number(text, 1..=MOST_THREADS))
+    }),
+    Argument::value(&["clients"], &['c'], "NUMBER", "connections of each thread (default 50)", |draft, text| {
+        put(&mut draft.connections.clients, number(text, 1..=MOST_CLIENTS))
+    }),
+    Argument::value(
+        &["pipeline"],
+        &[],
+        "NUMBER",
+        "most requests in flight on a connection (default 1), refilled as replies arrive",
+        |draft, text| put(&mut draft.connections.pipeline, number(text, 1..=MOST_IN_FLIGHT)),
+    ),
+    Argument::switch(
+        &["lockstep"],
+        &[],
+        "send a whole pipeline in one write and wait for all its replies before the next",
+        |draft| draft.connections.lockstep = true,
+    )
+    .own(),
+    Argument::value(
+        &["cpus"],
+        &[],
+        "LIST",
+        "pin the threads to these processors in turn, such as 0,2,4-7",
+        |draft, text| {
+            draft.connections.cpus = parse_cpus(text)?;
+            Ok(())
+        },
+    )
+    .own(),
+    Argument::value(
+        &["connection-timeout", "connect-timeout"],
+        &[],
+        "SECONDS",
+        "longest wait for a connection (default 10; 0: no limit)",
+        |draft, text| put(&mut draft.connections.connect_timeout, patience(text)),
+    ),
+    Argument::value(
+        &["reply-timeout"],
+        &[],
+        "SECONDS",
+        "longest wait for a reply (default 30); a silent server ends the run with exit code 4",
+        |draft, text| put(&mut draft.connections.reply_timeout, seconds(text)),
+    )
+    .own(),
+    Argument::value(
+        &["thread-conn-start-min-jitter-micros"],
+        &[],
+        "NUMBER",
+        "shortest pause before each connection of a thread, in microseconds (default 0)",
+        |draft, text| {
+            put(&mut draft.connections.jitter_minimum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
+        },
+    ),
+    Argument::value(
+        &["thread-conn-start-max-jitter-micros"],
+        &[],
+        "NUMBER",
+        "longest such pause, in microseconds (default 0); each is drawn at random",
+        |draft, text| {
+            put(&mut draft.connections.jitter_maximum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
+        },
+    ),
+    Argument::value(
+        &["reconnect-interval"],
+        &[],
+        "NUMBER",
+        "make each connection anew after so many replies",
+        |draft, text| put(&mut draft.connections.reconnect_interval, nonzero(text)),
+    ),
+    Argument::switch(
+        &["reconnect-on-error"],
+        &[],
+        "make a connection that broke anew (default: it ends the run with exit code 4)",
+        |draft| draft.connections.reconnect_on_error = true,
+    ),
+    Argument::value(
+        &["max-reconnect-attempts"],
+        &[],
+        "NUMBER",
+        "most tries in a row for --reconnect-on-error (default 0: no limit)",
+        |draft, text| put(&mut draft.connections.maximum_attempts, number(text, 0..=u64::MAX)),
+    ),
+    Argument::value(
+        &["reconnect-backoff-factor"],
+        &[],
+        "NUMBER",
+        "by how much the pause between tries of --reconnect-on-error grows (default: no pause)",
+        |draft, text| put(&mut draft.connections.backoff_factor, positive(text)),
+    ),
+];
