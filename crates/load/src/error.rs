@@ -7,7 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
-use crate::Endpoint;
+use crate::{Endpoint, TlsError};
 
 /// The environment cannot do it.
 const EXIT_ENVIRONMENT: u8 = 3;
@@ -33,6 +33,9 @@ pub enum LoadError {
         /// What the system said.
         source: io::Error,
     },
+    /// The settings for TLS cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The server does not take the user or password.
     #[error("{endpoint} refused the authentication: {reply}")]
     AuthenticationRefused {
@@ -116,7 +119,9 @@ impl LoadError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) => EXIT_ENVIRONMENT,
+            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) | Self::Tls(_) => {
+                EXIT_ENVIRONMENT
+            }
             _ => EXIT_CONNECTION,
         }
     }

@@ -38,6 +38,8 @@ mod settings;
 mod socket;
 mod summary;
 mod tally;
+#[cfg_attr(not(test), expect(dead_code, reason = "connections do not speak TLS yet"))]
+mod tls;
 mod work;
 mod worker;
 
@@ -51,6 +53,9 @@ pub use plan::Plan;
 pub use report_settings::ReportSettings;
 pub use requests::{Command, DataSettings, DataSizes, KeyPattern, KeyRange, KeySettings};
 pub use result::{Document, ResultRecord, SCHEMA};
-pub use settings::{Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls};
+pub use settings::{
+    Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
+};
 pub use summary::write_summary;
+pub use tls::TlsError;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

@@ -4,7 +4,7 @@ mod connecting;
 mod server;
 
 pub use connecting::{Connecting, Reconnecting};
-pub use server::{Credentials, IpVersion, Protocol, Server, Tls};
+pub use server::{Credentials, IpVersion, Protocol, Server, Tls, TlsVersion};
 
 use crate::requests::{Command, DataSettings, KeySettings};
 use crate::{Amount, Work};

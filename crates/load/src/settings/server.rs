@@ -70,6 +70,17 @@ pub struct Tls {
     pub skip_verify: bool,
     /// The name that is asked for, in place of the host.
     pub server_name: Option<String>,
+    /// Versions that may be spoken; all if none is named.
+    pub versions: Vec<TlsVersion>,
+}
+
+/// Version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    Tls12,
+    /// TLS 1.3
+    Tls13,
 }
 
 /// What a connection authenticates with.
