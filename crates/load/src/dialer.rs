@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::address::{Address, resolve};
 use crate::setup::Setup;
 use crate::socket::Socket;
+use crate::tls::TlsConnector;
 use crate::transport::Transport;
 use crate::{Endpoint, LoadError, Settings};
 
@@ -13,6 +14,7 @@ use crate::{Endpoint, LoadError, Settings};
 pub(crate) struct Dialer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) setup: Setup,
+    tls: Option<TlsConnector>,
 }
 
 /// A server that can be connected to.
@@ -21,6 +23,7 @@ pub(crate) struct Node {
     pub(crate) endpoint: Endpoint,
     /// At least one.
     pub(crate) addresses: Arc<[Address]>,
+    tls: Option<TlsConnector>,
 }
 
 impl Dialer {
@@ -29,23 +32,29 @@ impl Dialer {
     /// # Errors
     /// When they cannot be read.
     pub(crate) fn new(settings: &Arc<Settings>) -> Result<Self, LoadError> {
-        Ok(Self { settings: Arc::clone(settings), setup: Setup::new(&settings.server) })
+        let server = &settings.server;
+        let tls = server.tls.as_ref().map(|tls| TlsConnector::new(tls, &server.endpoint)).transpose()?;
+        Ok(Self { settings: Arc::clone(settings), setup: Setup::new(server), tls })
     }
 
     /// Looks up a server.
     ///
     /// # Errors
-    /// When its name has no address.
+    /// When its name has no address, or no certificate can be for it.
     pub(crate) fn node(&self, endpoint: Endpoint) -> Result<Node, LoadError> {
         let addresses = resolve(&endpoint, self.settings.server.ip_version)?.into();
-        Ok(Node { endpoint, addresses })
+        let tls = self.tls.as_ref().map(|connector| connector.for_node(&endpoint)).transpose()?;
+        Ok(Node { endpoint, addresses, tls })
     }
+}
 
-    /// What speaks over a socket that has just connected.
+impl Node {
+    /// What speaks over a socket that connects to this node.
     ///
     /// # Errors
     /// When encryption cannot be set up.
     pub(crate) fn transport(&self, socket: Socket) -> Result<Transport, LoadError> {
-        Ok(Transport::new(socket))
+        let session = self.tls.as_ref().map(TlsConnector::session).transpose()?;
+        Ok(Transport::new(socket, session))
     }
 }

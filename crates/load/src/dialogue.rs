@@ -78,7 +78,7 @@ fn connect(dialer: &Dialer, node: &Node) -> Result<Transport, LoadError> {
             Ok(Some(socket))
         });
         match connected {
-            Ok(Some(socket)) => return dialer.transport(socket),
+            Ok(Some(socket)) => return node.transport(socket),
             Ok(None) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
             Err(error) => cause = error,
         }

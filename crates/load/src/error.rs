@@ -7,7 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
-use crate::Endpoint;
+use crate::{Endpoint, TlsError};
 
 /// The environment cannot do it.
 const EXIT_ENVIRONMENT: u8 = 3;
@@ -36,6 +36,9 @@ pub enum LoadError {
         /// What the system said.
         source: io::Error,
     },
+    /// The settings for TLS cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The server refuses what prepares a connection: the user or password, the protocol, the database.
     #[error("{endpoint} refused {request}: {reply}")]
     SetupRefused {
@@ -142,7 +145,9 @@ impl LoadError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) => EXIT_ENVIRONMENT,
+            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) | Self::Tls(_) => {
+                EXIT_ENVIRONMENT
+            }
             Self::Interrupted => EXIT_INTERRUPTED,
             _ => EXIT_CONNECTION,
         }

@@ -18,6 +18,7 @@ pub(crate) struct Health {
 }
 
 /// Totals of the calling thread at one moment.
+#[expect(clippy::struct_field_names, reason = "units stand in names")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     at_ns: u64,

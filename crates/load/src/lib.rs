@@ -48,6 +48,7 @@ mod socket;
 mod summary;
 mod tally;
 mod timeline;
+mod tls;
 mod transport;
 mod work;
 mod worker;
@@ -69,4 +70,5 @@ pub use settings::{
     Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
 };
 pub use summary::write_summary;
+pub use tls::TlsError;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

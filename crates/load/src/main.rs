@@ -41,18 +41,18 @@ fn run(arguments: Arguments) -> Result<(), ControlError> {
         warn(warning);
     }
     match mode {
-        Mode::Control => control(settings, &report),
+        Mode::Control => control(&settings, &report),
         Mode::Once(plan) => Ok(measure(&settings, &plan, &report)?),
     }
 }
 
-fn control(settings: Settings, report: &ReportSettings) -> Result<(), ControlError> {
+fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlError> {
     let file = prepare(report.json_out_file.as_deref())?;
     let started = SystemTime::now();
     let outcome = control::serve(settings.clone(), io::stdin().lock(), io::stdout())?;
     let plan = Plan::only(Work::unpaced(Amount::Total(outcome.requests())));
     let run = Run { started, phases: Vec::new(), outcome };
-    Ok(write_document(file, &settings, report, &plan, &[run])?)
+    Ok(write_document(file, settings, report, &plan, &[run])?)
 }
 
 /// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
@@ -68,7 +68,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     match report.out_file.as_deref().filter(|_| is_valid) {
         Some(path) => OutputFile::prepare(Path::new(path))?.finish(&summary)?,
         None if report.json_out_file.as_deref() == Some("-") || !is_valid => {
-            io::stderr().write_all(&summary).map_err(write_error)?
+            io::stderr().write_all(&summary).map_err(write_error)?;
         }
         None => print(&summary)?,
     }

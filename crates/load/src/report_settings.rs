@@ -1,6 +1,7 @@
 //! What is written down of a run, and where.
 
 /// Where results go, and how detailed they are.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSettings {
     /// Where to write the document: a file, or `-` for standard output.

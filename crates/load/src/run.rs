@@ -19,7 +19,9 @@ impl Run {
     /// All runs as if they had been one: counts are added, times too.
     pub(crate) fn merged(settings: &Settings, runs: &[Self]) -> Self {
         let mut outcome = Outcome::empty(settings.commands.len());
-        runs.iter().for_each(|run| outcome.append(&run.outcome));
+        for run in runs {
+            outcome.append(&run.outcome);
+        }
         let started = runs.first().map_or(SystemTime::UNIX_EPOCH, |run| run.started);
         Self { started, phases: Vec::new(), outcome }
     }

@@ -76,7 +76,10 @@ impl Link {
 
     /// Whether the event loop has to tell when there is room to write.
     pub(crate) fn needs_room(&self) -> bool {
-        !self.output.is_empty() || self.is_connecting() || self.transport.as_ref().is_some_and(Transport::has_unsent)
+        let Some(transport) = &self.transport else { return false };
+        // While both sides agree on how to encrypt, room to write does not help the requests that wait for the end.
+        let waits_for_room = !self.output.is_empty() && !transport.is_handshaking();
+        waits_for_room || transport.has_unsent() || self.is_connecting()
     }
 
     /// When the oldest request under way was sent.

@@ -58,7 +58,7 @@ impl Link {
         for (address, target) in self.target.addresses.iter().enumerate().skip(first) {
             match Socket::start(target) {
                 Ok(Some(socket)) => {
-                    self.transport = Some(self.dialer.transport(socket)?);
+                    self.transport = Some(self.target.transport(socket)?);
                     self.state = State::Connecting { since_ns, address };
                     return Ok(true);
                 }

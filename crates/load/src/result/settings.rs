@@ -6,6 +6,7 @@ use crate::Settings;
 
 /// The settings, without the password.
 #[derive(Debug, Clone, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(super) struct SettingsRecord {
     endpoint: String,
     user: Option<String>,

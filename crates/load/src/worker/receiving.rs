@@ -54,19 +54,17 @@ impl Worker {
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
                 None => self.tally.pushes += 1,
                 Some((request, _)) if request.is_asking => {}
-                Some((request, kept)) => match redirect(&request, reply, &endpoint) {
-                    Some(redirect) => {
+                Some((request, kept)) => {
+                    if let Some(redirect) = redirect(&request, reply, &endpoint) {
                         let bytes = kept.unwrap_or_default();
                         redirected.push(Redirected { client, request, bytes, redirect });
+                        return;
                     }
-                    None => {
-                        self.tally.count(request, reply, received_ns, bytes);
-                        let service_ns = received_ns.saturating_sub(request.sent_ns);
-                        self.tally.node(node, &endpoint).count(reply, service_ns);
-                        self.unanswered -= 1;
-                        self.clients[client].open -= 1;
-                    }
-                },
+                    self.tally.count(request, reply, received_ns, bytes);
+                    self.tally.node(node, &endpoint).count(reply, received_ns.saturating_sub(request.sent_ns));
+                    self.unanswered -= 1;
+                    self.clients[client].open -= 1;
+                }
             })?;
             if !link.may_hold_more() {
                 break;

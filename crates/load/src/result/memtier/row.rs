@@ -24,7 +24,7 @@ pub(super) struct RowContext<'run> {
 }
 
 /// One row. Latencies are in milliseconds, and those of all replies.
-pub(super) fn row(context: RowContext<'_>, tally: &CommandTally, time_series: Value) -> Value {
+pub(super) fn row(context: RowContext<'_>, tally: &CommandTally, time_series: &Value) -> Value {
     let outcome = context.outcome;
     let per_second = |count: u64| hundredths(outcome.per_second(count));
     let kilobytes = |bytes: u64| hundredths(outcome.per_second(bytes) / BYTES_PER_KB);

@@ -47,12 +47,12 @@ fn statistics(settings: &Settings, report: &ReportSettings, run: &Run) -> Value 
     let rows = rows(settings, report);
     for (name, commands) in &rows {
         let series = time_series(&outcome.timelines, commands, &report.percentiles);
-        statistics.insert(plural(name), row(context, &merged(outcome, commands), series));
+        statistics.insert(plural(name), row(context, &merged(outcome, commands), &series));
     }
     let all: Vec<usize> = (0..settings.commands.len()).collect();
     let series = time_series(&outcome.timelines, &all, &report.percentiles);
     let totals = RowContext { disconnects: outcome.connections.disconnects, ..context };
-    statistics.insert("Totals".to_owned(), row(totals, &outcome.total(), series));
+    statistics.insert("Totals".to_owned(), row(totals, &outcome.total(), &series));
     if !report.hide_histogram {
         for (name, commands) in &rows {
             statistics.insert(name.clone(), distribution(&merged(outcome, commands).latencies));
