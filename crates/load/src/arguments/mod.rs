@@ -8,6 +8,8 @@ mod draft;
 mod error;
 mod help;
 mod names;
+#[cfg(test)]
+mod properties;
 mod table;
 mod values;
 mod warnings;

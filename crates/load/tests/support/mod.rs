@@ -1,10 +1,11 @@
-//! What the tests share: the program, a scripted server, a real one.
+//! What the tests share: the program, its command line, a scripted server, a real one.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod program;
 pub mod real;
 pub mod scripted;
+pub mod settings;
 
 use std::collections::BTreeMap;
 
