@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::seen::{Seen, read};
+use crate::seen::{Seen, read, trace};
 use crate::valid::reply_or_push;
 
 /// Cuts `bytes` at the given places, each taken modulo the length.
@@ -12,6 +12,31 @@ fn cut<'bytes>(bytes: &'bytes [u8], places: &[usize]) -> Vec<&'bytes [u8]> {
     places.extend([0, bytes.len()]);
     places.sort_unstable();
     places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+/// What spoils a stream at one place.
+#[derive(Debug, Clone)]
+struct Fault {
+    place: usize,
+    removed: usize,
+    inserted: Vec<u8>,
+}
+
+impl Fault {
+    fn apply(self, bytes: &mut Vec<u8>) {
+        let start = self.place % (bytes.len() + 1);
+        let end = bytes.len().min(start + self.removed);
+        bytes.splice(start..end, self.inserted);
+    }
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    let byte = prop::sample::select(b"\r\n-+:$*_#,(!=%~>|019\0".to_vec());
+    (any::<usize>(), 0..3_usize, vec(byte, 0..3)).prop_map(|(place, removed, inserted)| Fault {
+        place,
+        removed,
+        inserted,
+    })
 }
 
 proptest! {
@@ -34,15 +59,25 @@ proptest! {
     }
 
     #[test]
-    fn a_spoilt_reply_never_panics_and_fails_alike_in_any_split(
-        replies in vec(reply_or_push(), 1..6),
-        at: usize,
-        byte in prop::sample::select(b"\r\n-+:$*_#,(!=%~>|019\0".to_vec()),
+    fn a_spoilt_stream_gives_the_same_in_any_split(
+        replies in vec(reply_or_push(), 1..12),
+        faults in vec(fault(), 0..4),
         places in vec(any::<usize>(), 0..6),
     ) {
         let mut bytes: Vec<u8> = replies.iter().flat_map(|reply| reply.bytes.clone()).collect();
-        let at = at % bytes.len();
-        bytes[at] = byte;
-        prop_assert_eq!(read(&[&bytes]), read(&cut(&bytes, &places)));
+        for fault in faults {
+            fault.apply(&mut bytes);
+        }
+        let whole = trace([bytes.as_slice()]);
+        prop_assert_eq!(&whole, &trace(cut(&bytes, &places)));
+        prop_assert_eq!(&whole, &trace(bytes.chunks(1)));
+    }
+
+    #[test]
+    fn short_text_of_the_right_bytes_gives_the_same_in_any_split(
+        texts in vec(r"[$+:*%|\-]([0-9]{1,3}|-1|-?[0-9]{9,10}|\+1|0{8,12})?(\r\n|\r|\n)([ab\r\n]{0,3}\r\n)?", 1..6),
+    ) {
+        let bytes = texts.concat().into_bytes();
+        prop_assert_eq!(trace([bytes.as_slice()]), trace(bytes.chunks(1)));
     }
 }

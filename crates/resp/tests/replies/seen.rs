@@ -36,15 +36,29 @@ impl From<Reply<'_>> for Seen {
     }
 }
 
-pub fn read(pieces: &[&[u8]]) -> Result<Vec<Seen>, MalformedReply> {
+/// The replies before the first fault, each with the place in the stream where it ends, and the fault.
+pub fn trace<'bytes>(
+    pieces: impl IntoIterator<Item = &'bytes [u8]>,
+) -> (Vec<(usize, Seen)>, Result<(), MalformedReply>) {
     let mut reader = ReplyReader::new();
     let mut seen = Vec::new();
+    let mut end = 0;
     for piece in pieces {
-        let mut input = *piece;
-        while let Some(reply) = reader.next(&mut input)? {
-            seen.push(reply.into());
+        end += piece.len();
+        let mut input = piece;
+        loop {
+            match reader.next(&mut input) {
+                Ok(Some(reply)) => seen.push((end - input.len(), reply.into())),
+                Ok(None) => break,
+                Err(fault) => return (seen, Err(fault)),
+            }
         }
         assert!(input.is_empty(), "the reader takes all it is given");
     }
-    Ok(seen)
+    (seen, Ok(()))
+}
+
+pub fn read(pieces: &[&[u8]]) -> Result<Vec<Seen>, MalformedReply> {
+    let (seen, end) = trace(pieces.iter().copied());
+    end.map(|()| seen.into_iter().map(|(_, seen)| seen).collect())
 }

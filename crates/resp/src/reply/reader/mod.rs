@@ -2,8 +2,10 @@
 
 mod header;
 mod state;
+mod whole;
 
 use state::{KeptAs, Next, State};
+use whole::whole;
 
 use super::kept::Kept;
 use super::nesting::Nesting;
@@ -50,7 +52,22 @@ impl ReplyReader {
     ///
     /// # Errors
     /// When the bytes are no reply.
+    #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Reply<'_>>, MalformedReply> {
+        if matches!(self.state, State::Marker)
+            && self.nesting.is_empty()
+            && let Some((kind, length)) = whole(input)
+        {
+            *input = &input[length..];
+            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"" }));
+        }
+        if self.read(input)? { Ok(Some(self.reply())) } else { Ok(None) }
+    }
+
+    /// Reads up to the end of a top-level reply, in any state; returns whether it has come.
+    // Apart, so that little is left to be done for a whole reply.
+    #[inline(never)]
+    fn read(&mut self, input: &mut &[u8]) -> Result<bool, MalformedReply> {
         while let Some((&byte, rest)) = input.split_first() {
             let is_complete = match self.state {
                 State::Text { rule, seen } => {
@@ -62,15 +79,26 @@ impl ReplyReader {
                     false
                 }
                 _ => {
-                    *input = rest;
-                    self.take_byte(byte)?
+                    if let Some(length) = self.whole_element(input) {
+                        *input = &input[length..];
+                        self.finish_value()
+                    } else {
+                        *input = rest;
+                        self.take_byte(byte)?
+                    }
                 }
             };
             if is_complete {
-                return Ok(Some(self.reply()));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
+    }
+
+    /// The length of a whole element that comes next, unless it may have to be kept.
+    fn whole_element(&self, input: &[u8]) -> Option<usize> {
+        let is_next = matches!(self.state, State::Marker) && !self.nesting.is_empty() && !self.nesting.is_at_first();
+        if is_next { whole(input).map(|(_, length)| length) } else { None }
     }
 
     /// The complete reply.
