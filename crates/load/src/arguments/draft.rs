@@ -138,7 +138,8 @@ impl Draft {
     /// Compiles the commands; SET and GET if none was given.
     fn compile(&mut self, key_prefix: &str) -> Result<Vec<Command>, UsageError> {
         let mut commands = std::mem::take(&mut self.commands);
-        if commands.is_empty() {
+        let is_default = commands.is_empty();
+        if is_default {
             let (sets, gets) = self.ratio.unwrap_or((1, 10));
             commands.push(CommandDraft::new("SET __key__ __data__", sets));
             commands.push(CommandDraft::new("GET __key__", gets));
@@ -149,7 +150,7 @@ impl Draft {
         }
         let compile = |command: CommandDraft| match Template::compile(command.line.as_bytes(), key_prefix.as_bytes()) {
             Ok(template) => {
-                Ok(Command { line: command.line, template, ratio: command.ratio, pattern: command.pattern })
+                Ok(Command { line: command.line, template, ratio: command.ratio, pattern: command.pattern, is_default })
             }
             Err(source) => Err(UsageError::Command { line: command.line, source }),
         };

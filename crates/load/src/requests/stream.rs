@@ -28,8 +28,9 @@ impl RequestStream {
     /// The stream of connection `connection` of `thread`.
     pub(crate) fn new(settings: &Arc<Settings>, data: &DataPool, thread: usize, connection: usize) -> Self {
         let index = thread * settings.clients + connection;
-        let keys =
-            |command: &Command| KeySequence::new(command.pattern, settings.keys.range, index, settings.connections());
+        let keys = |command: &Command| KeySequence::new(settings, command.pattern, index);
+        // Only what is drawn is the same for all: those that split a range still do.
+        let (thread, connection) = if settings.one_stream { (0, 0) } else { (thread, connection) };
         let mut stream = Self {
             settings: Arc::clone(settings),
             command: 0,
