@@ -7,6 +7,7 @@ mod gaussian;
 mod keys;
 mod range;
 mod settings;
+mod sizes;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zerolap_resp::Values;
 
 use super::keys::KeySequence;
+use super::sizes::SizeSequence;
 use super::{Command, DataPool};
 use crate::Settings;
 use crate::random::{Purpose, Random};
@@ -21,6 +22,7 @@ pub(crate) struct RequestStream {
     keys: Vec<KeySequence>,
     key_random: Random,
     data: DataPool,
+    sizes: SizeSequence,
     data_random: Random,
 }
 
@@ -38,6 +40,7 @@ impl RequestStream {
             keys: settings.commands.iter().map(keys).collect(),
             key_random: Random::new(settings.seed, Purpose::Keys, thread, connection),
             data: data.clone(),
+            sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
         };
         stream.skip_finished_turns();
@@ -50,7 +53,9 @@ impl RequestStream {
         let mut draw = Draw {
             keys: &mut self.keys[index],
             key_random: &mut self.key_random,
+            last_key: None,
             data: &self.data,
+            sizes: &mut self.sizes,
             data_random: &mut self.data_random,
         };
         self.settings.commands[index].template.write(&mut draw, output);
@@ -76,16 +81,22 @@ impl RequestStream {
 struct Draw<'stream> {
     keys: &'stream mut KeySequence,
     key_random: &'stream mut Random,
+    /// The key that was drawn last in this request.
+    last_key: Option<u64>,
     data: &'stream DataPool,
+    sizes: &'stream mut SizeSequence,
     data_random: &'stream mut Random,
 }
 
 impl Values for Draw<'_> {
     fn next_key(&mut self) -> u64 {
-        self.keys.next(self.key_random)
+        let key = self.keys.next(self.key_random);
+        self.last_key = Some(key);
+        key
     }
 
     fn next_data(&mut self) -> &[u8] {
-        self.data.slice(self.data_random)
+        let size = self.sizes.next(self.last_key, self.data_random);
+        self.data.slice(size, self.data_random)
     }
 }

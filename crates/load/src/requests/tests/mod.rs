@@ -3,6 +3,7 @@
 mod all_keys;
 mod drawn;
 mod policies;
+mod sizes;
 mod walks;
 
 use std::ffi::OsString;
