@@ -102,7 +102,7 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
     Ok(Settings {
         pipeline: PREFILL_PIPELINE,
         lockstep: false,
-        commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel }],
+        commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel, is_default: false }],
         timeline: false,
         scan: None,
         ..settings.clone()

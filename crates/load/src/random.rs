@@ -63,6 +63,19 @@ impl Random {
         -(1.0 - self.unit()).ln()
     }
 
+    /// Two independent numbers of the standard normal distribution: the polar method of Marsaglia and Bray (1964),
+    /// <https://doi.org/10.1137/1006063>.
+    pub(crate) fn normal_pair(&mut self) -> (f64, f64) {
+        loop {
+            let (across, up) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let square = across * across + up * up;
+            if square > 0.0 && square < 1.0 {
+                let factor = (-2.0 * square.ln() / square).sqrt();
+                return (across * factor, up * factor);
+            }
+        }
+    }
+
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
@@ -130,5 +143,18 @@ mod tests {
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 463), "{counts:?}");
         assert_eq!(random.below(1), 0);
         assert_eq!(random.below(0), 0);
+    }
+
+    #[test]
+    fn normal_numbers_have_the_moments_of_theirs_and_do_not_go_together() {
+        let mut random = Random::new(1, Purpose::Keys, 0, 0);
+        let pairs: Vec<(f64, f64)> = (0..100_000).map(|_| random.normal_pair()).collect();
+        let mean = |term: fn(&(f64, f64)) -> f64| pairs.iter().map(term).sum::<f64>() / pairs.len() as f64;
+        // Expectation and variance of each term; the mean of so many is within 5 standard deviations.
+        let within = |mean: f64, expected: f64, variance: f64| (mean - expected).abs() < 5.0 * (variance / 1e5).sqrt();
+        assert!(within(mean(|pair| pair.0), 0.0, 1.0) && within(mean(|pair| pair.1), 0.0, 1.0));
+        assert!(within(mean(|pair| pair.0.powi(2)), 1.0, 2.0) && within(mean(|pair| pair.1.powi(2)), 1.0, 2.0));
+        assert!(within(mean(|pair| pair.0.powi(4)), 3.0, 96.0) && within(mean(|pair| pair.1.powi(4)), 3.0, 96.0));
+        assert!(within(mean(|pair| pair.0 * pair.1), 0.0, 1.0));
     }
 }

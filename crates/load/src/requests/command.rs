@@ -42,4 +42,6 @@ pub struct Command {
     pub ratio: u64,
     /// How its keys follow each other.
     pub pattern: KeyPattern,
+    /// Whether it is there because no command was given.
+    pub is_default: bool,
 }

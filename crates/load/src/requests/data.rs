@@ -5,31 +5,34 @@ use std::sync::Arc;
 use crate::Settings;
 use crate::random::{Purpose, Random};
 
-/// How many different slices of a random pool there are.
+/// How many different slices of a random pool the longest value can be.
 const RANDOM_OFFSETS: usize = 1 << 16;
 
 /// The bytes that all values are slices of, shared by all threads.
 #[derive(Debug, Clone)]
 pub(crate) struct DataPool {
     bytes: Arc<[u8]>,
-    size: usize,
+    is_random: bool,
 }
 
 impl DataPool {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let size = settings.data.sizes.maximum();
+        let maximum = settings.data.sizes.maximum();
         if !settings.data.random {
-            return Self { bytes: vec![b'x'; size].into(), size };
+            return Self { bytes: vec![b'x'; maximum].into(), is_random: false };
         }
-        let mut bytes = vec![0; size + RANDOM_OFFSETS - 1];
+        let mut bytes = vec![0; maximum + RANDOM_OFFSETS - 1];
         Random::new(settings.seed, Purpose::Pool, 0, 0).fill(&mut bytes);
-        Self { bytes: bytes.into(), size }
+        Self { bytes: bytes.into(), is_random: true }
     }
 
-    /// One value.
-    pub(super) fn slice(&self, random: &mut Random) -> &[u8] {
-        let offsets = self.bytes.len() - self.size + 1;
-        let offset = if offsets == 1 { 0 } else { usize::try_from(random.below(offsets as u64)).unwrap_or(0) };
-        &self.bytes[offset..offset + self.size]
+    /// One value of `size` bytes, which is at most the maximum of the settings.
+    pub(super) fn slice(&self, size: usize, random: &mut Random) -> &[u8] {
+        if !self.is_random {
+            return &self.bytes[..size];
+        }
+        let offsets = self.bytes.len() - size + 1;
+        let offset = usize::try_from(random.below(offsets as u64)).unwrap_or(0);
+        &self.bytes[offset..offset + size]
     }
 }

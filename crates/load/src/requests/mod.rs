@@ -3,13 +3,20 @@
 mod all_keys;
 mod command;
 mod data;
+mod gaussian;
 mod keys;
+mod range;
+mod scan;
 mod settings;
+mod sizes;
 mod stream;
+#[cfg(test)]
+mod tests;
+mod zipf;
 
 pub(crate) use all_keys::requests_for_all_keys;
 pub use command::{Command, KeyPattern};
 pub(crate) use data::DataPool;
-pub use keys::KeyRange;
+pub use range::KeyRange;
 pub use settings::{DataSettings, DataSizes, KeySettings};
 pub(crate) use stream::RequestStream;

@@ -7,6 +7,8 @@ use zerolap_resp::Values;
 use zerolap_resp::cluster::key_slot;
 
 use super::keys::KeySequence;
+use super::scan::ScanWalk;
+use super::sizes::SizeSequence;
 use super::{Command, DataPool};
 use crate::Settings;
 use crate::random::{Purpose, Random};
@@ -23,15 +25,19 @@ pub(crate) struct RequestStream {
     keys: Vec<KeySequence>,
     key_random: Random,
     data: DataPool,
+    sizes: SizeSequence,
     data_random: Random,
+    /// Takes the place of all commands.
+    scan: Option<ScanWalk>,
 }
 
 impl RequestStream {
     /// The stream of connection `connection` of `thread`.
     pub(crate) fn new(settings: &Arc<Settings>, data: &DataPool, thread: usize, connection: usize) -> Self {
         let index = thread * settings.clients + connection;
-        let keys =
-            |command: &Command| KeySequence::new(command.pattern, settings.keys.range, index, settings.connections());
+        let keys = |command: &Command| KeySequence::new(settings, command.pattern, index);
+        // Only what is drawn is the same for all: those that split a range still do.
+        let (thread, connection) = if settings.one_stream { (0, 0) } else { (thread, connection) };
         let mut stream = Self {
             settings: Arc::clone(settings),
             command: 0,
@@ -39,7 +45,9 @@ impl RequestStream {
             keys: settings.commands.iter().map(keys).collect(),
             key_random: Random::new(settings.seed, Purpose::Keys, thread, connection),
             data: data.clone(),
+            sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
+            scan: settings.scan.as_ref().map(ScanWalk::new),
         };
         stream.skip_finished_turns();
         stream
@@ -61,17 +69,29 @@ impl RequestStream {
 
     /// As [`Self::write_next`]; also returns where in `output` the first drawn key lies, if any is drawn.
     pub(crate) fn write_next_with_key(&mut self, output: &mut Vec<u8>) -> (usize, Option<Range<usize>>) {
+        if let Some(scan) = &self.scan {
+            return (scan.write_next(output), None);
+        }
         let index = self.command;
         let mut draw = Draw {
             keys: &mut self.keys[index],
             key_random: &mut self.key_random,
+            last_key: None,
             data: &self.data,
+            sizes: &mut self.sizes,
             data_random: &mut self.data_random,
         };
         let key = self.settings.commands[index].template.write(&mut draw, output);
         self.sent_in_turn += 1;
         self.skip_finished_turns();
         (index, key)
+    }
+
+    /// Takes what a reply to the last request gave to go on with.
+    pub(crate) fn take_cursor(&mut self, cursor: &[u8]) {
+        if let Some(scan) = &mut self.scan {
+            scan.take_cursor(cursor);
+        }
     }
 
     /// Goes on to a command that is due. Settings hold at least one whose ratio is not 0.
@@ -91,16 +111,22 @@ impl RequestStream {
 struct Draw<'stream> {
     keys: &'stream mut KeySequence,
     key_random: &'stream mut Random,
+    /// The key that was drawn last in this request.
+    last_key: Option<u64>,
     data: &'stream DataPool,
+    sizes: &'stream mut SizeSequence,
     data_random: &'stream mut Random,
 }
 
 impl Values for Draw<'_> {
     fn next_key(&mut self) -> u64 {
-        self.keys.next(self.key_random)
+        let key = self.keys.next(self.key_random);
+        self.last_key = Some(key);
+        key
     }
 
     fn next_data(&mut self) -> &[u8] {
-        self.data.slice(self.data_random)
+        let size = self.sizes.next(self.last_key, self.data_random);
+        self.data.slice(size, self.data_random)
     }
 }

@@ -36,7 +36,8 @@ pub struct Settings {
     pub one_stream: bool,
     /// Whose oddities to keep.
     pub policy: Policy,
-    /// Follows the cursor of the one SCAN command instead of repeating it.
+    /// Follows the cursor of a SCAN. There are two commands then: the first stands for SCANs that start a walk, the
+    /// second for those that go on.
     pub scan: Option<Scan>,
     /// Processors of the threads, in turn; empty: any.
     pub cpus: Vec<usize>,
@@ -55,8 +56,10 @@ pub enum Policy {
 }
 
 /// How a SCAN goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scan {
+    /// The command; its second word is the first cursor.
+    pub words: Vec<Vec<u8>>,
     /// Replies after which it starts anew though the cursor is not 0; 0: never.
     pub maximum_iterations: u64,
 }

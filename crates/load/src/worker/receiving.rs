@@ -24,6 +24,7 @@ impl Worker {
 
     fn receive_replies(&mut self, index: usize) -> Result<(), LoadError> {
         let (link, tally, unanswered) = (&mut self.links[index], &mut self.tally, &mut self.unanswered);
+        let mut scan = self.settings.scan.is_some().then_some(&mut self.clients[link.client].stream);
         while let Some(length) = link.read(&mut self.buffer)? {
             let received_ns = clock::now_ns();
             tally.bytes_received += length as u64;
@@ -33,6 +34,9 @@ impl Worker {
                 Some((request, _)) => {
                     tally.count(request, reply, received_ns, bytes);
                     *unanswered -= 1;
+                    if let Some(stream) = &mut scan {
+                        stream.take_cursor(reply.first);
+                    }
                 }
             })?;
             if !link.may_hold_more() {

@@ -27,13 +27,14 @@ impl CommandDraft {
         Self { line: line.to_owned(), ratio: None, pattern: None }
     }
 
-    fn compile(self, key_prefix: &str) -> Result<Command, UsageError> {
+    fn compile(self, key_prefix: &str, is_default: bool) -> Result<Command, UsageError> {
         match Template::compile(self.line.as_bytes(), key_prefix.as_bytes()) {
             Ok(template) => Ok(Command {
                 line: self.line,
                 template,
                 ratio: self.ratio.unwrap_or(1),
                 pattern: self.pattern.unwrap_or(KeyPattern::Random),
+                is_default,
             }),
             Err(source) => Err(UsageError::Command { line: self.line, source }),
         }
@@ -63,7 +64,7 @@ impl CommandsDraft {
                 "--scan-incremental-iteration needs exactly one --command, a SCAN with a cursor such as \"SCAN 0\"",
             ));
         }
-        Ok(Some(Scan { maximum_iterations: self.scan_maximum_iterations.unwrap_or(0) }))
+        Ok(Some(Scan { words, maximum_iterations: self.scan_maximum_iterations.unwrap_or(0) }))
     }
 
     /// Compiles the commands; SET and GET if none was given, with the key patterns that are theirs.
@@ -74,14 +75,15 @@ impl CommandsDraft {
         is_all_keys: bool,
         warnings: &mut Warnings,
     ) -> Result<Vec<Command>, UsageError> {
-        if self.given.is_empty() {
+        let is_default = self.given.is_empty();
+        if is_default {
             self.given = self.set_and_get(keys, data_offset.unwrap_or(0)).into();
         } else {
             self.adapt(keys, data_offset, warnings);
         }
         let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
-        let commands = self.given.into_iter().map(|command| command.compile(keys.prefix()));
-        let commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        let commands = self.given.into_iter().map(|command| command.compile(keys.prefix(), is_default));
+        let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
@@ -90,6 +92,9 @@ impl CommandsDraft {
             let acts = command.template.key_count() > 0 || (is_all_keys && command.pattern == KeyPattern::Parallel);
             let argument = format!("--command-key-pattern of {}", command.template.command());
             warnings.without_effect(is_given && !acts, &argument, "the command has no __key__");
+        }
+        if self.scan {
+            commands = commands.into_iter().flat_map(start_and_go_on).collect();
         }
         Ok(commands)
     }
@@ -133,4 +138,10 @@ impl CommandsDraft {
             }
         }
     }
+}
+
+/// A walk's first SCAN and the others are told apart in the results.
+fn start_and_go_on(scan: Command) -> [Command; 2] {
+    let go_on = Command { line: "SCAN <cursor>".to_owned(), ratio: 0, ..scan.clone() };
+    [Command { line: "SCAN 0".to_owned(), ..scan }, go_on]
 }

@@ -73,7 +73,9 @@ mod tests {
     #[test]
     fn exported_histograms_hold_every_value() {
         let mut latencies = Histogram::default();
-        [0, 1, 999, 1_000_000, 70_000_000_000].into_iter().for_each(|value_ns| latencies.record(value_ns));
+        for value_ns in [0, 1, 999, 1_000_000, 70_000_000_000] {
+            latencies.record(value_ns);
+        }
         let text = compressed(&latencies).expect("a histogram");
         let bytes = STANDARD.decode(text).expect("base64");
         let read = hdrhistogram::serialization::Deserializer::new()
