@@ -53,7 +53,7 @@ fn normal_weight(median: f64, deviation: f64, from: f64, to: f64) -> f64 {
     let step = (to - from) / 1000.0;
     (0..1000)
         .map(|index| from + step * f64::from(index))
-        .map(|at| (density(at) + density(at + step)) / 2.0 * step)
+        .map(|at| f64::midpoint(density(at), density(at + step)) * step)
         .sum()
 }
 
