@@ -68,6 +68,42 @@ fn all_keys_is_the_whole_range_for_each_command_and_counts_keys_not_requests() {
 }
 
 #[test]
+fn all_keys_of_eleven_over_eight_connections() {
+    let sent = |commands: &[&str]| -> (BTreeMap<(String, u64), usize>, BTreeMap<usize, usize>) {
+        let server = Scripted::answering("+OK\r\n");
+        let range = ["-t", "2", "-c", "4", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "15"];
+        load(&server, &[&range[..], commands].concat());
+        let keys = server.requests().into_iter().map(|request| (request[0].clone(), key(&request, "memtier-")));
+        (multiset(keys), multiset(server.connections().iter().map(Vec::len)))
+    };
+    let each = |name: &str, times| (5..=15).map(|key| ((name.to_owned(), key), times)).collect::<Vec<_>>();
+    let pattern = |letter| ["--command", SET, "--command-key-pattern", letter];
+    let more = |letter| ["--command", "GET __key__", "--command-key-pattern", letter];
+
+    let (keys, lengths) = sent(&pattern("P"));
+    assert_eq!((keys, lengths), (each("SET", 1).into_iter().collect(), [(1, 5), (2, 3)].into()));
+    let (keys, lengths) = sent(&pattern("S"));
+    assert_eq!((keys, lengths), (each("SET", 8).into_iter().collect(), [(11, 8)].into()));
+
+    // As many requests as there are keys, on all connections together.
+    let (keys, lengths) = sent(&pattern("R"));
+    assert_eq!((keys.values().sum::<usize>(), lengths), (11, [(1, 5), (2, 3)].into()));
+    assert!(keys.keys().all(|(_, key)| (5..=15).contains(key)), "{keys:?}");
+
+    let (keys, lengths) = sent(&[pattern("P"), more("P")].concat());
+    assert_eq!(keys, [each("SET", 1), each("GET", 1)].concat().into_iter().collect());
+    assert_eq!(lengths, [(2, 5), (4, 3)].into());
+    let (keys, _) = sent(&[pattern("S"), more("S")].concat());
+    assert_eq!(keys, [each("SET", 8), each("GET", 8)].concat().into_iter().collect());
+
+    // Those that walk decide; each of their requests has one of the others beside it.
+    let (keys, lengths) = sent(&[pattern("P"), more("R")].concat());
+    let sets: BTreeMap<_, _> = keys.iter().filter(|((name, _), _)| name == "SET").collect();
+    assert!(sets.len() == 11 && sets.values().all(|times| **times == 1), "{keys:?}");
+    assert_eq!((keys.values().sum::<usize>(), lengths), (22, [(2, 5), (4, 3)].into()));
+}
+
+#[test]
 fn sequential_walks_the_whole_range_on_each_connection_and_for_each_command() {
     let server = Scripted::answering("+OK\r\n");
     let keys = ["--key-minimum", "5", "--key-maximum", "9", "--key-prefix", "k"];
