@@ -9,6 +9,8 @@ use crate::{Histogram, clock};
 pub(crate) struct Health {
     /// CPU time.
     pub(crate) cpu_ns: u64,
+    /// Time that it looked for events in vain instead of sleeping; CPU time, too.
+    pub(crate) spin_ns: u64,
     /// Time for which it could have run, but did not get a processor; none where the system does not tell.
     pub(crate) run_queue_ns: Option<u64>,
     /// Time that it was at work, waiting included.
@@ -45,6 +47,7 @@ impl Health {
     /// Adds what the same thread did later.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.cpu_ns += later.cpu_ns;
+        self.spin_ns += later.spin_ns;
         self.elapsed_ns += later.elapsed_ns;
         self.run_queue_ns = match (self.run_queue_ns, later.run_queue_ns) {
             (Some(before_ns), Some(more_ns)) => Some(before_ns + more_ns),
@@ -53,12 +56,13 @@ impl Health {
         self.lag.merge(&later.lag);
     }
 
-    /// Share of its time that it had or wanted a processor.
+    /// Share of its time that it needed a processor, whether it had one or not.
     pub(crate) fn demand(&self) -> f64 {
         if self.elapsed_ns == 0 {
             return 0.0;
         }
-        (self.cpu_ns + self.run_queue_ns.unwrap_or(0)) as f64 / self.elapsed_ns as f64
+        let needed_ns = self.cpu_ns.saturating_sub(self.spin_ns) + self.run_queue_ns.unwrap_or(0);
+        needed_ns as f64 / self.elapsed_ns as f64
     }
 }
 

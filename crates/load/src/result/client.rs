@@ -20,6 +20,8 @@ pub(super) struct ClientRecord {
 struct ThreadRecord {
     elapsed_ns: u64,
     cpu_ns: u64,
+    /// Of this, looking for events in vain: only with busy polling.
+    spin_ns: u64,
     /// Time that it could have run, but got no processor; null where the system does not tell.
     run_queue_ns: Option<u64>,
     /// How long it did not look for replies, each time.
@@ -39,6 +41,7 @@ impl ThreadRecord {
         Self {
             elapsed_ns: health.elapsed_ns,
             cpu_ns: health.cpu_ns,
+            spin_ns: health.spin_ns,
             run_queue_ns: health.run_queue_ns,
             loop_lag_us: LatencyRecord::new(&health.lag),
         }

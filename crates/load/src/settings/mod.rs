@@ -24,6 +24,8 @@ pub struct Settings {
     pub pipeline: usize,
     /// Whether a connection waits for all replies to a batch before it sends the next.
     pub lockstep: bool,
+    /// Whether threads never sleep while they work.
+    pub busy_poll: bool,
     /// What to send, in rotation.
     pub commands: Vec<Command>,
     /// Which keys.

@@ -9,8 +9,11 @@ mod schedule;
 mod sending;
 mod trouble;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::thread::set_current_timer_slack;
 
 use crate::cluster::ClusterMap;
 use crate::dialer::{Dialer, Node};
@@ -90,6 +93,8 @@ impl Worker {
         if !settings.cpus.is_empty() {
             cpus::pin_thread(settings.cpus[thread % settings.cpus.len()])?;
         }
+        // Without this the system lets a thread sleep 50 us longer than it asked for.
+        set_current_timer_slack(NonZeroU64::new(1)).map_err(|error| LoadError::Thread(error.into()))?;
         let client = |index| Client {
             stream: RequestStream::new(&settings, data, thread, index),
             remaining: 0,

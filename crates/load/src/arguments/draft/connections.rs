@@ -12,6 +12,7 @@ pub(in crate::arguments) struct ConnectionsDraft {
     pub(in crate::arguments) clients: Option<usize>,
     pub(in crate::arguments) pipeline: Option<usize>,
     pub(in crate::arguments) lockstep: bool,
+    pub(in crate::arguments) busy_poll: bool,
     pub(in crate::arguments) cpus: Vec<usize>,
     pub(in crate::arguments) connect_timeout: Option<Duration>,
     pub(in crate::arguments) reply_timeout: Option<Duration>,

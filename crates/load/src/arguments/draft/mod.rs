@@ -46,7 +46,7 @@ impl Draft {
         let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings } = self;
         let (threads, clients) = (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50));
         let pipeline = connections.pipeline.unwrap_or(1);
-        let (lockstep, cpus) = (connections.lockstep, connections.cpus.clone());
+        let (lockstep, busy_poll, cpus) = (connections.lockstep, connections.busy_poll, connections.cpus.clone());
 
         let server = server.finish(&mut warnings)?;
         let connecting = connections.finish(&mut warnings)?;
@@ -66,6 +66,7 @@ impl Draft {
             clients,
             pipeline,
             lockstep,
+            busy_poll,
             commands,
             keys,
             data,

@@ -32,6 +32,14 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         |draft| draft.connections.lockstep = true,
     )
     .own(),
+    Argument::switch(
+        &["busy-poll"],
+        &[],
+        "look for replies and the next due time without ever sleeping: exact to a few microseconds, but each thread \
+         takes a whole processor",
+        |draft| draft.connections.busy_poll = true,
+    )
+    .own(),
     Argument::value(
         &["cpus"],
         &[],
