@@ -67,11 +67,13 @@ fn without_following_scan_is_a_command_like_others() {
 }
 
 #[test]
-fn a_scan_is_checked_and_followed_with_a_rate_and_over_new_connections() {
+fn a_scan_is_checked_with_its_first_cursor_and_followed_at_a_rate() {
     let server = Scripted::replying(three_steps);
     let shape = ["-t", "1", "-c", "1", "-n", "6", "--check", "--rate", "1000"];
     let document = load(&server, &[&shape[..], &SCAN].concat());
-    assert_eq!(cursors(&server.requests()), ["0", "0", "17", "4", "0", "17", "4"]);
+    let connections = server.connections();
+    let cursors: Vec<Vec<&str>> = connections.iter().map(|requests| cursors(requests)).collect();
+    assert_eq!(cursors, [vec!["0", "17", "4", "0", "17", "4"], vec!["0"]]);
     assert_eq!(document["lab"]["requests"], 6);
 
     let refused = run(&["--scan-incremental-iteration", "--command", "GET a"]);

@@ -72,7 +72,6 @@ fn each_run_has_its_table() {
 }
 
 #[test]
-#[ignore = "--show-config does nothing"]
 fn settings_are_printed_first_where_asked_for() {
     let server = Scripted::answering("+OK\r\n");
     let plain = finish(&server, &["--command", "PING", "--key-prefix", "some:"]).stdout;
