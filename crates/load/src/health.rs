@@ -61,7 +61,11 @@ impl Health {
         if self.elapsed_ns == 0 {
             return 0.0;
         }
-        let needed_ns = self.cpu_ns.saturating_sub(self.spin_ns) + self.run_queue_ns.unwrap_or(0);
+        let needed_ns = match self.spin_ns {
+            0 => self.cpu_ns + self.run_queue_ns.unwrap_or(0),
+            // While it spins it may lose the processor too: only what is left was needed.
+            spin_ns => self.elapsed_ns.saturating_sub(spin_ns),
+        };
         needed_ns as f64 / self.elapsed_ns as f64
     }
 }

@@ -69,6 +69,6 @@ pub use run::Run;
 pub use settings::{
     Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
 };
-pub use summary::write_summary;
+pub use summary::{write_settings, write_summary};
 pub use tls::TlsError;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

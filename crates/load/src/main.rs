@@ -11,7 +11,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
 use zerolap_load::{
-    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, write_summary,
+    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, write_settings,
+    write_summary,
 };
 
 const EXIT_USAGE: u8 = 2;
@@ -58,6 +59,11 @@ fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlEr
 /// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
 fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), LoadError> {
     let file = prepare(report.json_out_file.as_deref())?;
+    if report.show_settings {
+        let mut shown = Vec::new();
+        write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
+        io::stderr().write_all(&shown).map_err(write_error)?;
+    }
     let mut runs = drive(settings, plan, &watch_for_interrupts()?)?;
     for warning in runs.iter().flat_map(|run| run.outcome.slip_warnings()) {
         warn(&warning);

@@ -2,11 +2,29 @@
 
 use std::io::{self, Write};
 
+use crate::result::configuration;
 use crate::tally::CommandTally;
-use crate::{Outcome, ReportSettings, Run, Settings};
+use crate::{Outcome, Plan, ReportSettings, Run, Settings};
 
 /// Longer command lines are cut in the table.
 const LINE_COLUMNS: usize = 40;
+
+/// Writes what was asked for, a setting to a line, under memtier's names.
+///
+/// # Errors
+/// When `output` cannot be written.
+pub fn write_settings(
+    output: &mut impl Write,
+    settings: &Settings,
+    report: &ReportSettings,
+    plan: &Plan,
+) -> io::Result<()> {
+    let configuration = configuration(settings, report, plan);
+    for (name, value) in configuration.as_object().into_iter().flatten() {
+        writeln!(output, "{name} = {value}")?;
+    }
+    writeln!(output)
+}
 
 /// Writes a table of the commands for each run, and of several runs one for all together.
 ///

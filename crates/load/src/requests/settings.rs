@@ -24,6 +24,8 @@ pub struct DataSettings {
     pub sizes: DataSizes,
     /// Whether they are random bytes; all x otherwise.
     pub random: bool,
+    /// Where in a string values are written, which is in the lines of the default commands already.
+    pub offset: u64,
 }
 
 /// Lengths of values in bytes.

@@ -9,4 +9,5 @@ mod settings;
 mod timeline;
 
 pub use document::{Document, SCHEMA};
+pub(crate) use memtier::configuration;
 pub use record::ResultRecord;

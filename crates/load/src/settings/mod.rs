@@ -11,6 +11,7 @@ use crate::{Amount, Work};
 
 /// Everything that stays the same for a crew.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Settings {
     /// Where the server is, and how to speak to it.
     pub server: Server,

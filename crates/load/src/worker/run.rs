@@ -48,8 +48,11 @@ impl Worker {
         while !self.is_done() {
             self.wait(deadline_ns, &mut ready)?;
             let woke_ns = clock::now_ns();
-            for event in ready.iter().filter(|event| event.readable) {
-                self.receive(event.index)?;
+            for event in &ready {
+                // A link that is being made goes on when there is room to write, too.
+                if event.readable || !self.links[event.index].is_open() {
+                    self.receive(event.index)?;
+                }
             }
             if deadline_ns.is_some_and(|deadline_ns| woke_ns >= deadline_ns) {
                 self.end_sending(deadline_ns.take().unwrap_or(woke_ns));

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -18,11 +19,15 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The document of a run with `--json-out-file -`.
+    /// The whole document of a run with `--json-out-file -`, however it ended.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {}", self.stderr))
+    }
+
+    /// The part of the document that is not memtier's, of a run that went well.
     pub fn document(&self) -> Value {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
-        let document: Value = serde_json::from_str(&self.stdout).expect("a JSON document");
-        document["lab"].clone()
+        self.json()["lab"].clone()
     }
 }
 
@@ -34,11 +39,47 @@ fn command(arguments: &[&str]) -> Command {
 
 /// Runs the program to its end.
 pub fn run(arguments: &[&str]) -> Finished {
-    let mut child = command(arguments).spawn().expect("the program starts");
-    let stdout = read_all(child.stdout.take().expect("a pipe"));
-    let stderr = read_all(child.stderr.take().expect("a pipe"));
-    let code = wait(&mut child).code();
-    Finished { code, stdout: stdout.join().expect("output"), stderr: stderr.join().expect("output") }
+    Running::start(arguments).finish()
+}
+
+/// A run that goes on.
+pub struct Running {
+    child: Child,
+    stdout: thread::JoinHandle<String>,
+    stderr: thread::JoinHandle<String>,
+}
+
+impl Running {
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut child = command(arguments).spawn().expect("the program starts");
+        let stdout = read_all(child.stdout.take().expect("a pipe"));
+        let stderr = read_all(child.stderr.take().expect("a pipe"));
+        Self { child, stdout, stderr }
+    }
+
+    /// As Ctrl-C in a shell.
+    pub fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
+    }
+
+    /// The processors that each of its threads may use, by the threads' names.
+    pub fn processors(&self) -> Vec<(String, String)> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("a process");
+        let processors = |task: std::io::Result<std::fs::DirEntry>| {
+            let path = task.expect("a task").path();
+            let name = std::fs::read_to_string(path.join("comm")).expect("a file");
+            let status = std::fs::read_to_string(path.join("status")).expect("a file");
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a line");
+            (name.trim().to_owned(), list.trim().to_owned())
+        };
+        tasks.map(processors).collect()
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) -> Finished {
+        let code = wait(&mut self.child).code();
+        Finished { code, stdout: self.stdout.join().expect("output"), stderr: self.stderr.join().expect("output") }
+    }
 }
 
 fn read_all(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {

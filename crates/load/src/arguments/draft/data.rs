@@ -43,7 +43,7 @@ impl DataDraft {
                 ));
             }
         };
-        Ok(DataSettings { sizes, random: self.random })
+        Ok(DataSettings { sizes, random: self.random, offset: self.offset.unwrap_or(0) })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::requests::DataSizes;
 use crate::{Amount, Arrivals, Endpoint, IpVersion, KeyPattern, Plan, Policy, ReportSettings, Settings};
 
 /// memtier's list of its settings. What it has and this program has not is null, 0 or false.
-pub(in crate::result) fn configuration(settings: &Settings, report: &ReportSettings, plan: &Plan) -> Value {
+pub(crate) fn configuration(settings: &Settings, report: &ReportSettings, plan: &Plan) -> Value {
     let server = &settings.server;
     let (host, port, socket) = match &server.endpoint {
         Endpoint::Tcp { host, port } => (host.as_str(), *port, None),
@@ -50,7 +50,7 @@ pub(in crate::result) fn configuration(settings: &Settings, report: &ReportSetti
         ("ratio", json!(ratio(settings))),
         ("pipeline", json!(settings.pipeline)),
         ("data_size", json!(size)),
-        ("data_offset", json!(0)),
+        ("data_offset", json!(settings.data.offset)),
         ("random_data", json!(text(settings.data.random))),
         ("data_size_range", json!(range)),
         ("data_size_list", json!(list)),

@@ -7,5 +7,6 @@ mod row;
 mod runs;
 mod time_series;
 
-pub(super) use configuration::{configuration, policy, run_information};
+pub(crate) use configuration::configuration;
+pub(super) use configuration::{policy, run_information};
 pub(super) use runs::results;

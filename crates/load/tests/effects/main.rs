@@ -1,0 +1,15 @@
+//! What arguments do, as a server in this process sees it: amounts, keys, values, chance, connections.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod amounts;
+mod chance;
+mod connecting;
+mod endpoints;
+mod keys;
+mod oddities;
+mod reconnecting;
+mod renewing;
+mod spread_keys;
+mod values;

@@ -1,0 +1,158 @@
+//! Connections that break, and come back or do not.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::load;
+use crate::support::program::run;
+use crate::support::scripted::{Peer, Scripted};
+
+/// A server whose every connection answers six requests and then lets 4 more come and does something else, except that
+/// connections from the third on do well.
+fn troubled(trouble: fn(&mut Peer)) -> Scripted {
+    Scripted::start(move |peer| {
+        if peer.connection() >= 2 {
+            return peer.serve(|_, _| "+OK\r\n".to_owned());
+        }
+        for _ in 0..6 {
+            peer.request();
+            peer.send(b"+OK\r\n");
+        }
+        for _ in 0..4 {
+            peer.request();
+        }
+        trouble(peer);
+    })
+}
+
+/// 100 requests over two connections, four of them in flight on each.
+const SHAPE: [&str; 10] = ["-t", "1", "-c", "2", "-n", "50", "--pipeline", "4", "--command", "PING"];
+
+fn expect_lost(document: &Value, server: &Scripted, name: &str, connections: &Value) {
+    let lab = &document["lab"];
+    assert_eq!(&lab["connections"], connections);
+    assert_eq!((&lab["requests"], &lab["succeeded"], &lab[name]), (&92.into(), &92.into(), &8.into()), "{lab}");
+    assert_eq!(lab["commands"][0][name], 8);
+    assert_eq!(server.requests().len(), 100, "what is lost is not sent again");
+    assert_eq!(server.connections().len(), 4);
+    assert_eq!(document["ALL STATS"]["Totals"]["Count"], 92);
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
+    for trouble in [(|_| ()) as fn(&mut Peer), Peer::reset] {
+        let server = troubled(trouble);
+        let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error"]].concat());
+        let connections = json!({"disconnects": 2, "timeouts": 0, "reconnects": 2});
+        expect_lost(&document, &server, "disconnected", &connections);
+        assert_eq!(document["ALL STATS"]["Totals"]["Connection Errors"], 2);
+        assert_eq!(document["lab"]["timed_out"], 0);
+    }
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
+    let server = troubled(Peer::stay_silent);
+    let started = Instant::now();
+    let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error", "--reply-timeout", "0.5"]].concat());
+    expect_lost(&document, &server, "timed_out", &json!({"disconnects": 0, "timeouts": 2, "reconnects": 2}));
+    assert_eq!(document["lab"]["disconnected"], 0);
+    assert!((Duration::from_millis(490)..Duration::from_secs(8)).contains(&started.elapsed()));
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn a_reply_that_was_cut_off_is_no_reply_and_spoils_none_after_it() {
+    let server = troubled(|peer| _ = peer.send(b"$10\r\nabc"));
+    let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error"]].concat());
+    expect_lost(&document, &server, "disconnected", &json!({"disconnects": 2, "timeouts": 0, "reconnects": 2}));
+    assert_eq!(document["lab"]["replies"]["status"], 92);
+    assert_eq!(document["lab"]["replies"]["bulk"], 0);
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn a_server_that_breaks_every_connection_is_met_again_and_again() {
+    let server = Scripted::start(|peer| {
+        for _ in 0..3 {
+            if peer.request().is_none() || !peer.send(b"+OK\r\n") {
+                return;
+            }
+        }
+        peer.request();
+        peer.reset();
+    });
+    let document = load(&server, &["-t", "2", "-c", "2", "-n", "20", "--reconnect-on-error", "--command", "PING"]);
+    let lab = &document["lab"];
+    // Each connection: three replies, one request lost; five times.
+    assert_eq!((&lab["requests"], &lab["disconnected"]), (&60.into(), &20.into()));
+    assert_eq!(server.connections().iter().map(Vec::len).collect::<Vec<_>>(), [4; 20]);
+    assert_eq!(lab["connections"], json!({"disconnects": 20, "timeouts": 0, "reconnects": 16}));
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn attempts_are_limited_where_asked_to() {
+    let server = Scripted::start(|peer| {
+        if peer.connection() == 0 {
+            peer.request();
+            peer.send(b"+OK\r\n");
+            peer.request();
+        }
+    });
+    let port = server.port();
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "5", "--command", "PING", "-a", "x"];
+    let tries = ["--reconnect-on-error", "--max-reconnect-attempts", "3", "--json-out-file", "-"];
+    let finished = run(&[&shape[..], &tries].concat());
+    assert_eq!(finished.code, Some(4), "{}", finished.stderr);
+    assert_eq!(server.connections().len(), 4, "the first and three more");
+    let document = finished.json();
+    assert_eq!(document.get("ALL STATS"), None, "no result of a run that failed");
+    assert!(document["lab"]["failure"].is_string());
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn pauses_between_attempts_grow_by_the_factor() {
+    let server = Scripted::start(|peer| match peer.connection() {
+        0 => {
+            peer.request();
+            peer.send(b"+OK\r\n");
+            peer.request();
+        }
+        1 => {}
+        _ => peer.serve(|_, _| "+OK\r\n".to_owned()),
+    });
+    let backoff = ["--reconnect-on-error", "--reconnect-backoff-factor", "1.5", "-a", "x"];
+    load(&server, &[&["-t", "1", "-c", "1", "-n", "5", "--command", "PING"][..], &backoff].concat());
+    let times: Vec<Instant> = server.records().iter().map(|record| record.accepted).collect();
+    let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!((Duration::from_millis(950)..Duration::from_secs(4)).contains(&pauses[0]), "{pauses:?}");
+    assert!((Duration::from_millis(1_450)..Duration::from_secs(5)).contains(&pauses[1]), "{pauses:?}");
+}
+
+#[test]
+#[ignore = "connections cannot be made anew during a run"]
+fn a_server_that_is_gone_for_a_while_is_waited_for() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let port = address.port().to_string();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        std::io::Read::read(&mut stream, &mut [0; 14]).expect("a request");
+        drop((stream, listener));
+        thread::sleep(Duration::from_millis(300));
+        let again = std::net::TcpListener::bind(address).expect("the same port");
+        Scripted::serve(again, |peer| peer.serve(|_, _| "+OK\r\n".to_owned()))
+    });
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "5", "--command", "PING"];
+    let finished = run(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
+    let lab = finished.document();
+    assert_eq!((&lab["requests"], &lab["disconnected"]), (&4.into(), &1.into()));
+    assert_eq!(lab["connections"], json!({"disconnects": 1, "timeouts": 0, "reconnects": 1}));
+    assert_eq!(server.join().expect("a server").requests().len(), 4);
+}
