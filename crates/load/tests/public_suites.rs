@@ -6,50 +6,9 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use support::real::suites;
 use support::settings::read;
-
-/// What matters of a suite.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Suite {
-    dbconfig: DatabaseConfig,
-    clientconfig: Option<Tool>,
-    clientconfigs: Vec<Tool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct DatabaseConfig {
-    preload_tool: Option<Tool>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Tool {
-    tool: String,
-    #[serde(default)]
-    arguments: String,
-}
-
-impl Suite {
-    /// The words that the suite gives to memtier, preload first.
-    fn command_lines(self) -> Vec<Vec<String>> {
-        let tools = self.dbconfig.preload_tool.into_iter().chain(self.clientconfig).chain(self.clientconfigs);
-        let memtier = tools.filter(|tool| tool.tool == "memtier_benchmark");
-        memtier.map(|tool| shlex::split(&tool.arguments).expect("words that a shell would split")).collect()
-    }
-}
-
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "yml")).collect();
-    files.sort();
-    files
-}
 
 /// A warning without what differs from line to line.
 fn kind(warning: &str) -> String {
@@ -62,18 +21,13 @@ fn kind(warning: &str) -> String {
 
 #[test]
 fn every_command_line_is_understood() {
-    let Some(directory) = std::env::var_os("ZEROLAP_PUBLIC_SUITES") else {
-        println!("skipped: ZEROLAP_PUBLIC_SUITES does not name a directory with public test suites");
-        return;
-    };
+    let Some(suites) = suites::all() else { return };
     let (mut lines, mut kinds, mut refused) = (0, BTreeMap::<String, usize>::new(), Vec::new());
-    for path in files(Path::new(&directory)) {
-        let text = fs::read_to_string(&path).expect("a readable file");
-        let suite: Suite = yaml_serde::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for words in suite.command_lines() {
+    for (name, suite) in suites {
+        for words in suite.preload().into_iter().chain(suite.clients()) {
             lines += 1;
             match read(&words.iter().map(String::as_str).collect::<Vec<&str>>()) {
-                Err(error) => refused.push(format!("{}: {error}", path.display())),
+                Err(error) => refused.push(format!("{name}: {error}")),
                 Ok(arguments) => {
                     for warning in arguments.report.warnings {
                         *kinds.entry(kind(&warning)).or_default() += 1;
@@ -87,5 +41,5 @@ fn every_command_line_is_understood() {
         println!("{count:6} {kind}");
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
-    assert!(lines > 0, "no command line of memtier_benchmark in {}", Path::new(&directory).display());
+    assert!(lines > 0, "no command line of memtier_benchmark");
 }

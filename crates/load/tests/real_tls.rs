@@ -144,7 +144,6 @@ fn a_server_that_does_not_encrypt_is_noticed_in_time() {
 }
 
 #[test]
-#[ignore = "a connection that is made during a run never opens"]
 fn encrypted_connections_are_made_anew() {
     let Some(encrypted) = Encrypted::start(&["--tls-auth-clients", "no"]) else { return };
     let authority = encrypted.path("authority.pem");

@@ -57,7 +57,6 @@ fn a_server_that_dies_between_slices_ends_them_with_4() {
 }
 
 #[test]
-#[ignore = "a connection that is made during a run never opens"]
 fn a_run_outlives_a_server_that_is_started_again() {
     let Some(mut server) = Real::start(&[]) else { return };
     let lasting = ["--test-time", "3", "--pipeline", "4", "--reconnect-on-error"];
@@ -82,7 +81,6 @@ fn a_run_outlives_a_server_that_is_started_again() {
 }
 
 #[test]
-#[ignore = "a connection that is made during a run never opens"]
 fn a_server_may_close_any_connection_and_no_more_is_lost_than_it_had() {
     let Some(mut server) = Real::start(&[]) else { return };
     let arguments = ["-n", "20000", "--pipeline", "4", "--reconnect-on-error"];

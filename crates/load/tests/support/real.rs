@@ -3,6 +3,7 @@
 pub mod certificates;
 pub mod client;
 pub mod cluster;
+pub mod suites;
 
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
