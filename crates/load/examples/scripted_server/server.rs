@@ -77,6 +77,9 @@ impl Server {
         let mut buffer = vec![0; BUFFER_BYTES];
         while !end.load(Ordering::Relaxed) {
             self.entrance.look(&mut ready)?;
+            if self.first_request_ns.is_some() {
+                self.report.note_look(now_ns());
+            }
             for one in ready.drain(..) {
                 match one {
                     Ready::Listener => self.accept()?,
