@@ -31,6 +31,32 @@ class Percentile:
     relative_error: float
 
 
+@dataclass(frozen=True)
+class Disturbance:
+    """What the machine did to a run; a truth that the server itself was late to see is none."""
+
+    server_longest_pause_us: float
+    client_run_queue_us: float
+    """How long the client's thread waited for its processor in all."""
+    own_slip_us: dict[str, float]
+    unsent: int
+
+    @classmethod
+    def of(cls, counts: dict[str, Any], lab: dict[str, Any]) -> "Disturbance":
+        """Take it from what the server and the load generator tell."""
+        return cls(
+            server_longest_pause_us=counts["longest_pause_ns"] / 1000,
+            client_run_queue_us=sum(thread["run_queue_ns"] for thread in lab["client"]["threads"]) / 1000,
+            own_slip_us=lab["schedule"]["own_slip_us"],
+            unsent=lab["schedule"]["unsent"],
+        )
+
+    def told(self) -> str:
+        """Say it in a line."""
+        waited = f"the client waited {self.client_run_queue_us:.0f} us in all for its processor"
+        return f"the server did not look for up to {self.server_longest_pause_us:.0f} us; {waited}"
+
+
 def sleeping(effort: Effort) -> dict[str, Figure]:
     """Measure the load generator as it is by default, asleep while there is nothing to do."""
     response, service = response_and_service(effort)
@@ -48,7 +74,7 @@ def response_and_service(effort: Effort, *arguments: str) -> tuple[Figure, Figur
     program = build()
     response: list[list[Percentile]] = []
     service: list[list[Percentile]] = []
-    schedules = []
+    disturbances = []
     for _ in range(effort.truth_runs):
         with scripted_server(program, *SERVER_ARGUMENTS) as server:
             lab = measure(server.port, effort.truth_seconds, *arguments)
@@ -61,8 +87,8 @@ def response_and_service(effort: Effort, *arguments: str) -> tuple[Figure, Figur
         schedule = lab["schedule"]
         response.append(percentiles(schedule["response_us"], true_response_ns))
         service.append(percentiles(schedule["service_us"], true_service_ns))
-        schedules.append({name: schedule[name] for name in ("slip_us", "own_slip_us", "unsent", "is_kept")})
-    return figure(response, schedules, effort), figure(service, schedules, effort)
+        disturbances.append(Disturbance.of(server.counts, lab))
+    return figure(response, disturbances, effort), figure(service, disturbances, effort)
 
 
 def measure(port: int, seconds: int, *arguments: str) -> dict[str, Any]:
@@ -85,18 +111,19 @@ def percentiles(told_us: dict[str, float], true_ns: list[int]) -> list[Percentil
     return compared
 
 
-def figure(runs: list[list[Percentile]], schedules: list[dict[str, Any]], effort: Effort) -> Figure:
+def figure(runs: list[list[Percentile]], disturbances: list[Disturbance], effort: Effort) -> Figure:
     """Return the median over runs of the largest error that is not within what is allowed."""
     return Figure(
         value=statistics.median(largest_error_us(run) for run in runs),
         unit="us",
         samples=[
-            {"percentiles": [asdict(one) for one in run], "schedule": schedule}
-            for run, schedule in zip(runs, schedules, strict=True)
+            {"percentiles": [asdict(one) for one in run], **asdict(disturbance)}
+            for run, disturbance in zip(runs, disturbances, strict=True)
         ],
         trials=len(runs),
         notes=[
             f"0 if all of {', '.join(SHARES)} are within {ALLOWED:.0%}",
+            *(disturbance.told() for disturbance in disturbances),
             *(f"{one.percentile}: {one.measured_us:.1f} us, in truth {one.truth_us:.1f} us" for one in runs[-1]),
             *effort.notes,
         ],
