@@ -176,13 +176,13 @@ impl Server {
     /// Sends the output of a connection, and ends it after its last reply.
     fn send(&mut self, index: usize) -> io::Result<()> {
         let Some(connection) = &mut self.connections[index] else { return Ok(()) };
+        self.report.bytes_sent += connection.send() as u64;
         let now_ns = now_ns();
         for request in connection.replied.drain(..) {
             if self.options.record.is_some() {
                 self.records.replied(request, now_ns);
             }
         }
-        self.report.bytes_sent += connection.send() as u64;
         if !connection.output.is_empty() {
             if !self.unsent.contains(&index) {
                 self.unsent.push(index);

@@ -128,7 +128,8 @@ impl Link {
     pub(crate) fn flush(&mut self, mut stamped: impl FnMut(&Request)) -> Result<usize, LoadError> {
         if self.unstamped > 0 {
             let now_ns = clock::now_ns();
-            for request in self.in_flight.newest(self.unstamped) {
+            // `for_each` goes through both parts of the ring without looking at each step which one it is in.
+            self.in_flight.newest(self.unstamped).for_each(|request| {
                 // What is sent again, to another node, was sent before.
                 if request.sent_ns == 0 {
                     request.sent_ns = now_ns;
@@ -137,7 +138,7 @@ impl Link {
                     }
                     stamped(request);
                 }
-            }
+            });
             self.unstamped = 0;
         }
         self.write()

@@ -25,8 +25,10 @@ impl Worker {
     fn receive_replies(&mut self, index: usize) -> Result<(), LoadError> {
         let (link, tally, unanswered) = (&mut self.links[index], &mut self.tally, &mut self.unanswered);
         let mut scan = self.settings.scan.is_some().then_some(&mut self.clients[link.client].stream);
-        while let Some(length) = link.read(&mut self.buffer)? {
+        loop {
+            // What is read now was there already: the time that reading takes is not the server's.
             let received_ns = clock::now_ns();
+            let Some(length) = link.read(&mut self.buffer)? else { break };
             tally.bytes_received += length as u64;
             tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
@@ -51,8 +53,10 @@ impl Worker {
         let mut redirected = Vec::new();
         let link = &mut self.links[index];
         let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
-        while let Some(length) = link.read(&mut self.buffer)? {
+        loop {
+            // What is read now was there already: the time that reading takes is not the server's.
             let received_ns = clock::now_ns();
+            let Some(length) = link.read(&mut self.buffer)? else { break };
             self.tally.bytes_received += length as u64;
             self.tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {

@@ -10,6 +10,8 @@ use crate::request::write_header;
 
 const KEY_PLACEHOLDER: &[u8] = b"__key__";
 const DATA_PLACEHOLDER: &[u8] = b"__data__";
+/// Longer constant text before a key is kept once, not once for each number of digits.
+const MOST_FUSED_BYTES: usize = 256;
 
 /// Why a command line is no template.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -85,7 +87,9 @@ impl Compiler {
             let before = [&word[..at], key_prefix].concat();
             let after = &word[at + KEY_PLACEHOLDER.len()..];
             self.literal.push(b'$');
-            self.flush_literal();
+            if self.literal.len() > MOST_FUSED_BYTES {
+                self.flush_literal();
+            }
             self.add_key(&before, after.len());
             self.literal.extend_from_slice(after);
         } else {
@@ -98,12 +102,15 @@ impl Compiler {
         Ok(constant)
     }
 
+    /// What is left of the literal belongs to the hole, so that both are copied at once.
     fn add_key(&mut self, before: &[u8], after_length: usize) {
         let before_length = before.len();
+        let literal = std::mem::take(&mut self.literal);
         let bytes = &mut self.template.bytes;
         let before = array::from_fn::<_, MAXIMUM_DIGITS, _>(|index| {
             let start = bytes.len();
             let length = before_length + index + 1 + after_length;
+            bytes.extend_from_slice(&literal);
             bytes.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
             bytes.extend_from_slice(b"\r\n");
             bytes.extend_from_slice(before);

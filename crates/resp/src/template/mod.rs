@@ -37,7 +37,7 @@ enum Step {
     Data,
 }
 
-/// For each number of digits of the id: the bytes `LENGTH\r\nTEXT` that come before it.
+/// For each number of digits of the id: the bytes `LENGTH\r\nTEXT` that come before it, after short constant text.
 #[derive(Debug, Clone)]
 struct KeyHole {
     before: [Range<usize>; MAXIMUM_DIGITS],
