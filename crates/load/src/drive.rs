@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use zerolap_resp::Template;
 
-use crate::{Amount, Command, Crew, KeyPattern, LoadError, Plan, Run, Settings, Work};
+use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Run, Settings, Work};
 
 /// Requests in flight on a connection while keys are written before the measurement.
 const PREFILL_PIPELINE: usize = 50;
@@ -38,7 +38,8 @@ fn one_run(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Res
     }
     if plan.prefill {
         let mut filler = Crew::connect(prefill_settings(settings)?, interrupt)?;
-        complete(&mut filler, Work::unpaced(Amount::AllKeys))?;
+        let outcome = complete(&mut filler, Work::unpaced(Amount::AllKeys))?;
+        refuse_errors(filler.settings(), &outcome)?;
         phases.end("prefill");
     }
     if let Some(time) = plan.warm_up {
@@ -67,8 +68,20 @@ impl Phases {
     }
 }
 
-fn complete(crew: &mut Crew, work: Work) -> Result<(), LoadError> {
-    crew.run(work)?.take_failure().map_or(Ok(()), Err)
+fn complete(crew: &mut Crew, work: Work) -> Result<Outcome, LoadError> {
+    let mut outcome = crew.run(work)?;
+    outcome.take_failure().map_or(Ok(outcome), Err)
+}
+
+/// Fails if any command was answered with an error.
+fn refuse_errors(settings: &Settings, outcome: &Outcome) -> Result<(), LoadError> {
+    let refused = settings
+        .commands
+        .iter()
+        .zip(&outcome.commands)
+        .find_map(|(command, tally)| tally.first_error.as_ref().map(|reply| (command.line.clone(), reply.clone())));
+    let endpoint = settings.server.endpoint.clone();
+    refused.map_or(Ok(()), |(line, reply)| Err(LoadError::CheckFailed { endpoint, line, reply }))
 }
 
 /// Sends each command once over one connection and fails at the first that the server answers with an error.
@@ -80,18 +93,8 @@ fn check(settings: &Settings, interrupt: &Arc<AtomicBool>) -> Result<(), LoadErr
     }
     let commands = once.commands.len() as u64;
     let mut crew = Crew::connect(once, interrupt)?;
-    let mut outcome = crew.run(Work::unpaced(Amount::Total(commands)))?;
-    if let Some(failure) = outcome.take_failure() {
-        return Err(failure);
-    }
-    let refused = crew
-        .settings()
-        .commands
-        .iter()
-        .zip(&outcome.commands)
-        .find_map(|(command, tally)| tally.first_error.as_ref().map(|reply| (command.line.clone(), reply.clone())));
-    let endpoint = settings.server.endpoint.clone();
-    refused.map_or(Ok(()), |(line, reply)| Err(LoadError::CheckFailed { endpoint, line, reply }))
+    let outcome = complete(&mut crew, Work::unpaced(Amount::Total(commands)))?;
+    refuse_errors(crew.settings(), &outcome)
 }
 
 /// Settings that write each key of the range once.
