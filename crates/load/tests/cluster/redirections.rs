@@ -72,7 +72,7 @@ fn order_after_move(slots: Vec<Option<std::ops::RangeInclusive<usize>>>) -> Vec<
             }
         }
     });
-    let tag = (0..).map(|number| format!("{{{number}}}")).find(|tag| map.owner(tag) == 0).expect("one");
+    let tag = (0..1_000).map(|number| format!("{{{number}}}")).find(|tag| map.owner(tag) == 0).expect("one");
     load_cluster(&nodes, &[&WALK[..], &["--key-prefix", &tag, "-c", "1", "-n", "4", "--pipeline", "4"]].concat());
     commands(&nodes[1]).into_iter().map(|request| request[1].replace(&tag, "")).collect()
 }
@@ -174,7 +174,7 @@ fn a_command_learns_where_its_key_is_though_it_is_not_the_first_argument() {
         if owner == node { ":1\r\n".to_owned() } else { map.redirect("MOVED", &request[3], owner) }
     });
     let map = Map { ports: vec![0; 2], slots: even(2) };
-    let key = (0..).map(|number| format!("k{number}")).find(|key| map.owner(key) != map.owner("script"));
+    let key = (0..1_000).map(|number| format!("k{number}")).find(|key| map.owner(key) != map.owner("script"));
     let command = format!("EVAL script 1 {}", key.expect("one of both"));
     let document = load_cluster(&nodes, &["-t", "1", "-c", "1", "-n", "20", "--command", &command]);
     assert_eq!(document["lab"]["succeeded"], 20);

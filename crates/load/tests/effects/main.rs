@@ -6,6 +6,7 @@ mod support;
 mod amounts;
 mod chance;
 mod connecting;
+mod encryption;
 mod endpoints;
 mod keys;
 mod oddities;

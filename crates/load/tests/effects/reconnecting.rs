@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::load;
-use crate::support::program::run;
+use crate::support::program::{Running, run};
 use crate::support::scripted::{Peer, Scripted};
 
-/// A server whose every connection answers six requests and then lets 4 more come and does something else, except that
-/// connections from the third on do well.
-fn troubled(trouble: fn(&mut Peer)) -> Scripted {
+/// A server whose every connection answers six requests and then lets some more come and does something else, except
+/// that connections from the third on do well.
+fn troubled(more: usize, trouble: fn(&mut Peer)) -> Scripted {
     Scripted::start(move |peer| {
         if peer.connection() >= 2 {
             return peer.serve(|_, _| "+OK\r\n".to_owned());
@@ -20,7 +20,7 @@ fn troubled(trouble: fn(&mut Peer)) -> Scripted {
             peer.request();
             peer.send(b"+OK\r\n");
         }
-        for _ in 0..4 {
+        for _ in 0..more {
             peer.request();
         }
         trouble(peer);
@@ -43,7 +43,7 @@ fn expect_lost(document: &Value, server: &Scripted, name: &str, connections: &Va
 #[test]
 fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
     for trouble in [(|_| ()) as fn(&mut Peer), Peer::reset] {
-        let server = troubled(trouble);
+        let server = troubled(4, trouble);
         let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error"]].concat());
         let connections = json!({"disconnects": 2, "timeouts": 0, "reconnects": 2});
         expect_lost(&document, &server, "disconnected", &connections);
@@ -54,7 +54,7 @@ fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
 
 #[test]
 fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
-    let server = troubled(Peer::stay_silent);
+    let server = troubled(4, Peer::stay_silent);
     let started = Instant::now();
     let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error", "--reply-timeout", "0.5"]].concat());
     expect_lost(&document, &server, "timed_out", &json!({"disconnects": 0, "timeouts": 2, "reconnects": 2}));
@@ -64,7 +64,7 @@ fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
 
 #[test]
 fn a_reply_that_was_cut_off_is_no_reply_and_spoils_none_after_it() {
-    let server = troubled(|peer| _ = peer.send(b"$10\r\nabc"));
+    let server = troubled(4, |peer| _ = peer.send(b"$10\r\nabc"));
     let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error"]].concat());
     expect_lost(&document, &server, "disconnected", &json!({"disconnects": 2, "timeouts": 0, "reconnects": 2}));
     assert_eq!(document["lab"]["replies"]["status"], 92);
@@ -148,4 +148,50 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
     assert_eq!((&lab["requests"], &lab["disconnected"]), (&4.into(), &1.into()));
     assert_eq!(lab["connections"], json!({"disconnects": 1, "timeouts": 0, "reconnects": 1}));
     assert_eq!(server.join().expect("a server").requests().len(), 4);
+}
+
+/// A server that answers one request and then is gone for good, and the port it had.
+fn vanishing() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        std::io::Read::read(&mut stream, &mut [0; 14]).expect("a request");
+        std::io::Write::write_all(&mut stream, b"+OK\r\n").expect("it reads");
+    });
+    port
+}
+
+#[test]
+fn a_server_that_stays_away_does_not_hold_up_the_end_of_a_run_by_time() {
+    let port = vanishing();
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "0.6", "--command", "PING"];
+    let started = Instant::now();
+    let finished = run(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
+    let lab = finished.document();
+    assert!((Duration::from_millis(590)..Duration::from_secs(5)).contains(&started.elapsed()));
+    assert_eq!((&lab["requests"], &lab["connections"]["disconnects"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_run_that_waits_for_a_server_can_be_interrupted() {
+    let port = vanishing();
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "10", "--command", "PING"];
+    let running = Running::start(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
+    thread::sleep(Duration::from_millis(500));
+    running.interrupt();
+    let finished = running.finish();
+    assert_eq!(finished.code, Some(130), "{}", finished.stderr);
+    assert_eq!(finished.json()["lab"]["requests"], 1);
+}
+
+#[test]
+fn whole_pipelines_go_on_after_a_reset_in_lockstep() {
+    let server = troubled(2, Peer::reset);
+    let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error", "--lockstep"]].concat());
+    let lab = &document["lab"];
+    // Four replies, then two to the next four requests.
+    assert_eq!((&lab["requests"], &lab["disconnected"]), (&96.into(), &4.into()), "{lab}");
+    assert_eq!(lab["connections"], json!({"disconnects": 2, "timeouts": 0, "reconnects": 2}));
+    assert_eq!(server.requests().len(), 100);
 }

@@ -43,7 +43,8 @@ fn each_new_connection_is_prepared_again() {
         let names: Vec<String> = requests.iter().map(|request| request.join(" ")).collect();
         assert_eq!(names, ["AUTH secret", "SELECT 2", "PING", "PING", "PING"]);
     }
-    assert_eq!(document["lab"]["requests"], 18);
+    let lab = &document["lab"];
+    assert_eq!((&lab["requests"], &lab["bytes_sent"], &lab["bytes_received"]), (&18.into(), &252.into(), &90.into()));
 }
 
 #[test]

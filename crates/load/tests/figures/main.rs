@@ -4,6 +4,7 @@
 mod support;
 
 mod busy_polling;
+mod configuration;
 mod counts;
 mod histograms;
 mod interrupts;
@@ -11,6 +12,7 @@ mod open_loop;
 mod output;
 mod overload;
 mod phases;
+mod runs;
 mod statistics;
 mod timeline;
 

@@ -124,3 +124,36 @@ fn a_check_uses_user_database_and_keys_of_the_range() {
         assert!(requests[2..].iter().all(|request| request == &["SET", "k7", "xx"]), "{requests:?}");
     }
 }
+
+#[test]
+#[ignore = "errors of the prefill are not looked at"]
+fn a_prefill_that_is_refused_ends_the_run() {
+    let server = Scripted::replying(|request, _| match request[0].as_str() {
+        "SET" => "-OOM command not allowed when used memory > 'maxmemory'.\r\n".to_owned(),
+        _ => "$-1\r\n".to_owned(),
+    });
+    let port = server.port();
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "5", "--prefill"];
+    let finished = run(&[&shape[..], &["--key-maximum", "9", "--command", "GET __key__"]].concat());
+    assert_eq!(finished.code, Some(4), "{}", finished.stdout);
+    assert!(finished.stderr.contains("OOM command not allowed"), "{}", finished.stderr);
+    assert!(server.requests().iter().all(|request| request[0] == "SET"), "nothing was measured");
+}
+
+#[test]
+fn a_server_that_is_lost_before_the_measurement_ends_the_run() {
+    let server = Scripted::start(|peer| {
+        for _ in 0..5 {
+            peer.request();
+            peer.send(b"+OK\r\n");
+        }
+        peer.request();
+    });
+    let port = server.port();
+    for phase in [["--warm-up", "5"], ["--prefill", "--check"]] {
+        let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "50", "--json-out-file", "-"];
+        let finished = run(&[&shape[..], &["--key-maximum", "99", "--command", "GET __key__"], &phase].concat());
+        assert_eq!(finished.code, Some(4), "{}", finished.stderr);
+        assert_eq!(finished.stdout, "", "nothing was measured");
+    }
+}

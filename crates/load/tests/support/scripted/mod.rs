@@ -12,6 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use peer::Peer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+pub use stream::Encryption;
 use stream::Stream;
 
 /// The arguments of one request.
@@ -66,6 +68,19 @@ impl Scripted {
         let listener = UnixListener::bind(path).expect("a socket");
         let accept = move || Stream::Unix(listener.accept().expect("a connection").0);
         Self { port: 0, log: accept_all(accept, script) }
+    }
+
+    /// As [`Self::start`], encrypted.
+    pub fn start_encrypted(config: ServerConfig, script: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let config = Arc::new(config);
+        let accept = move || {
+            let stream = listener.accept().expect("a connection").0;
+            let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
+            Stream::Tls(Box::new(StreamOwned::new(connection, stream)))
+        };
+        Self { port, log: accept_all(accept, script) }
     }
 
     /// Answers each request with `reply`.

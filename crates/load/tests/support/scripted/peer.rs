@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::stream::Stream;
+use super::stream::{Encryption, Stream};
 use super::{Arrived, Log, Record, Request};
 
 /// The server's side of one connection.
@@ -60,7 +60,7 @@ impl Peer {
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         // Noted before: whoever has the reply may look at once.
         self.note(|record| record.bytes_sent += bytes.len());
-        self.stream.write_all(bytes).is_ok()
+        self.stream.write_all(bytes).and_then(|()| self.stream.flush()).is_ok()
     }
 
     /// Sends each byte by itself.
@@ -84,6 +84,11 @@ impl Peer {
     /// Says nothing until the client closes.
     pub fn stay_silent(&mut self) {
         while self.request().is_some() {}
+    }
+
+    /// How the connection is encrypted, once there was a request; none if it is not.
+    pub fn encryption(&self) -> Option<Encryption> {
+        self.stream.encryption()
     }
 
     /// Makes the connection end with a reset when the script returns.

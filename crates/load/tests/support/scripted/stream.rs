@@ -1,4 +1,4 @@
-//! A connection over TCP or over a unix socket.
+//! A connection over TCP, encrypted or not, or over a unix socket.
 
 use std::io::{Read, Result, Write};
 use std::net::TcpStream;
@@ -6,10 +6,20 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
+use rustls::{ServerConnection, StreamOwned};
+
+/// What both sides agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encryption {
+    pub version: String,
+    pub name: Option<String>,
+    pub has_certificate: bool,
+}
 
 pub enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
 }
 
 impl Stream {
@@ -17,7 +27,19 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.set_read_timeout(time),
             Self::Unix(stream) => stream.set_read_timeout(time),
+            Self::Tls(stream) => stream.sock.set_read_timeout(time),
         }
+    }
+
+    /// The version of TLS, the name that was asked for and whether the client showed a certificate; none without TLS.
+    pub fn encryption(&self) -> Option<Encryption> {
+        let Self::Tls(stream) = self else { return None };
+        let connection = &stream.conn;
+        Some(Encryption {
+            version: format!("{:?}", connection.protocol_version()?),
+            name: connection.server_name().map(str::to_owned),
+            has_certificate: connection.peer_certificates().is_some(),
+        })
     }
 
     /// Makes it end with a reset instead of an end of the stream.
@@ -32,6 +54,7 @@ impl Read for Stream {
         match self {
             Self::Tcp(stream) => stream.read(buffer),
             Self::Unix(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
         }
     }
 }
@@ -41,10 +64,11 @@ impl Write for Stream {
         match self {
             Self::Tcp(stream) => stream.write(bytes),
             Self::Unix(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> Result<()> {
-        Ok(())
+        if let Self::Tls(stream) = self { stream.flush() } else { Ok(()) }
     }
 }
