@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed clean
+.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed bench-load clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ bench-counted: setup  ## measure how well counted trials repeat; writes .bench/c
 
 bench-timed: setup  ## measure how true timed verdicts are and what they cost; hours; writes .bench/timed.json
 	@.venv/bin/python -m benches.timed $(FIGURES)
+
+bench-load: setup  ## measure how cheap and how true the load generator is; half an hour; writes .bench/load.json
+	@.venv/bin/python -m benches.load $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean

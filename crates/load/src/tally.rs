@@ -202,6 +202,15 @@ impl CommandTally {
         self.recent_ends_ns = (least_ns.min(latency_ns), greatest_ns.max(latency_ns));
     }
 
+    /// Counts a request that will never get a reply.
+    pub(crate) fn count_lost(&mut self, is_timeout: bool) {
+        if is_timeout {
+            self.timed_out += 1;
+        } else {
+            self.disconnected += 1;
+        }
+    }
+
     fn count_errors(&mut self, code: &str, count: u64) {
         let code = if self.errors.len() < MAXIMUM_CODES || self.errors.iter().any(|(known, _)| known == code) {
             code

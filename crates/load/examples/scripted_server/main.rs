@@ -9,6 +9,7 @@
 
 mod clock;
 mod connection;
+mod entrance;
 mod escapes;
 mod options;
 mod records;

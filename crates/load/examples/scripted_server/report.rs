@@ -13,11 +13,22 @@ pub(crate) struct Report {
     pub(crate) connections: u64,
     pub(crate) bytes_received: u64,
     pub(crate) bytes_sent: u64,
+    /// Longest time between two looks at the connections: what the times in the record may be late by.
+    pub(crate) longest_pause_ns: u64,
+    #[serde(skip)]
+    looked_ns: Option<u64>,
     #[serde(serialize_with = "in_capitals")]
     pub(crate) commands: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Report {
+    /// Notes a look at the connections.
+    pub(crate) fn note_look(&mut self, now_ns: u64) {
+        let pause_ns = self.looked_ns.map_or(0, |looked_ns| now_ns - looked_ns);
+        self.longest_pause_ns = self.longest_pause_ns.max(pause_ns);
+        self.looked_ns = Some(now_ns);
+    }
+
     /// Counts a request.
     pub(crate) fn count_request(&mut self, name: &[u8]) {
         self.requests += 1;

@@ -1,29 +1,19 @@
 //! The loop that reads, waits and answers.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use rustix::buffer::spare_capacity;
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::io::Errno;
 
 use crate::clock::now_ns;
 use crate::connection::{Connection, Received};
+use crate::entrance::{Entrance, Ready};
 use crate::options::Options;
 use crate::records::Records;
 use crate::report::Report;
 use crate::request::parse_request;
 use crate::stalls::Stalls;
 
-const BACKLOG: i32 = 4096;
-const EVENTS: usize = 256;
 const BUFFER_BYTES: usize = 64 * 1024;
-/// What epoll says of the listener; connections have their index.
-const LISTENER: u64 = u64::MAX;
 
 /// A request without a reply.
 #[derive(Debug, Clone, Copy)]
@@ -33,13 +23,12 @@ struct Pending {
     due_ns: u64,
 }
 
-/// The listener, its connections and their requests.
+/// The connections and their requests.
 #[derive(Debug)]
 pub(crate) struct Server {
     options: Options,
     delay_ns: u64,
-    listener: TcpListener,
-    epoll: OwnedFd,
+    entrance: Entrance,
     /// By the order of their beginning; ended ones leave a gap.
     connections: Vec<Option<Connection>>,
     /// By arrival, which is the order of replies as well.
@@ -55,17 +44,10 @@ impl Server {
     /// # Errors
     /// When the port is not to be had.
     pub(crate) fn listen(options: Options) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
-        // A thousand connections may come at once; the standard library leaves less room for them.
-        rustix::net::listen(&listener, BACKLOG)?;
-        listener.set_nonblocking(true)?;
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
         Ok(Self {
             delay_ns: u64::try_from(options.delay.as_nanos()).map_err(io::Error::other)?,
+            entrance: Entrance::open(options.port)?,
             options,
-            listener,
-            epoll,
             connections: Vec::new(),
             pending: VecDeque::new(),
             unsent: Vec::new(),
@@ -78,7 +60,7 @@ impl Server {
     /// # Errors
     /// When the system does not say.
     pub(crate) fn port(&self) -> io::Result<u16> {
-        Ok(self.listener.local_addr()?.port())
+        self.entrance.port()
     }
 
     /// What was counted, and when.
@@ -91,17 +73,17 @@ impl Server {
     /// # Errors
     /// When a client sends something else than requests, or the system fails.
     pub(crate) fn serve(&mut self, end: &AtomicBool) -> io::Result<()> {
-        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        let mut ready = Vec::new();
         let mut buffer = vec![0; BUFFER_BYTES];
         while !end.load(Ordering::Relaxed) {
-            match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&Timespec::default())) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            self.entrance.look(&mut ready)?;
+            if self.first_request_ns.is_some() {
+                self.report.note_look(now_ns());
             }
-            for event in events.drain(..) {
-                match event.data.u64() {
-                    LISTENER => self.accept()?,
-                    index => self.read(usize::try_from(index).map_err(io::Error::other)?, &mut buffer)?,
+            for one in ready.drain(..) {
+                match one {
+                    Ready::Listener => self.accept()?,
+                    Ready::Connection(index) => self.read(index, &mut buffer)?,
                 }
                 // Reads of many connections do not hold up replies that have become due in between.
                 self.answer()?;
@@ -115,20 +97,11 @@ impl Server {
     }
 
     fn accept(&mut self) -> io::Result<()> {
-        loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => {
-                    let connection = Connection::new(stream)?;
-                    let data = EventData::new_u64(self.connections.len() as u64);
-                    epoll::add(&self.epoll, &connection, data, EventFlags::IN)?;
-                    self.connections.push(Some(connection));
-                    self.report.connections += 1;
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-                Err(error) => return Err(error),
-            }
+        while let Some(connection) = self.entrance.accept(self.connections.len())? {
+            self.connections.push(Some(connection));
+            self.report.connections += 1;
         }
+        Ok(())
     }
 
     fn read(&mut self, index: usize, buffer: &mut [u8]) -> io::Result<()> {

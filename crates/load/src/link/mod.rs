@@ -34,6 +34,8 @@ pub(crate) struct Link {
     in_flight: InFlight,
     /// How often it was opened.
     pub(crate) openings: u32,
+    /// When it was lost, if it was open before.
+    pub(crate) lost_ns: u64,
     /// Tries in a row that did not lead to a connection.
     pub(crate) attempts: u32,
     /// How many of the newest requests under way are not written yet.
@@ -62,6 +64,7 @@ impl Link {
             output: Output::default(),
             in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster),
             openings: 0,
+            lost_ns: clock::now_ns(),
             attempts: 0,
             unstamped: 0,
             allowance: 0,

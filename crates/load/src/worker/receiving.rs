@@ -61,7 +61,7 @@ impl Worker {
                 Some((request, kept)) => {
                     if let Some(redirect) = redirect(&request, reply, &endpoint) {
                         let bytes = kept.unwrap_or_default();
-                        redirected.push(Redirected { client, request, bytes, redirect });
+                        redirected.push(Redirected { request, bytes, redirect });
                         return;
                     }
                     self.tally.count(request, reply, received_ns, bytes);
@@ -74,7 +74,7 @@ impl Worker {
                 break;
             }
         }
-        if redirected.is_empty() { Ok(()) } else { self.follow(redirected) }
+        if redirected.is_empty() { Ok(()) } else { self.follow(index, redirected) }
     }
 
     /// Puts the link's client among those that can take what is due next, if it can.

@@ -22,7 +22,6 @@ pub(super) struct Routes {
 
 /// A request that another node has to answer.
 pub(super) struct Redirected {
-    pub(super) client: usize,
     pub(super) request: Request,
     pub(super) bytes: Vec<u8>,
     pub(super) redirect: Redirect,
@@ -123,21 +122,26 @@ impl Worker {
         self.flush(index)
     }
 
-    /// Follows redirections: the map is mended, and requests wait before the links to the right nodes.
-    pub(super) fn follow(&mut self, redirected: Vec<Redirected>) -> Result<(), LoadError> {
+    /// Follows redirections that the node of link `asked` gave: the map is mended, and requests wait before the links
+    /// to the right nodes.
+    pub(super) fn follow(&mut self, asked: usize, redirected: Vec<Redirected>) -> Result<(), LoadError> {
+        let link = &self.links[asked];
+        let (client, asked_node, asked_endpoint) = (link.client, link.node, link.endpoint().clone());
         // The last one is put in front first, so that they keep their order.
-        for Redirected { client, mut request, bytes, redirect } in redirected.into_iter().rev() {
+        for Redirected { mut request, bytes, redirect } in redirected.into_iter().rev() {
             let Some(routes) = &mut self.routes else { return Ok(()) };
             let node = routes.map.find_or_add(redirect.endpoint, &self.dialer)?;
             let command = request.command as usize;
             if redirect.is_ask {
                 self.tally.commands[command].asked += 1;
+                self.tally.node(asked_node, &asked_endpoint).asked += 1;
             } else {
                 routes.map.move_slot(redirect.slot, node);
                 if let Some(slot) = &mut routes.command_slots[command] {
                     *slot = redirect.slot;
                 }
                 self.tally.commands[command].moved += 1;
+                self.tally.node(asked_node, &asked_endpoint).moved += 1;
             }
             request.redirects += 1;
             let link = self.link_to(client, node);
@@ -146,9 +150,8 @@ impl Worker {
             if redirect.is_ask {
                 waiting.push_front((Request { is_asking: true, ..Request::default() }, Vec::new()));
             }
-            self.pump(client)?;
         }
-        Ok(())
+        self.pump(client)
     }
 }
 

@@ -38,8 +38,10 @@ impl Worker {
     fn exchange(&mut self, work: &Work, begin_ns: u64) -> Result<(), LoadError> {
         let started_ns = clock::now_ns().max(begin_ns);
         self.tally.started_ns = Some(started_ns);
+        let first_ns = if work.pace.is_some() { begin_ns } else { started_ns };
         let mut deadline_ns = match work.amount {
-            Amount::For(time) => Some(started_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
+            // A schedule has its own beginning, whenever the thread woke up.
+            Amount::For(time) => Some(first_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
             _ => None,
         };
         self.begin()?;
@@ -54,8 +56,10 @@ impl Worker {
                     self.receive(event.index)?;
                 }
             }
-            if deadline_ns.is_some_and(|deadline_ns| woke_ns >= deadline_ns) {
-                self.end_sending(deadline_ns.take().unwrap_or(woke_ns));
+            if let Some(end_ns) = deadline_ns.take_if(|end_ns| woke_ns >= *end_ns) {
+                // What was due until then is still sent, as far as there is room.
+                self.send_due(end_ns.saturating_sub(1))?;
+                self.end_sending(end_ns);
             }
             for event in &ready {
                 self.refill(event.index)?;

@@ -37,23 +37,27 @@ impl Worker {
             if request.is_asking {
                 continue;
             }
-            let command = &mut tally.commands[request.command as usize];
-            if is_timeout {
-                command.timed_out += 1;
-            } else {
-                command.disconnected += 1;
+            tally.commands[request.command as usize].count_lost(is_timeout);
+            if self.routes.is_some() {
+                tally.node(link.node, link.endpoint()).count_lost(is_timeout);
             }
             self.unanswered -= 1;
             let open = &mut self.clients[client].open;
             *open = open.saturating_sub(1);
         }
         let Some(reconnecting) = self.settings.connecting.reconnect_on_error else { return Err(error) };
+        let now_ns = clock::now_ns();
         link.attempts += 1;
+        if was_open {
+            link.lost_ns = now_ns;
+        }
+        let patience_ns = self.settings.connecting.connect_timeout.as_nanos();
         let is_last = reconnecting.maximum_attempts > 0 && u64::from(link.attempts) > reconnecting.maximum_attempts;
-        if is_last || !error.is_of_a_connection() {
+        let is_too_late = !was_open && u128::from(now_ns.saturating_sub(link.lost_ns)) >= patience_ns;
+        if is_last || is_too_late || !error.is_of_a_connection() {
             return Err(error);
         }
-        link.close(clock::now_ns().saturating_add(pause_ns(reconnecting, link.attempts)));
+        link.close(now_ns.saturating_add(pause_ns(reconnecting, link.attempts)));
         self.closed_links += usize::from(was_open);
         Ok(())
     }

@@ -32,8 +32,9 @@ fn each_of_a_hundred_placeholders_has_a_key_of_its_own() {
 
 #[test]
 fn a_command_of_75_kilobytes_arrives_whole() {
-    let members: String = (0..5_000).map(|number| format!(" {} member:{number:05}", number % 7)).collect();
-    let command = format!("ZADD __key__{members}");
+    let members: Vec<String> = (0..5_000).map(|number| format!("{} member:{number:05}", number % 7)).collect();
+    let members = members.join(" ");
+    let command = format!("ZADD __key__ {members}");
     assert!(command.len() > 75_000);
     let requests = walked("3", &["--key-prefix", "", "--pipeline", "3"], &command);
     let expected: Vec<&str> = members.split_ascii_whitespace().collect();

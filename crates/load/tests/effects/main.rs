@@ -11,5 +11,6 @@ mod keys;
 mod oddities;
 mod reconnecting;
 mod renewing;
+mod scan;
 mod spread_keys;
 mod values;

@@ -41,7 +41,6 @@ fn expect_lost(document: &Value, server: &Scripted, name: &str, connections: &Va
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
     for trouble in [(|_| ()) as fn(&mut Peer), Peer::reset] {
         let server = troubled(trouble);
@@ -54,7 +53,6 @@ fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
     let server = troubled(Peer::stay_silent);
     let started = Instant::now();
@@ -65,7 +63,6 @@ fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_reply_that_was_cut_off_is_no_reply_and_spoils_none_after_it() {
     let server = troubled(|peer| _ = peer.send(b"$10\r\nabc"));
     let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error"]].concat());
@@ -75,7 +72,6 @@ fn a_reply_that_was_cut_off_is_no_reply_and_spoils_none_after_it() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_server_that_breaks_every_connection_is_met_again_and_again() {
     let server = Scripted::start(|peer| {
         for _ in 0..3 {
@@ -95,7 +91,6 @@ fn a_server_that_breaks_every_connection_is_met_again_and_again() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn attempts_are_limited_where_asked_to() {
     let server = Scripted::start(|peer| {
         if peer.connection() == 0 {
@@ -116,7 +111,6 @@ fn attempts_are_limited_where_asked_to() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn pauses_between_attempts_grow_by_the_factor() {
     let server = Scripted::start(|peer| match peer.connection() {
         0 => {
@@ -136,7 +130,6 @@ fn pauses_between_attempts_grow_by_the_factor() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_server_that_is_gone_for_a_while_is_waited_for() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -4,7 +4,6 @@ use crate::support::scripted::Scripted;
 use crate::support::{load, multiset};
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_connection_has_exactly_as_many_requests_as_it_may() {
     for (pipeline, lockstep) in [("1", false), ("4", false), ("4", true), ("50", false)] {
         let server = Scripted::answering("+OK\r\n");
@@ -24,7 +23,6 @@ fn a_connection_has_exactly_as_many_requests_as_it_may() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_connection_that_is_used_up_with_the_last_request_is_not_made_anew() {
     let server = Scripted::answering("+OK\r\n");
     let shape = ["-t", "1", "-c", "1", "-n", "20", "--reconnect-interval", "10", "--command", "PING"];
@@ -35,7 +33,6 @@ fn a_connection_that_is_used_up_with_the_last_request_is_not_made_anew() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn each_new_connection_is_prepared_again() {
     let server = Scripted::answering("+OK\r\n");
     let shape = ["-t", "1", "-c", "2", "-n", "9", "--reconnect-interval", "3", "--command", "PING"];
@@ -50,7 +47,6 @@ fn each_new_connection_is_prepared_again() {
 }
 
 #[test]
-#[ignore = "connections cannot be made anew during a run"]
 fn a_rate_goes_on_over_new_connections() {
     let server = Scripted::answering("+OK\r\n");
     let shape = ["-t", "1", "-c", "2", "-n", "60", "--rate", "600", "--reconnect-interval", "7", "--command", "PING"];

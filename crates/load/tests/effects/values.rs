@@ -94,7 +94,6 @@ fn with_an_offset_parts_of_values_are_written_and_read() {
 }
 
 #[test]
-#[ignore = "configuration.data_offset is always 0"]
 fn the_document_names_the_offset() {
     let server = Scripted::answering("$-1\r\n");
     let document = load(&server, &["-t", "1", "-c", "1", "-n", "3", "--data-offset", "100"]);

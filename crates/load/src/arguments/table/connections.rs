@@ -101,7 +101,7 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         &["max-reconnect-attempts"],
         &[],
         "NUMBER",
-        "most tries in a row for --reconnect-on-error (default 0: no limit)",
+        "most tries in a row for --reconnect-on-error (default 0: as many as --connect-timeout gives time for)",
         |draft, text| put(&mut draft.connections.maximum_attempts, number(text, 0..=u64::MAX)),
     ),
     Argument::value(

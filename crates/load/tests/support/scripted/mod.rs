@@ -1,5 +1,6 @@
 //! A server in this process: it records what it gets and answers by a script.
 
+pub mod cluster;
 mod peer;
 mod stream;
 

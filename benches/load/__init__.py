@@ -1,0 +1,1 @@
+"""How cheap and how true the load generator is, beside others: `make bench-load`."""
