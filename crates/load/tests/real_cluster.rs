@@ -155,7 +155,6 @@ fn a_node_that_was_of_no_use_before_is_connected_to_when_it_gets_a_slot() {
 }
 
 #[test]
-#[ignore = "they are sent again in the reverse order"]
 fn requests_that_are_redirected_together_keep_their_order() {
     let Some(cluster) = Cluster::start() else { return };
     let port = cluster.port(0).to_string();
