@@ -11,44 +11,8 @@ use serde_json::{Value, json};
 use support::program::Finished;
 use support::real::{Real, partial_document, suites};
 
-/// Most requests of each of two connections.
-const MOST_REQUESTS: u64 = 100;
 /// Longest time of a line; blocking commands take the reply timeout.
 const LIMIT: Duration = Duration::from_secs(20);
-const REPLY_TIMEOUT_SECONDS: &str = "2";
-
-/// A command line of a suite, made short.
-struct Shortened {
-    words: Vec<String>,
-    requests: u64,
-}
-
-impl Shortened {
-    fn new(words: &[String]) -> Self {
-        let (mut short, mut each) = (Vec::new(), MOST_REQUESTS);
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-            match name {
-                // Time and requests exclude each other; at a request a second, 200 would take too long.
-                "--test-time" | "--rate-limiting" | "-n" | "--requests" => {
-                    let value = value.or_else(|| words.next().map(String::as_str));
-                    let number = value.filter(|_| !name.starts_with("--t") && !name.starts_with("--ra"));
-                    each = number.and_then(|text| text.parse().ok()).unwrap_or(each).min(each);
-                }
-                _ => short.push(word.clone()),
-            }
-        }
-        let count = each.to_string();
-        let more = ["-t", "1", "-c", "2", "-n", &count, "--reply-timeout", REPLY_TIMEOUT_SECONDS];
-        short.extend(more.map(str::to_owned));
-        Self { words: short, requests: 2 * each }
-    }
-
-    fn words(&self) -> Vec<&str> {
-        self.words.iter().map(String::as_str).collect()
-    }
-}
 
 /// What the server counted since it was last told to forget.
 struct ServerCounts {
@@ -136,7 +100,7 @@ impl Runner {
     fn line(&mut self, name: &str, words: &[String]) {
         assert_eq!(self.server.ask("CONFIG RESETSTAT"), "+OK");
         let started = Instant::now();
-        let short = Shortened::new(words);
+        let short = suites::Shortened::new(words);
         let finished = self.server.run(&short.words());
         let took = started.elapsed();
         self.findings.lines += 1;

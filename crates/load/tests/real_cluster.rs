@@ -127,6 +127,76 @@ fn moved_keys_are_asked_for_and_a_moved_slot_is_learned() {
 }
 
 #[test]
+fn a_node_that_was_of_no_use_before_is_connected_to_when_it_gets_a_slot() {
+    let Some(cluster) = Cluster::with_spares(1) else { return };
+    let port = cluster.port(0).to_string();
+    let server = ["-s", "127.0.0.1", "-p", &port, "--cluster-mode", "-t", "1", "-c", "2", "--pipeline", "4"];
+    let keys = ["--key-prefix", "{tag}", "--key-minimum", "1", "--key-maximum", "100"];
+    let command = ["--command", "INCR __key__", "--command-key-pattern", "P"];
+    let (mut session, _) = Session::start(&[&server[..], &keys, &command].concat());
+    let mut slice = || {
+        let event = session.slice(100);
+        assert_eq!((&event["succeeded"], &event["errors"]), (&json!(100), &json!({})), "{event}");
+        (count(&event, "asked"), count(&event, "moved"))
+    };
+    assert_eq!(slice(), (0, 0));
+    assert_eq!(cluster.nodes[3].figure("clients", "connected_clients").as_deref(), Some("1"), "the one that asks");
+    cluster.begin_move(TAG_SLOT, TAG_NODE, 3);
+    assert_eq!(cluster.move_keys(TAG_SLOT, TAG_NODE, 3, 40), 40);
+    assert_eq!(slice(), (40, 0));
+    assert_eq!(cluster.move_keys(TAG_SLOT, TAG_NODE, 3, 100), 60);
+    cluster.end_move(TAG_SLOT, TAG_NODE, 3);
+    let (asked, moved) = slice();
+    assert!(asked == 0 && (1..=24).contains(&moved), "those in flight at the first: {moved}");
+    assert_eq!(slice(), (0, 0));
+    assert_eq!(session.finish(), Some(0));
+    assert_eq!(cluster.nodes[3].calls("incr"), 240);
+    assert_eq!(cluster.nodes[3].calls("asking"), 40);
+}
+
+#[test]
+fn requests_that_are_redirected_together_keep_their_order() {
+    let Some(cluster) = Cluster::start() else { return };
+    let port = cluster.port(0).to_string();
+    let server = ["-s", "127.0.0.1", "-p", &port, "--cluster-mode", "-t", "1", "-c", "1", "--pipeline", "4"];
+    let lines = commands(&["RPUSH {tag} a", "RPUSH {tag} b", "RPUSH {tag} c", "RPUSH {tag} d"]);
+    let (mut session, _) = Session::start(&[&server[..], &lines].concat());
+    session.slice(4);
+    cluster.begin_move(TAG_SLOT, TAG_NODE, 2);
+    assert_eq!(cluster.move_keys(TAG_SLOT, TAG_NODE, 2, 1), 1);
+    let asked = session.slice(4);
+    assert_eq!((&asked["asked"], &asked["succeeded"]), (&json!(4), &json!(4)));
+    cluster.end_move(TAG_SLOT, TAG_NODE, 2);
+    let moved = session.slice(4);
+    assert_eq!((&moved["moved"], &moved["succeeded"]), (&json!(4), &json!(4)));
+    let list = cluster.nodes[2].call(&["LRANGE", "{tag}", "0", "-1"]);
+    assert_eq!(list.replace('\n', ""), "abcdabcdabcd");
+}
+
+#[test]
+fn connections_to_a_node_that_break_are_made_anew() {
+    let Some(cluster) = Cluster::start() else { return };
+    let port = cluster.port(0).to_string();
+    let server = ["-s", "127.0.0.1", "-p", &port, "--cluster-mode", "--json-out-file", "-", "--reconnect-on-error"];
+    let shape = ["-t", "2", "-c", "3", "--pipeline", "5", "-n", "10000", "--command", "SET __key__ x"];
+    let words: Vec<String> = [&server[..], &shape].concat().iter().map(|&word| word.to_owned()).collect();
+    let running = thread::spawn(move || run(&words.iter().map(String::as_str).collect::<Vec<&str>>()));
+    for calls in [500, 2000, 4000] {
+        cluster.nodes[1].wait_for_calls("set", calls);
+        cluster.nodes[1].call(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    }
+    let document = running.join().expect("it ends").document();
+    assert_eq!(document["errors"], json!({}));
+    assert_eq!(count(&document, "succeeded") + count(&document, "disconnected"), 60_000);
+    let disconnects = count(&document["connections"], "disconnects");
+    assert!((6..=18).contains(&disconnects), "of 6 connections to that node: {disconnects}");
+    for (index, node) in cluster.nodes.iter().enumerate() {
+        let lost = count(record(&document, node), "requests").abs_diff(node.calls("set"));
+        assert!(lost <= if index == 1 { count(&document, "disconnected") } else { 0 }, "{index}: {lost}");
+    }
+}
+
+#[test]
 fn a_slot_that_moves_during_a_run_costs_no_request() {
     let Some(cluster) = Cluster::start() else { return };
     let port = cluster.port(2).to_string();

@@ -151,6 +151,21 @@ fn a_command_may_have_75_kilobytes() {
 }
 
 #[test]
+fn binary_arguments_arrive_as_they_are_written() {
+    let Some(server) = Real::start(&[]) else { return };
+    let fill = "local all = '' for byte = 0, 255 do all = all .. string.char(byte) end redis.call('SET', 'all', all) \
+                return (redis.call('DUMP', 'all'):gsub('.', function(c) return string.format('\\\\x%02x', c:byte()) end))";
+    let escaped = server.call(&["EVAL", fill, "0"]);
+    let line = format!("RESTORE __key__ 0 \"{escaped}\"");
+    let shape = ["--key-minimum", "1", "--key-maximum", "10", "-n", "10", "--command", &line];
+    let document = server.load(&[&ONE_CONNECTION[..], &shape, &["--command-key-pattern", "S"]].concat());
+    // The server checks the sum of a dump.
+    assert_eq!((&document["succeeded"], &document["errors"]), (&json!(10), &json!({})));
+    let equal = "return redis.call('GET', 'all') == redis.call('GET', 'memtier-10') and 'equal' or 'different'";
+    assert_eq!(server.call(&["EVAL", equal, "0"]), "equal");
+}
+
+#[test]
 fn counts_of_each_command_are_the_servers() {
     let Some(server) = Real::start(&[]) else { return };
     let lines = [

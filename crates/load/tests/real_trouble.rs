@@ -128,5 +128,6 @@ fn a_server_that_stops_answering_ends_the_run_with_4() {
     assert_eq!(finished.code, Some(4), "{}", finished.stderr);
     let document = partial_document(&finished);
     assert!(document["timed_out"].as_u64().is_some_and(|count| (1..=8).contains(&count)), "{}", document["timed_out"]);
-    assert_eq!(document["connections"]["timeouts"], 1, "the first ends the run");
+    let timeouts = document["connections"]["timeouts"].as_u64();
+    assert!(matches!(timeouts, Some(1 | 2)), "each thread ends at its first: {timeouts:?}");
 }

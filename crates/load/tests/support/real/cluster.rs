@@ -1,14 +1,16 @@
-//! A cluster of three primaries.
+//! A cluster.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Real;
 
-const SLOTS: u32 = 16_384;
+const SLOTS: usize = 16_384;
+/// Nodes that have slots at the beginning.
+const PRIMARIES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Three servers that share the slots evenly.
+/// Servers of which the first three share the slots evenly.
 pub struct Cluster {
     pub nodes: Vec<Real>,
 }
@@ -16,6 +18,11 @@ pub struct Cluster {
 impl Cluster {
     /// Starts it and waits until each node knows all of it; none, with the reason printed, without a redis-server.
     pub fn start() -> Option<Self> {
+        Self::with_spares(0)
+    }
+
+    /// The same with so many nodes more that have no slots.
+    pub fn with_spares(spares: usize) -> Option<Self> {
         let node = |_| {
             Real::start_on_ports(|[port, bus]| {
                 let (port, bus) = (port.to_string(), bus.to_string());
@@ -24,11 +31,12 @@ impl Cluster {
                 options.map(str::to_owned).to_vec()
             })
         };
-        let nodes: Vec<Real> = (0..3).map(node).collect::<Option<_>>()?;
-        let count = u32::try_from(nodes.len()).expect("few");
-        for (index, node) in (0..count).zip(&nodes) {
-            let (first, end) = (SLOTS * index / count, SLOTS * (index + 1) / count);
+        let nodes: Vec<Real> = (0..PRIMARIES + spares).map(node).collect::<Option<_>>()?;
+        for (index, node) in nodes.iter().enumerate() {
             assert_eq!(node.ask(&format!("CLUSTER SET-CONFIG-EPOCH {}", index + 1)), "+OK");
+        }
+        for (index, node) in nodes.iter().enumerate().take(PRIMARIES) {
+            let (first, end) = (SLOTS * index / PRIMARIES, SLOTS * (index + 1) / PRIMARIES);
             assert_eq!(node.ask(&format!("CLUSTER ADDSLOTSRANGE {first} {}", end - 1)), "+OK");
         }
         let [port, bus] = nodes[0].ports;
@@ -42,11 +50,10 @@ impl Cluster {
 
     fn wait_until_whole(&self) {
         let started = Instant::now();
+        let expected = ["cluster_state:ok".to_owned(), format!("cluster_known_nodes:{}", self.nodes.len())];
         let is_whole = |node: &Real| {
             let text = node.call(&["CLUSTER", "INFO"]);
-            text.contains("cluster_state:ok")
-                && text.contains("cluster_size:3")
-                && text.contains("cluster_known_nodes:3")
+            text.contains("cluster_size:3") && expected.iter().all(|line| text.contains(line.as_str()))
         };
         while !self.nodes.iter().all(is_whole) {
             assert!(started.elapsed() < LIMIT, "the nodes do not find each other");

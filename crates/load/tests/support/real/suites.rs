@@ -5,10 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+/// Most requests of each of two connections of a command line that is made short.
+const MOST_REQUESTS: u64 = 100;
+/// Blocking commands take so long where nobody serves them.
+const REPLY_TIMEOUT_SECONDS: &str = "2";
+
 /// What matters of a suite.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Suite {
+    #[serde(rename = "redis-topologies")]
+    topologies: Vec<String>,
     dbconfig: DatabaseConfig,
     clientconfig: Option<Tool>,
     clientconfigs: Vec<Tool>,
@@ -43,6 +50,11 @@ enum InitCommand {
 }
 
 impl Suite {
+    /// Whether it is also for a cluster.
+    pub fn is_for_cluster(&self) -> bool {
+        self.topologies.iter().any(|topology| topology.starts_with("oss-cluster"))
+    }
+
     /// The words that the suite gives to memtier before the measurement.
     pub fn preload(&self) -> Option<Vec<String>> {
         self.dbconfig.preload_tool.as_ref().and_then(Tool::words)
@@ -75,6 +87,40 @@ impl Tool {
     fn words(&self) -> Option<Vec<String>> {
         let is_ours = self.tool == "memtier_benchmark";
         is_ours.then(|| shlex::split(&self.arguments).expect("words that a shell would split"))
+    }
+}
+
+/// A command line of a suite, made short.
+pub struct Shortened {
+    words: Vec<String>,
+    /// What it sends.
+    pub requests: u64,
+}
+
+impl Shortened {
+    pub fn new(words: &[String]) -> Self {
+        let (mut short, mut each) = (Vec::new(), MOST_REQUESTS);
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+            match name {
+                // Time and requests exclude each other; at a request a second, 200 would take too long.
+                "--test-time" | "--rate-limiting" | "-n" | "--requests" => {
+                    let value = value.or_else(|| words.next().map(String::as_str));
+                    let number = value.filter(|_| !name.starts_with("--t") && !name.starts_with("--ra"));
+                    each = number.and_then(|text| text.parse().ok()).unwrap_or(each).min(each);
+                }
+                _ => short.push(word.clone()),
+            }
+        }
+        let count = each.to_string();
+        let more = ["-t", "1", "-c", "2", "-n", &count, "--reply-timeout", REPLY_TIMEOUT_SECONDS];
+        short.extend(more.map(str::to_owned));
+        Self { words: short, requests: 2 * each }
+    }
+
+    pub fn words(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
     }
 }
 
