@@ -48,15 +48,23 @@ impl Worker {
         Ok(())
     }
 
-    /// The same in a cluster: replies also count for their node, and redirections are followed.
+    /// The same in a cluster: replies also count for their node, and redirections are followed, also those that came
+    /// before the connection broke.
     fn receive_routed(&mut self, index: usize) -> Result<(), LoadError> {
         let mut redirected = Vec::new();
+        let received = self.take_routed(index, &mut redirected);
+        if !redirected.is_empty() {
+            self.follow(index, redirected)?;
+        }
+        received
+    }
+
+    fn take_routed(&mut self, index: usize, redirected: &mut Vec<Redirected>) -> Result<(), LoadError> {
         let link = &mut self.links[index];
         let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
         loop {
-            // What is read now was there already: the time that reading takes is not the server's.
             let received_ns = clock::now_ns();
-            let Some(length) = link.read(&mut self.buffer)? else { break };
+            let Some(length) = link.read(&mut self.buffer)? else { return Ok(()) };
             self.tally.bytes_received += length as u64;
             self.tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
@@ -64,8 +72,7 @@ impl Worker {
                 Some((request, _)) if request.is_asking => {}
                 Some((request, kept)) => {
                     if let Some(redirect) = redirect(&request, reply, &endpoint) {
-                        let bytes = kept.unwrap_or_default();
-                        redirected.push(Redirected { request, bytes, redirect });
+                        redirected.push(Redirected { request, bytes: kept.unwrap_or_default(), redirect });
                         return;
                     }
                     self.tally.count(request, reply, received_ns, bytes);
@@ -75,10 +82,9 @@ impl Worker {
                 }
             })?;
             if !link.may_hold_more() {
-                break;
+                return Ok(());
             }
         }
-        if redirected.is_empty() { Ok(()) } else { self.follow(index, redirected) }
     }
 
     /// Puts the link's client among those that can take what is due next, if it can.

@@ -1,6 +1,6 @@
 //! What the tests share: the program, its command line, a scripted server, a real one.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test file uses a part of it")]
 
 pub mod program;
 pub mod real;
