@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use zerolap_resp::Template;
 
-use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Run, Settings, Work};
+use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Settings, Work};
 
 /// Requests in flight on a connection while keys are written before the measurement.
 const PREFILL_PIPELINE: usize = 50;
@@ -18,7 +18,10 @@ const PREFILL_PIPELINE: usize = 50;
 pub fn drive(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Result<Vec<Run>, LoadError> {
     let mut runs = Vec::new();
     for _ in 0..plan.runs.get() {
-        let run = one_run(settings, plan, interrupt)?;
+        let run = match one_run(settings, plan, interrupt) {
+            Err(failure) if !runs.is_empty() => Run::failed(settings, failure),
+            run => run?,
+        };
         let has_failed = run.outcome.failure().is_some();
         runs.push(run);
         if has_failed || interrupt.load(Ordering::Relaxed) {
@@ -32,18 +35,22 @@ fn one_run(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Res
     let mut phases = Phases { began: Instant::now(), ended: Vec::new() };
     let mut crew = Crew::connect(settings.clone(), interrupt)?;
     phases.end("connect");
+    let stop_if_interrupted = || if interrupt.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) };
     if plan.check {
         check(settings, interrupt)?;
+        stop_if_interrupted()?;
         phases.end("check");
     }
     if plan.prefill {
         let mut filler = Crew::connect(prefill_settings(settings)?, interrupt)?;
         let outcome = complete(&mut filler, Work::unpaced(Amount::AllKeys))?;
         refuse_errors(filler.settings(), &outcome)?;
+        stop_if_interrupted()?;
         phases.end("prefill");
     }
     if let Some(time) = plan.warm_up {
         complete(&mut crew, Work { amount: Amount::For(time), pace: plan.work.pace })?;
+        stop_if_interrupted()?;
         phases.end("warm_up");
     }
     let started = SystemTime::now();
@@ -106,6 +113,7 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
         pipeline: PREFILL_PIPELINE,
         lockstep: false,
         commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel, is_default: false }],
+        policy: Policy::Lab,
         timeline: false,
         scan: None,
         ..settings.clone()

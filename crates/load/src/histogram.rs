@@ -1,13 +1,13 @@
 //! Counts of latencies in log-linear buckets.
 //!
 //! Below 512 ns each value has its bucket; above, each power of two is cut into 256 buckets, so that a bucket is at
-//! most 0.4 % wide. Values from 2^37 ns (137 s) on fall into the last one; the exact maximum is kept beside.
+//! most 0.4 % wide. Values from 2^42 ns (73 minutes) on fall into the last one; the exact maximum is kept beside.
 
 /// Buckets to a power of two, as an exponent.
 const PRECISION_BITS: u32 = 8;
 const BUCKETS_PER_OCTAVE: usize = 1 << PRECISION_BITS;
 /// Values of this many bits and fewer have buckets of their own.
-const MAXIMUM_BITS: u32 = 37;
+const MAXIMUM_BITS: u32 = 42;
 const LARGEST_NS: u64 = (1 << MAXIMUM_BITS) - 1;
 const BUCKETS: usize = (MAXIMUM_BITS - PRECISION_BITS + 1) as usize * BUCKETS_PER_OCTAVE;
 
@@ -113,6 +113,7 @@ impl Histogram {
                 *seen = count;
             }
         }
+        added.shrink_to_fit();
         added
     }
 

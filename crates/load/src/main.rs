@@ -59,6 +59,7 @@ fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlEr
 /// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
 fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), LoadError> {
     let file = prepare(report.json_out_file.as_deref())?;
+    let summary_file = report.out_file.as_ref().map(|path| OutputFile::prepare(Path::new(path))).transpose()?;
     if report.show_settings {
         let mut shown = Vec::new();
         write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
@@ -75,14 +76,14 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     let mut summary = Vec::new();
     write_summary(&mut summary, settings, report, &runs).map_err(write_error)?;
     let is_valid = runs.iter().all(|run| run.outcome.is_valid());
-    match report.out_file.as_deref().filter(|_| is_valid) {
-        Some(path) => OutputFile::prepare(Path::new(path))?.finish(&summary)?,
-        None if report.json_out_file.as_deref() == Some("-") || !is_valid => {
-            io::stderr().write_all(&summary).map_err(write_error)?;
-        }
-        None => print(&summary)?,
-    }
+    let is_to_stdout = is_valid && report.json_out_file.as_deref() != Some("-");
+    // The document first: a table that nobody wants to read to its end must not cost it.
     write_document(file, settings, report, plan, &runs)?;
+    match summary_file {
+        Some(file) if is_valid => file.finish(&summary)?,
+        None if is_to_stdout => print(&summary)?,
+        Some(_) | None => io::stderr().write_all(&summary).map_err(write_error)?,
+    }
     let failure = runs.iter_mut().find_map(|run| run.outcome.take_failure());
     failure.map_or(Ok(()), Err)
 }

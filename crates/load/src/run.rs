@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::{Outcome, Settings};
+use crate::{LoadError, Outcome, Settings};
 
 /// What was measured, and when.
 #[derive(Debug)]
@@ -16,6 +16,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run that failed before anything was measured.
+    pub(crate) fn failed(settings: &Settings, failure: LoadError) -> Self {
+        let outcome = Outcome { failure: Some(failure), ..Outcome::empty(settings.commands.len()) };
+        Self { started: SystemTime::now(), phases: Vec::new(), outcome }
+    }
+
     /// All runs as if they had been one: counts are added, times too.
     pub(crate) fn merged(settings: &Settings, runs: &[Self]) -> Self {
         let mut outcome = Outcome::empty(settings.commands.len());

@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     pub(crate) ended_ns: u64,
     /// What the thread itself did.
     pub(crate) health: Health,
-    /// Bytes that the system took and gave, those of setting up connections and of lost requests too.
+    /// Bytes that the system took and gave since connections were open, those of lost requests too.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     /// Push frames, which answer nothing.

@@ -34,7 +34,8 @@ Examples:
   Step by step, driven by another program:
     echo '{"do":"slice","requests":1000}' | zerolap-load -t 1 -c 1 --control --command "PING"
 
-Exit codes: 0 done; 2 wrong usage; 3 the environment cannot do it; 4 a connection cannot be had or does not hold
+Exit codes: 0 done; 2 wrong usage; 3 the environment cannot do it; 4 a connection cannot be had or does not hold;
+  130 interrupted
 "#;
 
 /// Columns before the explanations.

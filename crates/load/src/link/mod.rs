@@ -136,7 +136,9 @@ impl Link {
                     if request.due_ns == 0 {
                         request.due_ns = now_ns;
                     }
-                    stamped(request);
+                    if !request.is_asking {
+                        stamped(request);
+                    }
                 }
             });
             self.unstamped = 0;

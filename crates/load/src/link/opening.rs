@@ -128,12 +128,12 @@ impl Link {
             let endpoint = || self.target.endpoint.clone();
             let malformed = |source| LoadError::MalformedReply { endpoint: endpoint(), source };
             while let Some(reply) = self.reader.next(&mut input).map_err(malformed)? {
-                let State::SettingUp { replies: replies @ 1.., .. } = self.state else {
-                    return Err(LoadError::UnexpectedReply { endpoint: endpoint(), reply: super::describe(&reply) });
-                };
                 if !reply.is_answer() {
                     continue;
                 }
+                let State::SettingUp { replies: replies @ 1.., .. } = self.state else {
+                    return Err(LoadError::UnexpectedReply { endpoint: endpoint(), reply: super::describe(&reply) });
+                };
                 if reply.kind == ReplyKind::Error {
                     let names = &self.dialer.setup.names;
                     let request = names.get(names.len() - replies).copied().unwrap_or_default();

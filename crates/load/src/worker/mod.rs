@@ -49,6 +49,8 @@ pub(crate) struct Worker {
     unanswered: u64,
     /// Clients that have not sent all that they are to send.
     clients_with_more: usize,
+    /// Whether nothing more is sent, because time is over or the user wants it.
+    is_ended: bool,
     /// Links that broke and are to be made anew.
     closed_links: usize,
 }
@@ -122,6 +124,7 @@ impl Worker {
             schedule: None,
             unanswered: 0,
             clients_with_more: 0,
+            is_ended: false,
             closed_links: 0,
             settings,
         };

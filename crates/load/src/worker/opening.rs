@@ -82,9 +82,9 @@ impl Worker {
     }
 
     /// A unix socket whose backlog stays full is like a server that does not answer.
-    fn check_retries(&self, since_ns: u64, now_ns: u64) -> Result<(), LoadError> {
+    pub(super) fn check_retries(&self, since_ns: u64, now_ns: u64) -> Result<(), LoadError> {
         let limit = self.settings.connecting.connect_timeout;
-        if u128::from(now_ns - since_ns) < limit.as_nanos() {
+        if u128::from(now_ns.saturating_sub(since_ns)) < limit.as_nanos() {
             return Ok(());
         }
         let endpoint = self.settings.server.endpoint.clone();

@@ -10,7 +10,16 @@ impl Worker {
         if !self.links[index].is_open() {
             return self.go_on_opening(index);
         }
-        let received = if self.routes.is_some() { self.receive_routed(index) } else { self.receive_replies(index) };
+        let mut redirected = Vec::new();
+        let received = if self.routes.is_some() {
+            self.receive_routed(index, &mut redirected)
+        } else {
+            self.receive_replies(index)
+        };
+        if !redirected.is_empty() {
+            // Also those that came before the connection broke.
+            self.follow(index, redirected)?;
+        }
         if let Err(error) = received {
             return self.give_up(index, error);
         }
@@ -48,18 +57,8 @@ impl Worker {
         Ok(())
     }
 
-    /// The same in a cluster: replies also count for their node, and redirections are followed, also those that came
-    /// before the connection broke.
-    fn receive_routed(&mut self, index: usize) -> Result<(), LoadError> {
-        let mut redirected = Vec::new();
-        let received = self.take_routed(index, &mut redirected);
-        if !redirected.is_empty() {
-            self.follow(index, redirected)?;
-        }
-        received
-    }
-
-    fn take_routed(&mut self, index: usize, redirected: &mut Vec<Redirected>) -> Result<(), LoadError> {
+    /// The same in a cluster: replies also count for their node, and redirections are to be followed.
+    fn receive_routed(&mut self, index: usize, redirected: &mut Vec<Redirected>) -> Result<(), LoadError> {
         let link = &mut self.links[index];
         let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
         loop {

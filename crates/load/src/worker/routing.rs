@@ -66,7 +66,8 @@ impl Worker {
 
     /// Takes up to `count` requests from a client's stream and puts each before the link that it belongs to.
     pub(super) fn route(&mut self, client: usize, count: usize, request: Request) {
-        for _ in 0..count {
+        let remaining = usize::try_from(self.clients[client].remaining).unwrap_or(usize::MAX);
+        for _ in 0..count.min(remaining) {
             let sender = &mut self.clients[client];
             let mut bytes = Vec::new();
             let (command, key) = sender.stream.write_next_with_key(&mut bytes);
@@ -80,9 +81,11 @@ impl Worker {
             self.clients_with_more -= usize::from(sender.remaining == 0);
             self.unanswered += 1;
             self.tally.commands[command].bytes_sent += bytes.len() as u64;
-            let request = Request { command: u32::try_from(command).unwrap_or(u32::MAX), ..request };
             let link = self.link_to(client, node);
-            self.links[link].waiting.push_back((request, bytes));
+            let link = &mut self.links[link];
+            let was_held_up = request.was_held_up || link.room(false) <= link.waiting.len();
+            let command = u32::try_from(command).unwrap_or(u32::MAX);
+            link.waiting.push_back((Request { command, was_held_up, ..request }, bytes));
         }
     }
 

@@ -44,6 +44,8 @@ impl Worker {
             Amount::For(time) => Some(first_ns.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
             _ => None,
         };
+        self.is_ended = false;
+        self.renew_links(started_ns)?;
         self.begin()?;
         let mut next_look_ns = started_ns + TICK_NS;
         let mut ready = Vec::new();
@@ -55,6 +57,9 @@ impl Worker {
                 if event.readable || !self.links[event.index].is_open() {
                     self.receive(event.index)?;
                 }
+            }
+            if self.is_ended {
+                deadline_ns = None;
             }
             if let Some(end_ns) = deadline_ns.take_if(|end_ns| woke_ns >= *end_ns) {
                 // What was due until then is still sent, as far as there is room.
@@ -121,11 +126,9 @@ impl Worker {
             client.remaining = 0;
         }
         self.clients_with_more = 0;
+        self.is_ended = true;
         if let (Some(schedule), Some(tally)) = (&mut self.schedule, &mut self.tally.schedule) {
-            while schedule.next_ns < deadline_ns {
-                schedule.take();
-                tally.unsent += 1;
-            }
+            tally.unsent += schedule.skip_until(deadline_ns);
         }
     }
 }

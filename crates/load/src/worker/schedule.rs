@@ -57,6 +57,21 @@ impl Schedule {
     pub(super) fn take(&mut self) -> u64 {
         std::mem::replace(&mut self.next_ns, self.times.next())
     }
+
+    /// Passes over all turns before `end_ns`; returns how many there are. They may be billions, so they are not gone
+    /// through one by one; how many random turns there would have been is not known but as a mean.
+    pub(super) fn skip_until(&mut self, end_ns: u64) -> u64 {
+        if self.next_ns >= end_ns {
+            return 0;
+        }
+        let gap_ns = match &self.times {
+            Times::Fixed { threads, unit_ns, per_second, .. } => *unit_ns as f64 * *threads as f64 / *per_second as f64,
+            Times::Poisson { mean_gap_ns, .. } => *mean_gap_ns,
+        };
+        let skipped = whole(((end_ns - self.next_ns) as f64 / gap_ns).ceil());
+        self.next_ns = u64::MAX;
+        skipped
+    }
 }
 
 impl Times {
@@ -70,15 +85,15 @@ impl Times {
             }
             Self::Poisson { at_ns, mean_gap_ns, random } => {
                 *at_ns += random.exponential() * *mean_gap_ns;
-                nanoseconds(*at_ns)
+                whole(*at_ns)
             }
         }
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates, times are positive")]
-fn nanoseconds(at_ns: f64) -> u64 {
-    at_ns as u64
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates, numbers are positive")]
+fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Worker {
             }
             let due_ns = schedule.take();
             let request = Request { due_ns, was_held_up, ..Request::default() };
-            let count = if schedule.is_whole { room } else { 1 };
+            let count = if schedule.is_whole { room.min(self.settings.pipeline) } else { 1 };
             if self.routes.is_some() {
                 self.route(client, count, request);
             } else {

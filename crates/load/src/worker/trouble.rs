@@ -32,6 +32,10 @@ impl Worker {
             tally.connections.timeouts += u64::from(is_timeout);
             tally.connections.disconnects += u64::from(!is_timeout);
         }
+        if link.oldest_sent_ns().is_some() {
+            // The time that these requests were waited for belongs to the work.
+            tally.move_to(clock::now_ns());
+        }
         let client = link.client;
         while let Some(request) = link.take_unanswered() {
             if request.is_asking {
@@ -57,7 +61,10 @@ impl Worker {
         if is_last || is_too_late || !error.is_of_a_connection() {
             return Err(error);
         }
-        link.close(now_ns.saturating_add(pause_ns(reconnecting, link.attempts)));
+        let patience_ns = u64::try_from(patience_ns).unwrap_or(u64::MAX);
+        let last_try_ns = link.lost_ns.saturating_add(patience_ns);
+        let next_try_ns = now_ns.saturating_add(pause_ns(reconnecting, link.attempts));
+        link.close(next_try_ns.min(last_try_ns.max(now_ns)));
         self.closed_links += usize::from(was_open);
         Ok(())
     }
@@ -66,8 +73,23 @@ impl Worker {
     pub(super) fn renew(&mut self, index: usize) -> Result<(), LoadError> {
         let now_ns = clock::now_ns();
         self.links[index].close(now_ns);
+        self.links[index].lost_ns = now_ns;
         self.closed_links += 1;
         self.reopen_link(index)
+    }
+
+    /// Prepares links for the next piece of work: those that are used up are made anew, and those that were lost in an
+    /// earlier one have all the time again.
+    pub(super) fn renew_links(&mut self, now_ns: u64) -> Result<(), LoadError> {
+        for index in 0..self.links.len() {
+            let link = &mut self.links[index];
+            if link.is_used_up() && self.clients[link.client].remaining > 0 {
+                self.renew(index)?;
+            } else if !link.is_open() {
+                link.lost_ns = now_ns;
+            }
+        }
+        Ok(())
     }
 
     /// Tries links again that are closed and whose time has come.
@@ -77,7 +99,9 @@ impl Worker {
             if !link.is_closed() {
                 continue;
             }
-            let is_needed = self.clients[link.client].remaining > 0 || !link.waiting.is_empty();
+            // In a cluster a link may lead to a node that nothing belongs to any more.
+            let is_needed =
+                if self.routes.is_some() { !link.waiting.is_empty() } else { self.clients[link.client].remaining > 0 };
             if is_needed && link.may_start(now_ns) {
                 self.reopen_link(index)?;
             }
@@ -87,7 +111,8 @@ impl Worker {
 
     pub(super) fn reopen_link(&mut self, index: usize) -> Result<(), LoadError> {
         match self.start_link(index) {
-            Ok(_) => Ok(()),
+            Ok(true) => Ok(()),
+            Ok(false) => self.check_retries(self.links[index].lost_ns, clock::now_ns()),
             Err(error) => self.give_up(index, error),
         }
     }

@@ -106,6 +106,14 @@ fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
             "--scan-incremental-iteration waits for each cursor: leave out --pipeline",
         ),
         (
+            settings.lockstep && is_cluster,
+            "--lockstep and --cluster-mode exclude each other: requests of a pipeline go to several nodes",
+        ),
+        (
+            settings.lockstep && matches!(mode, Mode::Once(plan) if plan.work.pace.is_some()),
+            "--lockstep and a rate exclude each other: with a rate each request is sent when it is due",
+        ),
+        (
             is_all_keys(mode) && settings.policy == crate::Policy::Memtier && settings.keys.range.size() == 1,
             "with --compat, --requests allkeys leaves out the last key, and there is no other",
         ),

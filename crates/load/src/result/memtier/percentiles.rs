@@ -27,8 +27,13 @@ pub(super) fn name(percent: f64) -> String {
 pub(super) fn percentiles(latencies: &Histogram, percents: &[f64]) -> Map<String, Value> {
     let mut percents = percents.to_vec();
     percents.sort_by(f64::total_cmp);
-    let value = |percent| milliseconds(latencies.percentile_ns(percent).unwrap_or(0));
-    percents.into_iter().map(|percent| (name(percent), json!(value(percent)))).collect()
+    let mut named = Map::new();
+    for percent in percents {
+        // Names are so short that two percentiles may share one: it stays the lower one's, which it says exactly.
+        let value = milliseconds(latencies.percentile_ns(percent).unwrap_or(0));
+        named.entry(name(percent)).or_insert_with(|| json!(value));
+    }
+    named
 }
 
 /// The same latencies in microseconds as an `HdrHistogram`.
