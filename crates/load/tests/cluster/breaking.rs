@@ -43,7 +43,6 @@ fn a_connection_to_one_node_is_made_anew_and_the_run_goes_on() {
 }
 
 #[test]
-#[ignore = "nodes always tell 0"]
 fn requests_lost_with_a_connection_are_told_of_its_node() {
     let nodes = breaking();
     let document = load_cluster(&nodes, &[&SHAPE[..], &["--reconnect-on-error"]].concat());

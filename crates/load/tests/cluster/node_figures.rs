@@ -56,7 +56,6 @@ fn without_a_cluster_no_nodes_are_told() {
 }
 
 #[test]
-#[ignore = "nodes never tell redirections"]
 fn redirections_are_told_of_the_nodes_that_answered_with_them() {
     let nodes = start(even(2), |map, node, request| match node {
         0 => map.redirect("ASK", &request[1], 1),

@@ -83,7 +83,6 @@ fn requests_that_were_moved_together_to_a_new_connection_keep_their_order() {
 }
 
 #[test]
-#[ignore = "they are sent in reverse order"]
 fn requests_that_were_moved_together_to_an_open_connection_keep_their_order() {
     assert_eq!(order_after_move(even(2)), ["1", "2", "3", "4"]);
 }

@@ -126,7 +126,6 @@ fn a_check_uses_user_database_and_keys_of_the_range() {
 }
 
 #[test]
-#[ignore = "errors of the prefill are not looked at"]
 fn a_prefill_that_is_refused_ends_the_run() {
     let server = Scripted::replying(|request, _| match request[0].as_str() {
         "SET" => "-OOM command not allowed when used memory > 'maxmemory'.\r\n".to_owned(),
