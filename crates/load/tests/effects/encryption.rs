@@ -11,7 +11,8 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::support::program::{Finished, run};
 use crate::support::real::certificates::Certificates;
-use crate::support::scripted::{Encryption, Scripted};
+use crate::support::scripted::Scripted;
+use crate::support::scripted::stream::Encryption;
 
 const SHAPE: [&str; 8] = ["-t", "1", "-c", "2", "-n", "5", "--command", "PING"];
 

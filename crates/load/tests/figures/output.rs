@@ -72,13 +72,18 @@ fn each_run_has_its_table() {
 }
 
 #[test]
-fn settings_are_printed_first_where_asked_for() {
+fn settings_are_printed_to_standard_error_where_asked_for() {
     let server = Scripted::answering("+OK\r\n");
-    let plain = finish(&server, &["--command", "PING", "--key-prefix", "some:"]).stdout;
-    let shown = finish(&server, &["--command", "PING __key__", "--key-prefix", "some:", "--show-config"]).stdout;
-    assert!(!plain.contains("some:") && shown.contains("some:"), "{shown}");
-    let (settings, result) = (shown.find("some:"), shown.find("ops/s"));
-    assert!(settings < result, "{shown}");
+    let arguments = ["--command", "PING __key__", "--key-prefix", "some:"];
+    let plain = finish(&server, &arguments);
+    assert!(plain.stderr.is_empty() && !plain.stdout.contains("some:"), "{}", plain.stderr);
+    let shown = finish(&server, &[&arguments[..], &["--show-config"]].concat());
+    assert!(shown.stderr.contains("some:"), "{}", shown.stderr);
+    assert!(shown.stdout.contains("ops/s") && !shown.stdout.contains("some:"), "{}", shown.stdout);
+    // With the result on the same stream, the settings come first.
+    let both = finish(&server, &[&arguments[..], &["--show-config", "--json-out-file", "-"]].concat()).stderr;
+    let (settings, result) = (both.find("some:"), both.find("ops/s"));
+    assert!(settings.is_some() && settings < result, "{both}");
 }
 
 #[test]

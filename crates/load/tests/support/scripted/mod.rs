@@ -2,7 +2,7 @@
 
 pub mod cluster;
 mod peer;
-mod stream;
+pub mod stream;
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 pub use peer::Peer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-pub use stream::Encryption;
 use stream::Stream;
 
 /// The arguments of one request.
