@@ -63,11 +63,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     if report.show_settings {
         let mut shown = Vec::new();
         write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
-        if report.json_out_file.as_deref() == Some("-") {
-            io::stderr().write_all(&shown).map_err(write_error)?;
-        } else {
-            print(&shown)?;
-        }
+        io::stderr().write_all(&shown).map_err(write_error)?;
     }
     let mut runs = drive(settings, plan, &watch_for_interrupts()?)?;
     for warning in runs.iter().flat_map(|run| run.outcome.slip_warnings()) {

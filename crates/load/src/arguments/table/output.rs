@@ -37,5 +37,7 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         "with --run-count, tell each run, not only the best, the worst and all together",
         |draft| draft.output.print_all_runs = true,
     ),
-    Argument::switch(&["show-config"], &[], "print the settings first", |draft| draft.output.show_settings = true),
+    Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
+        draft.output.show_settings = true
+    }),
 ];
