@@ -13,6 +13,8 @@ use crate::LoadError;
 
 /// Events taken at once; more wait for the next call.
 const EVENTS: usize = 512;
+/// The same where each request has its time: what arrives while they are worked off is seen late.
+const PRECISE_EVENTS: usize = 8;
 
 /// The sockets of a thread.
 pub(super) struct Poller {
@@ -45,6 +47,11 @@ impl Poller {
     pub(super) fn watch_room(&mut self, socket: impl AsFd, index: usize, watch: bool) -> Result<(), LoadError> {
         let flags = if watch { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
         epoll::modify(&self.epoll, socket, EventData::new_u64(index as u64), flags).map_err(thread_error)
+    }
+
+    /// Takes few events at once from now on, or many.
+    pub(super) fn be_precise(&mut self, is_precise: bool) {
+        self.events = Vec::with_capacity(if is_precise { PRECISE_EVENTS } else { EVENTS });
     }
 
     /// Waits until a socket is ready or the time is over, to the accuracy of the system's timers: `epoll_wait` takes

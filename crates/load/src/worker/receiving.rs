@@ -4,17 +4,20 @@ use super::Worker;
 use super::routing::{Redirected, redirect};
 use crate::{LoadError, clock};
 
+/// What comes in one piece from any network.
+const ONE_PIECE_BYTES: usize = 1024;
+
 impl Worker {
-    /// Reads what a link has received and counts the replies in it.
-    pub(super) fn receive(&mut self, index: usize) -> Result<(), LoadError> {
+    /// Reads what a link has received, as the event loop saw at `seen_ns`, and counts the replies in it.
+    pub(super) fn receive(&mut self, index: usize, seen_ns: u64) -> Result<(), LoadError> {
         if !self.links[index].is_open() {
             return self.go_on_opening(index);
         }
         let mut redirected = Vec::new();
         let received = if self.routes.is_some() {
-            self.receive_routed(index, &mut redirected)
+            self.receive_routed(index, seen_ns, &mut redirected)
         } else {
-            self.receive_replies(index)
+            self.receive_replies(index, seen_ns)
         };
         if !redirected.is_empty() {
             // Also those that came before the connection broke.
@@ -31,13 +34,14 @@ impl Worker {
         Ok(())
     }
 
-    fn receive_replies(&mut self, index: usize) -> Result<(), LoadError> {
+    fn receive_replies(&mut self, index: usize, seen_ns: u64) -> Result<(), LoadError> {
+        let is_alone = self.settings.pipeline == 1;
         let (link, tally, unanswered) = (&mut self.links[index], &mut self.tally, &mut self.unanswered);
         let mut scan = self.settings.scan.is_some().then_some(&mut self.clients[link.client].stream);
         loop {
-            // What is read now was there already: the time that reading takes is not the server's.
-            let received_ns = clock::now_ns();
+            let before_ns = if is_alone { seen_ns } else { clock::now_ns() };
             let Some(length) = link.read(&mut self.buffer)? else { break };
+            let received_ns = received_ns(before_ns, length);
             tally.bytes_received += length as u64;
             tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
@@ -58,12 +62,19 @@ impl Worker {
     }
 
     /// The same in a cluster: replies also count for their node, and redirections are to be followed.
-    fn receive_routed(&mut self, index: usize, redirected: &mut Vec<Redirected>) -> Result<(), LoadError> {
+    fn receive_routed(
+        &mut self,
+        index: usize,
+        seen_ns: u64,
+        redirected: &mut Vec<Redirected>,
+    ) -> Result<(), LoadError> {
+        let is_alone = self.settings.pipeline == 1;
         let link = &mut self.links[index];
         let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
         loop {
-            let received_ns = clock::now_ns();
+            let before_ns = if is_alone { seen_ns } else { clock::now_ns() };
             let Some(length) = link.read(&mut self.buffer)? else { return Ok(()) };
+            let received_ns = received_ns(before_ns, length);
             self.tally.bytes_received += length as u64;
             self.tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
@@ -95,4 +106,13 @@ impl Worker {
             self.schedule.iter_mut().for_each(|schedule| schedule.free.push_back(client));
         }
     }
+}
+
+/// When a reply came that was read in a piece of `length` bytes, which were there at `before_ns`, or a part of them was.
+///
+/// A connection with one request under way has one reply, and a short one came in one piece: it was there when the event
+/// loop saw it, however many others were read first. Of several replies the last may have come only just before it was
+/// read; so they are stamped before each read, and what is long after it.
+fn received_ns(before_ns: u64, length: usize) -> u64 {
+    if length <= ONE_PIECE_BYTES { before_ns } else { clock::now_ns() }
 }

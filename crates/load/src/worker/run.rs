@@ -45,6 +45,7 @@ impl Worker {
             _ => None,
         };
         self.is_ended = false;
+        self.poller.be_precise(self.tally.schedule.is_some());
         self.renew_links(started_ns)?;
         self.begin()?;
         let mut next_look_ns = started_ns + TICK_NS;
@@ -55,7 +56,7 @@ impl Worker {
             for event in &ready {
                 // A link that is being made goes on when there is room to write, too.
                 if event.readable || !self.links[event.index].is_open() {
-                    self.receive(event.index)?;
+                    self.receive(event.index, woke_ns)?;
                 }
             }
             if self.is_ended {
@@ -63,7 +64,7 @@ impl Worker {
             }
             if let Some(end_ns) = deadline_ns.take_if(|end_ns| woke_ns >= *end_ns) {
                 // What was due until then is still sent, as far as there is room.
-                self.send_due(end_ns.saturating_sub(1))?;
+                while self.send_due(end_ns.saturating_sub(1))? {}
                 self.end_sending(end_ns);
             }
             for event in &ready {

@@ -20,6 +20,8 @@ pub(super) struct Schedule {
     pub(super) free: VecDeque<usize>,
     /// Whether the next turn has come, but found no client free.
     pub(super) is_held_up: bool,
+    /// Turns until then had to wait for a client, or for turns that had to.
+    pub(super) held_up_until_ns: u64,
 }
 
 #[derive(Debug)]
@@ -48,7 +50,8 @@ impl Schedule {
                 random: Random::new(settings.seed, Purpose::Arrivals, thread, 0),
             },
         };
-        let mut schedule = Self { times, next_ns: 0, is_whole, free: VecDeque::new(), is_held_up: false };
+        let mut schedule =
+            Self { times, next_ns: 0, is_whole, free: VecDeque::new(), is_held_up: false, held_up_until_ns: 0 };
         schedule.next_ns = schedule.times.next();
         Some(schedule)
     }

@@ -4,6 +4,10 @@ use super::Worker;
 use crate::LoadError;
 use crate::link::Request;
 
+/// Requests that are sent, where several are due, before replies are looked for again: to send one takes as long as to
+/// read several, and replies that wait meanwhile would be stamped late.
+const MOST_AT_ONCE: usize = 2;
+
 impl Worker {
     /// Sends the first requests: as many as there is room for, or none before they are due.
     pub(super) fn begin(&mut self) -> Result<(), LoadError> {
@@ -47,12 +51,15 @@ impl Worker {
         self.flush(client)
     }
 
-    /// Sends all that is due, and remembers whether something is that no client is free for.
-    pub(super) fn send_due(&mut self, now_ns: u64) -> Result<(), LoadError> {
-        let Some(mut schedule) = self.schedule.take() else { return Ok(()) };
-        let was_held_up = std::mem::take(&mut schedule.is_held_up);
+    /// Sends what is due, or the first of it, and remembers whether something is that no client is free for. Returns
+    /// whether it sent anything.
+    pub(super) fn send_due(&mut self, now_ns: u64) -> Result<bool, LoadError> {
+        let Some(mut schedule) = self.schedule.take() else { return Ok(false) };
+        if std::mem::take(&mut schedule.is_held_up) {
+            schedule.held_up_until_ns = now_ns;
+        }
         let mut sent = Vec::new();
-        while schedule.next_ns <= now_ns && self.clients_with_more > 0 {
+        while schedule.next_ns <= now_ns && self.clients_with_more > 0 && sent.len() < MOST_AT_ONCE {
             let Some(client) = schedule.free.pop_front() else {
                 schedule.is_held_up = true;
                 break;
@@ -63,6 +70,7 @@ impl Worker {
                 continue;
             }
             let due_ns = schedule.take();
+            let was_held_up = due_ns <= schedule.held_up_until_ns;
             let request = Request { due_ns, was_held_up, ..Request::default() };
             let count = if schedule.is_whole { room.min(self.settings.pipeline) } else { 1 };
             if self.routes.is_some() {
@@ -74,14 +82,14 @@ impl Worker {
             sent.push(client);
         }
         self.schedule = Some(schedule);
-        for client in sent {
+        for &client in &sent {
             if self.routes.is_some() {
                 self.pump(client)?;
             } else {
                 self.flush(client)?;
             }
         }
-        Ok(())
+        Ok(!sent.is_empty())
     }
 
     /// How many requests a client takes now; `whole` takes none before all replies are in.

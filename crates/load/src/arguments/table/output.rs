@@ -38,6 +38,6 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         |draft| draft.output.print_all_runs = true,
     ),
     Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
-        draft.output.show_settings = true
+        draft.output.show_settings = true;
     }),
 ];
