@@ -211,7 +211,7 @@ fn what_is_written_down_is_as_asked_for() {
 #[test]
 fn contradictions_are_refused() {
     let scan = "--scan-incremental-iteration";
-    let cases: [(&[&str], &str); 24] = [
+    let cases: [(&[&str], &str); 26] = [
         (&["-n", "5", "--test-time", "5"], "--requests and --test-time exclude"),
         (&["--test-time", "5", "-n", "allkeys"], "--requests and --test-time exclude"),
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
@@ -220,6 +220,8 @@ fn contradictions_are_refused() {
         (&["--key-minimum", "5", "--key-maximum", "4"], "--key-maximum must not be below"),
         (&["--key-minimum", "20000000"], "--key-maximum must not be below"),
         (&["--key-median", "20", "--key-maximum", "10"], "--key-median must be"),
+        (&["--lockstep", "--rate", "5"], "--lockstep and a rate exclude"),
+        (&["--lockstep", "--cluster-mode"], "--lockstep and --cluster-mode exclude"),
         (&["-d", "5", "--data-size-range", "5-9"], "exclude each other"),
         (&["--data-size-range", "5-9", "--data-size-list", "5:1"], "exclude each other"),
         (&["--rate", "5", "--rate-limiting", "5"], "--rate and --rate-limiting exclude"),

@@ -82,3 +82,14 @@ fn a_pipeline_takes_what_is_due_while_replies_are_out() {
     let slip = &lab["schedule"]["slip_us"];
     assert!(number(&slip["p50"]) < 20_000.0, "requests go out when they are due: {slip}");
 }
+
+#[test]
+fn a_rate_beyond_all_means_is_counted_not_gone_through() {
+    let server = Scripted::answering("+OK\r\n");
+    let port = server.port();
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "0.5", "--rate", "1000000000"];
+    let lab = run(&[&shape[..], &["--command", "PING", "--json-out-file", "-"]].concat()).document();
+    let due = count(&lab["requests"]) + count(&lab["schedule"]["unsent"]);
+    assert!((499_000_000..=500_000_001).contains(&due), "{due}");
+    assert_eq!(count(&lab["requests"]), server.requests().len());
+}

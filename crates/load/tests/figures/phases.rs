@@ -156,3 +156,22 @@ fn a_server_that_is_lost_before_the_measurement_ends_the_run() {
         assert_eq!(finished.stdout, "", "nothing was measured");
     }
 }
+
+#[test]
+fn a_prefill_writes_each_key_once_also_where_oddities_are_kept() {
+    let server = Scripted::answering("+OK\r\n");
+    let keys = ["--key-minimum", "1", "--key-maximum", "103", "--key-prefix", "", "--command", "GET __key__"];
+    load(&server, &[&["-t", "2", "-c", "5", "-n", "1", "--compat", "--prefill"][..], &keys].concat());
+    let written = multiset(server.requests().iter().filter(|request| request[0] == "SET").map(|set| set[1].clone()));
+    assert_eq!(written.len(), 103);
+    assert!(written.values().all(|&times| times == 1), "{written:?}");
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_is_found_out_before_the_first_request() {
+    let server = Scripted::answering("+OK\r\n");
+    let port = server.port();
+    let arguments = ["-s", "127.0.0.1", "-p", &port, "-n", "5", "--command", "PING", "--out-file", "/nonexistent/x"];
+    assert_eq!(run(&arguments).code, Some(3));
+    assert!(server.requests().is_empty());
+}
