@@ -96,6 +96,7 @@ export interface Settings {
   budget_seconds: number | null;
   seed: string;
   quick: boolean;
+  load_policy: "lab";
 }
 
 export interface Validity {

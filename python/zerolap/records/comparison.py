@@ -17,7 +17,10 @@ CaseVerdict: TypeAlias = Literal["regression", "improvement", "same", "unsure", 
 
 
 class Settings(Record):
-    """What the comparison was asked to do; `min_effect` by engine, as a fraction."""
+    """What the comparison was asked to do; `min_effect` by engine, as a fraction.
+
+    `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
+    """
 
     engines: list[str]
     min_effect: dict[str, float]
@@ -25,6 +28,7 @@ class Settings(Record):
     budget_seconds: float | None
     seed: int
     quick: bool = False
+    load_policy: Literal["lab"] = "lab"
 
 
 class Summary(Record):
