@@ -8,12 +8,15 @@
 //!   sleep, and key sequences and random streams go on where they stopped: a run in slices sends the same requests as
 //!   a run in one piece.
 //! * In a thread, replies of all connections that have some are read first; then each of these connections is refilled
-//!   and written to once. Requests are stamped at that write, replies at their read.
+//!   and written to once. Requests are stamped at that write, replies when they were seen or read.
+//! * With a [`Pace`] requests are due at times that do not depend on replies, and are charged from them.
+//! * [`drive`] carries out a whole [`Plan`], phase by phase.
 //! * What came back is an [`Outcome`]: counts by kind of reply and error code, and a histogram of latencies, for each
 //!   command. Counts are merged over threads, percentiles never. Errors are never successes.
 //! * [`control`] does this step by step for another program, over standard input and output.
 //!
-//! Any trouble with a connection ends the run with an error: what is left could not be compared with anything.
+//! Trouble with a connection ends the run with an error, and what was counted until then is no result; unless the
+//! settings let connections be made anew: then what was lost is counted, and the run goes on.
 
 #![forbid(unsafe_code)]
 

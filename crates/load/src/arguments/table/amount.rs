@@ -9,8 +9,8 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         &["requests"],
         &['n'],
         "NUMBER|allkeys",
-        "requests of each connection (default 10000); allkeys: as many as there are keys, and with pattern P each key \
-         once over all connections",
+        "requests of each connection (default 10000); allkeys: in total as many as there are keys, with pattern P each \
+         key once, with pattern S each key once on each connection",
         |draft, text| {
             let amount = if text == "allkeys" {
                 Ok(Amount::AllKeys)
