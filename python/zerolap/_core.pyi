@@ -1,4 +1,4 @@
-"""Call graphs, stacks, binaries and comparisons: the crates `profile` and `stats`.
+"""Call graphs, stacks, binaries, comparisons and the load generator's arguments: the crates below `crates/`.
 
 All functions let other threads run while they work.
 """
@@ -12,6 +12,7 @@ __all__ = [
     "adjust_p",
     "binary_facts",
     "call_graph",
+    "describe_load",
     "fold_stacks",
     "function_samples",
     "merge_call_graphs",
@@ -212,4 +213,11 @@ def adjust_p(values: list[float]) -> list[float]:
     """P values adjusted for their number (Benjamini and Hochberg 1995), in the order of the input.
 
     Raises `ValueError` when one is not between 0 and 1.
+    """
+
+def describe_load(arguments: list[str]) -> str | None:
+    """Return as JSON what a command line of the load generator means; none where it asks for a text, such as `--help`.
+
+    `given` lists the arguments under their long names with their values, `settings` what they come to, `warnings` what
+    the command line should not have asked for. Raises `ValueError` for what the load generator would refuse.
     """

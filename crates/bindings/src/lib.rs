@@ -2,6 +2,7 @@
 //! and for Python in `python/zerolap/_core.pyi`.
 
 mod errors;
+mod load;
 mod profile;
 mod stacks;
 mod stats;
@@ -10,6 +11,8 @@ mod stats;
 mod _core {
     #[pymodule_export]
     use crate::errors::ZeroSideError;
+    #[pymodule_export]
+    use crate::load::describe_load;
     #[pymodule_export]
     use crate::profile::{BinaryFacts, binary_facts, call_graph, merge_call_graphs, source_functions};
     #[pymodule_export]

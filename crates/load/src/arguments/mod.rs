@@ -4,6 +4,7 @@
 //! cut short while they are clear, the last value given is the one that counts, and `--` ends the arguments. What is
 //! given without effect is told in [`ReportSettings::warnings`]; contradictions are errors.
 
+mod description;
 mod draft;
 mod error;
 mod help;
@@ -18,6 +19,7 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
+pub use description::{Description, describe};
 pub use error::UsageError;
 
 use crate::{Plan, ReportSettings, Settings};
@@ -58,6 +60,14 @@ pub enum Mode {
 /// # Errors
 /// When it asks for something that is not known, not possible, or contradicts itself.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, UsageError> {
+    read(arguments, |_, _| ())
+}
+
+/// Reads a command line, and tells `note` of each argument that acts, with its value.
+fn read(
+    arguments: impl IntoIterator<Item = OsString>,
+    mut note: impl FnMut(&Argument, Option<&str>),
+) -> Result<Invocation, UsageError> {
     let mut parser = Parser::from_args(arguments);
     // As with getopt_long: the value of `-n=5` is `=5`.
     parser.set_short_equals(false);
@@ -72,8 +82,15 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
             }
         };
         match argument.action {
-            Action::Switch(turn_on) => turn_on(&mut draft),
-            Action::Value { take, .. } => take_value(argument, take, &mut draft, &parser.value()?)?,
+            Action::Switch(turn_on) => {
+                turn_on(&mut draft);
+                note(argument, None);
+            }
+            Action::Value { take, .. } => {
+                let value = parser.value()?;
+                take_value(argument, take, &mut draft, &value)?;
+                note(argument, value.to_str());
+            }
             Action::Print(text) => return Ok(Invocation::Print(text())),
             Action::Refuse => {
                 return Err(UsageError::OnlyMemtier { name: argument.long[0], instead: argument.help });

@@ -11,3 +11,4 @@ mod timeline;
 pub use document::{Document, SCHEMA};
 pub(crate) use memtier::configuration;
 pub use record::ResultRecord;
+pub(crate) use settings::SettingsRecord;

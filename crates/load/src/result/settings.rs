@@ -7,7 +7,7 @@ use crate::Settings;
 /// The settings, without the password.
 #[derive(Debug, Clone, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting")]
-pub(super) struct SettingsRecord {
+pub(crate) struct SettingsRecord {
     endpoint: String,
     user: Option<String>,
     authenticated: bool,
@@ -38,14 +38,20 @@ pub(super) struct SettingsRecord {
 #[derive(Debug, Clone, Serialize)]
 struct CommandSettingsRecord {
     line: String,
+    /// Its first word, in upper case.
+    name: String,
+    /// How many `__key__` it has.
+    keys: usize,
     ratio: u64,
     key_pattern: char,
 }
 
 impl SettingsRecord {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let commands = settings.commands.iter().map(|command| CommandSettingsRecord {
             line: command.line.clone(),
+            name: command.template.command().to_ascii_uppercase(),
+            keys: command.template.key_count(),
             ratio: command.ratio,
             key_pattern: command.pattern.letter(),
         });
