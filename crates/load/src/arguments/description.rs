@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn arguments_stand_under_their_long_names() {
-        let description = described("-c 3 --thr=2 stray --hide -n allkeys --key-max 10 --key-minimum=1");
+        let description = described("-c 6 --pipel=2 -t 1 stray --hide -n allkeys --key-max 10 --key-minimum=1");
         let expected = serde_json::json!([
             ["threads", "2"],
             ["clients", "3"],
