@@ -3,19 +3,21 @@
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from zerolap.cases._build import cases_of
 from zerolap.cases._document import Document, Problem, read_document
 from zerolap.cases._model import Case
+from zerolap.cases.public import case_of, is_public
 from zerolap.records import CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
-_OF_OTHER_FORMATS = {"clientconfig", "clientconfigs", "dbconfig"}
+_OF_OTHERS = {"exporter", "spec", "setups"}
 
 
 def load_cases(directory_or_file: Path) -> list[Case]:
-    """Read a case file, or all files of the format below a directory; files of the public format are passed over.
+    """Read a case file, or all files below a directory, of the lab's own format and of the public one.
+
+    In a file of the public format faults are warnings of its case, not errors.
 
     Raises:
         UsageError: There is no such file, or no case file below the directory.
@@ -24,7 +26,7 @@ def load_cases(directory_or_file: Path) -> list[Case]:
     if directory_or_file.is_dir():
         found = sorted(path for path in directory_or_file.rglob("*") if path.suffix in _ENDINGS and path.is_file())
         documents = [_read(path) for path in found]
-        documents = [document for document in documents if not _is_foreign(document.data)]
+        documents = [document for document in documents if not _holds_no_case(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
     else:
@@ -52,8 +54,10 @@ def _read(path: Path) -> Document:
         raise CaseFileError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _is_foreign(data: Any) -> bool:
-    return isinstance(data, dict) and "cases" not in data and not _OF_OTHER_FORMATS.isdisjoint(data)
+def _holds_no_case(document: Document) -> bool:
+    """Whether a file of the public format says something about other files: its defaults, its topologies."""
+    data = document.data
+    return isinstance(data, dict) and "cases" not in data and not is_public(data) and not _OF_OTHERS.isdisjoint(data)
 
 
 def _cases(documents: Iterable[Document]) -> list[Case]:
@@ -61,7 +65,11 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     problems: list[Problem] = []
     first_of: dict[str, Case] = {}
     for document in documents:
-        own = cases_of(document)
+        if is_public(document.data) and not _has_faulty_form(document):
+            own = [case_of(document)]
+            document.problems.clear()
+        else:
+            own = cases_of(document)
         problems += sorted(document.problems, key=lambda problem: problem.line)
         cases += own
         for case in own:
@@ -72,6 +80,11 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     if problems:
         raise _error(problems)
     return cases
+
+
+def _has_faulty_form(document: Document) -> bool:
+    """Whether the YAML itself could not be read as it was meant."""
+    return document.data is None
 
 
 def _error(problems: list[Problem]) -> CaseFileError:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from zerolap.cases._client import Client
 from zerolap.cases._commands import verb_of
 from zerolap.cases._fields import Number
 from zerolap.records import Record
@@ -32,6 +33,8 @@ Reply: TypeAlias = Literal[
 ]
 
 DEFAULT_DATA_SIZE = 32
+PATTERN_OF_LETTER: dict[str, Pattern] = {"R": "random", "S": "sequential", "P": "parallel"}
+"""Patterns by their letters in memtier_benchmark's arguments, as far as case files have words for them."""
 
 _BOUND = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]*\.?[0-9]+)\s*")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -108,8 +111,21 @@ class Expect(Record):
         return _COMPARE[match[1]](rate, float(match[2]))
 
 
+class Generator(Record):
+    """Data that the lab makes itself: `count` points on a map as members 1, 2, 3, … of one key."""
+
+    kind: Literal["geo"]
+    key: str
+    count: int
+
+
 class Dataset(Record):
-    """The data a case works on: `setup` is sent once, then each `load` command once for every key of the range."""
+    """The data a case works on.
+
+    `setup` is sent once, then each `load` command once for every key of the range; what `generator` makes and
+    `clients` send comes after that, and at last each line of `after_load`. A file of the lab's own format has only the
+    first two.
+    """
 
     name: str
     setup: list[str] = Field(default_factory=list)
@@ -117,6 +133,9 @@ class Dataset(Record):
     keys: Keys = Keys(pattern="parallel")
     data_size: int = DEFAULT_DATA_SIZE
     random_data: bool = False
+    generator: Generator | None = None
+    clients: list[Client] = Field(default_factory=list)
+    after_load: list[str] = Field(default_factory=list)
     expect: Expect = Expect()
 
     @property
@@ -130,6 +149,10 @@ class Case(Record):
 
     The server gets the data set's setup and load, then `setup`, then the measured requests: `commands` mixed by
     `ratios`. `file` and `line` say where the case is defined.
+
+    A suite of the public format has a `client`, which sends its requests as its arguments say; the fields before it
+    repeat what of them they can. `companions` work beside it. `topologies` are those that it is meant for, `warnings`
+    what is wrong with its file, `cannot_run` why nothing can be measured.
     """
 
     name: str
@@ -148,6 +171,14 @@ class Case(Record):
     expect: Expect = Expect()
     topology: str = "standalone"
     config: dict[str, str] = Field(default_factory=dict)
+    client: Client | None = None
+    companions: list[Client] = Field(default_factory=list)
+    groups: list[str] = Field(default_factory=list)
+    topologies: list[str] = Field(default_factory=list)
+    memory_bytes: int | None = None
+    priority: int | None = None
+    cannot_run: str | None = None
+    warnings: list[str] = Field(default_factory=list)
     file: str = ""
     line: int = 0
 
@@ -164,12 +195,15 @@ class Case(Record):
     @property
     def verbs(self) -> list[str]:
         """The commands' first words in upper case, each once, in order."""
+        if self.client is not None:
+            return list(dict.fromkeys(command.name for command in self.client.sent))
         return list(dict.fromkeys(verb_of(command) for command in self.commands))
 
     @property
     def digest(self) -> str:
         """Names what is measured: equal digests mean equal work, whatever the cases are called."""
-        unmeasured = {"name", "description", "group", "expect", "file", "line"}
+        unmeasured = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
+        unmeasured |= {"topologies", "memory_bytes", "cannot_run", "warnings"}
         return _digest(self, exclude=unmeasured, exclude_of_dataset={"name", "expect"})
 
 

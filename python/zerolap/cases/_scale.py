@@ -1,7 +1,15 @@
 """Cases with smaller data sets, for `--quick`."""
 
+from zerolap.cases._client import Client
 from zerolap.cases._commands import KEY
-from zerolap.cases._model import Case, Dataset, Keys
+from zerolap.cases._model import Case, Dataset, Expect, Keys
+
+QUICK_SCALE = 0.1
+"""The one factor by which `--quick` scales data sets and requests down."""
+QUICK_LOAD = 20_000
+"""Requests that fill a data set under `--quick` at most; where a tenth would be more, the factor is smaller."""
+SMALLEST_LOAD = 100
+"""Requests of a client of the public format that fills a server; below this nothing is gained."""
 
 
 def scaled(case: Case, factor: float) -> Case:
@@ -16,6 +24,8 @@ def scaled(case: Case, factor: float) -> Case:
     if not 0 < factor <= 1:
         raise ValueError(f"expected a factor above 0 and at most 1; found {factor}")
     dataset = case.dataset
+    if case.client is not None:
+        return _scaled_suite(case, case.client, factor)
     if dataset is None or not dataset.load:
         return case
     origin = dataset.keys.minimum
@@ -23,6 +33,18 @@ def scaled(case: Case, factor: float) -> Case:
     if keys.prefix == dataset.keys.prefix:
         keys = _scaled_keys(keys, origin, factor)
     return case.model_copy(update={"keys": keys, "dataset": _scaled_dataset(dataset, factor)})
+
+
+def quick_factor(case: Case) -> float:
+    """Return the factor by which `--quick` scales a case down."""
+    dataset = case.dataset
+    if dataset is None:
+        return QUICK_SCALE
+    requests = [dataset.keys.count] * len(dataset.load)
+    requests += [client.loading_requests for client in dataset.clients]
+    if dataset.generator is not None:
+        requests.append(dataset.generator.count)
+    return min(QUICK_SCALE, QUICK_LOAD / max(1, sum(requests)))
 
 
 def _scaled_dataset(dataset: Dataset, factor: float) -> Dataset:
@@ -36,6 +58,53 @@ def _scaled_dataset(dataset: Dataset, factor: float) -> Dataset:
 
 
 def _scaled_keys(keys: Keys, origin: int, factor: float) -> Keys:
-    start = round((keys.minimum - origin) * factor)
-    end = max(start + 1, round((keys.maximum + 1 - origin) * factor))
-    return keys.model_copy(update={"minimum": origin + start, "maximum": origin + end - 1})
+    start, end = _scaled_range(keys.minimum, keys.maximum, origin, factor)
+    return keys.model_copy(update={"minimum": start, "maximum": end})
+
+
+def _scaled_range(minimum: int, maximum: int, origin: int, factor: float) -> tuple[int, int]:
+    start = round((minimum - origin) * factor)
+    end = max(start + 1, round((maximum + 1 - origin) * factor))
+    return origin + start, origin + end - 1
+
+
+def _scaled_suite(case: Case, client: Client, factor: float) -> Case:
+    """Return a suite of the public format with all its clients' ranges scaled, also where their prefixes differ.
+
+    What a prefix stands for cannot be told: keys, or members of one key. How many keys there will be is known only
+    where each id of the range makes one.
+    """
+    dataset = case.dataset
+    if dataset is None or not (dataset.clients or dataset.generator):
+        return case
+    origin = dataset.clients[0].key_minimum if dataset.clients else client.key_minimum
+    main = _scaled_client(client, origin, factor)
+    clients = [_scaled_client(one, origin, factor) for one in dataset.clients]
+    keys = _scaled_keys(dataset.keys, origin, factor)
+    expect = dataset.expect
+    if expect.keys is not None and expect.keys > 1:
+        expect = expect.model_copy(update={"keys": keys.count}) if expect.keys == dataset.keys.count else Expect()
+    generator = dataset.generator
+    if generator is not None:
+        generator = generator.model_copy(update={"count": max(1, round(generator.count * factor))})
+    return case.model_copy(
+        update={
+            "client": main,
+            "keys": case.keys.model_copy(update={"minimum": main.key_minimum, "maximum": main.key_maximum}),
+            "companions": [_scaled_client(one, origin, factor) for one in case.companions],
+            "dataset": dataset.model_copy(
+                update={"keys": keys, "clients": clients, "expect": expect, "generator": generator}
+            ),
+        }
+    )
+
+
+def _scaled_client(client: Client, origin: int, factor: float) -> Client:
+    if not any(command.keys for command in client.sent):
+        start, end = client.key_minimum, client.key_maximum
+    else:
+        start, end = _scaled_range(client.key_minimum, client.key_maximum, origin, factor)
+    requests = client.requests
+    if requests is not None:
+        requests = max(min(requests, SMALLEST_LOAD), round(requests * factor))
+    return client.model_copy(update={"key_minimum": start, "key_maximum": end, "requests": requests})

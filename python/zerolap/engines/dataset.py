@@ -1,32 +1,47 @@
 """What a case needs in the keyspace before it is measured."""
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from zerolap.cases import Case, Dataset, parse_command
-from zerolap.engines.load import PATTERN_LETTERS, key_arguments, load_program
+from zerolap.engines.geo_points import geo_commands
+from zerolap.engines.load import LOAD_PIPELINE, PATTERN_LETTERS, key_arguments, load_program, loading_arguments
 from zerolap.records import Check, TrialFailed
 from zerolap.server import RunningServer
 
-LOAD_PIPELINE = 50
 LOAD_SLICE = 100_000
+SETUP_BATCH = 500
+"""Commands that are sent together; a data set may come with ten thousands of them."""
 
 
 def prepare(server: RunningServer, case: Case, seed: int, log: Path) -> list[Check]:
     """Send setup and load of the case's data set, then the case's own setup; return checks of the keyspace."""
     checks = []
-    if case.dataset is not None:
-        _send(server, case.dataset.setup)
-        for command in case.dataset.load:
-            _load(server, case.dataset, command, seed, log)
-        if case.dataset.expect.keys is not None:
-            checks.append(_keys_check(server, case.dataset.expect.keys))
+    dataset = case.dataset
+    if dataset is not None:
+        _send(server, dataset.setup)
+        for command in dataset.load:
+            _load(server, dataset, command, seed, log)
+        if dataset.generator is not None:
+            _send_words(server, geo_commands(dataset.generator))
+        for client in dataset.clients:
+            _carry_out(server, dataset.name, loading_arguments(client, seed), client.loading_requests, log)
+        _send(server, dataset.after_load)
+        if dataset.expect.keys is not None:
+            checks.append(_keys_check(server, dataset))
     _send(server, case.setup)
     return checks
 
 
 def _send(server: RunningServer, lines: list[str]) -> None:
-    for line in lines:
-        server.command(*parse_command(line))
+    _send_words(server, (parse_command(line) for line in lines))
+
+
+def _send_words(server: RunningServer, commands: Iterable[list[bytes]]) -> None:
+    left = iter(commands)
+    while batch := list(islice(left, SETUP_BATCH)):
+        server.commands(batch)
 
 
 def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log: Path) -> None:
@@ -37,6 +52,10 @@ def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log:
     arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", PATTERN_LETTERS[keys.pattern]]
+    _carry_out(server, dataset.name, arguments, requests, log)
+
+
+def _carry_out(server: RunningServer, name: str, arguments: list[str], requests: int, log: Path) -> None:
     with load_program(server.socket, log, arguments) as program:
         errors: dict[str, int] = {}
         for start in range(0, requests, LOAD_SLICE):
@@ -44,9 +63,12 @@ def _load(server: RunningServer, dataset: Dataset, command: str, seed: int, log:
             errors = {code: errors.get(code, 0) + result.errors.get(code, 0) for code in errors | result.errors}
     if errors:
         shown = ", ".join(f"{count} x {code}" for code, count in errors.items())
-        raise TrialFailed(f"loading the data set `{dataset.name}` got error replies: {shown}")
+        raise TrialFailed(f"loading the data set `{name}` got error replies: {shown}")
 
 
-def _keys_check(server: RunningServer, expected: int) -> Check:
-    found = server.command("DBSIZE")
-    return Check(check="keys", ok=found == expected, value=float(str(found)), limit=f"= {expected}")
+def _keys_check(server: RunningServer, dataset: Dataset) -> Check:
+    found, expected = int(str(server.command("DBSIZE"))), dataset.expect.keys or 0
+    # memtier_benchmark's `allkeys` leaves out the last key of a range, and suites were written with it.
+    tolerance = 1 if dataset.clients and expected > 1 else 0
+    limit = f"= {expected}" if not tolerance else f"= {expected} +- {tolerance}"
+    return Check(check="keys", ok=abs(found - expected) <= tolerance, value=float(found), limit=limit)

@@ -11,12 +11,13 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from zerolap.cases import Case, Keys
+from zerolap.cases import Case, Client, Keys
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Process, launch
 
 PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
 REPLY_SECONDS = 120
+LOAD_PIPELINE = 50
 
 
 class LatencyResult(BaseModel):
@@ -147,7 +148,17 @@ def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[st
     return ["--clients", str(case.connections), "--cpus", cpus, *_case_arguments(case, seed)]
 
 
+def loading_arguments(client: Client, seed: int) -> list[str]:
+    """Return the arguments for filling a server as a client of the public format would, over one connection."""
+    # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
+    pipeline = str(max(LOAD_PIPELINE, client.pipeline))
+    one = ["--threads", "1", "--clients", "1", "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
+    return [*client.slice_arguments(), *one]
+
+
 def _case_arguments(case: Case, seed: int) -> list[str]:
+    if case.client is not None:
+        return [*case.client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
     arguments = ["--threads", "1", "--pipeline", str(case.pipeline), "--seed", str(seed)]
     arguments += key_arguments(case.keys, case.data_size, case.random_data)
     for command, ratio in zip(case.commands, case.ratios, strict=True):

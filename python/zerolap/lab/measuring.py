@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.cases import Case
+from zerolap.judge import MIN_BLOCKS
 from zerolap.lab.progress import Progress
 from zerolap.lab.recording import record_events
 from zerolap.lab.sampling import SampledTrials, SamplingPlan, measure_sampled
 from zerolap.lab.session import trials_at_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.timing import TimingPlan, measure_timed
-from zerolap.lab.trials import QUICK_SCALE, CaseTrials, SideUnderTest, TrialPlan
+from zerolap.lab.trials import CaseTrials, SideUnderTest, TrialPlan
 from zerolap.records import Measurement, Settings, Side, Spread
 from zerolap.store import Store
 
@@ -57,9 +58,9 @@ class Measured:
 class Work:
     """What to measure; `identity` is the run's or comparison's.
 
-    `enough` says of a case's counted measurements whether they suffice; `on_counted` is called with each case once it
-    is counted; `worth_sampling` says which cases are sampled once the others have been measured. `bank` is what the
-    platform said of the spread of starts in the metric that decides.
+    `enough` says of a case's counted measurements, of at least so many `blocks`, whether they suffice; `on_counted` is
+    called with each case once it is counted; `worth_sampling` says which cases are sampled once the others have been
+    measured. `bank` is what the platform said of the spread of starts in the metric that decides.
     """
 
     identity: str
@@ -70,6 +71,7 @@ class Work:
     on_counted: Callable[[CaseTrials], None]
     worth_sampling: Callable[[Measured], Sequence[Case]]
     bank: Sequence[Spread] = ()
+    blocks: int = MIN_BLOCKS
 
 
 def measure(work: Work, store: Store, progress: Progress, measured: Measured) -> None:
@@ -85,7 +87,8 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
             sides=work.sides,
             enough=work.enough,
             seed=settings.seed,
-            scale=QUICK_SCALE if settings.quick else 1.0,
+            quick=settings.quick,
+            blocks=work.blocks,
             workers=trials_at_once(),
             budget_seconds=_counting_seconds(settings),
         )

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from zerolap.judge import MIN_BLOCKS
 from zerolap.lab.progress import Progress
 from zerolap.lab.trials import CaseDone, CaseTrials, TrialDone, TrialFault, TrialPlan, carry_out
 from zerolap.records import Measurement, Side
@@ -25,7 +24,7 @@ def record_events(
     finished cases.
     """
     progress.measuring(len(plan.cases))
-    per_case = MIN_BLOCKS * len(plan.sides)
+    per_case = plan.blocks * len(plan.sides)
     expected = {case.name: per_case for case in plan.cases}
     ended: dict[str, int] = dict.fromkeys(expected, 0)
     recorded: dict[str, dict[Side, list[Measurement]]] = {

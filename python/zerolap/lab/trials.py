@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from zerolap.build import BuiltServer
-from zerolap.cases import Case, scaled
+from zerolap.cases import QUICK_SCALE, Case, quick_factor, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, count
 from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
 from zerolap.lab.trial_directory import disk_full, trial_directory
 from zerolap.records import Build, Interrupted, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
-
-QUICK_SCALE = 0.1
-"""The one factor by which `--quick` scales data sets and requests down."""
 
 SEEDS_PER_RUN = 1000
 """Blocks of one run take seeds next to each other, runs with different `--seed` seeds far apart."""
@@ -46,9 +43,9 @@ def server_threads(case: Case, settings: Mapping[str, str]) -> int:
 
 @dataclass(frozen=True)
 class TrialPlan:
-    """What to carry out: every case on every side, block after block until `enough` says so.
+    """What to carry out: every case on every side, at least so many `blocks`, and on until `enough` says so.
 
-    `budget_seconds` bounds the time spent in trials; `scale` shrinks data sets and requests. `workers` trials run at
+    `budget_seconds` bounds the time spent in trials; `quick` shrinks data sets and requests. `workers` trials run at
     the same time, which counting does not mind.
     """
 
@@ -58,7 +55,8 @@ class TrialPlan:
     seed: int
     workers: int
     budget_seconds: float | None = None
-    scale: float = 1.0
+    quick: bool = False
+    blocks: int = MIN_BLOCKS
 
 
 @dataclass
@@ -153,6 +151,7 @@ def _work(plan: TrialPlan, case: Case, shared: _Shared) -> None:
 def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
     trials = CaseTrials(case, {side: [] for side in plan.sides})
     requests: Requests | None = None
+    measured = scaled(case, quick_factor(case)) if plan.quick else case
     for block in range(MAX_BLOCKS):
         if _out_of_budget(plan, shared):
             trials.cut_short = True
@@ -160,7 +159,7 @@ def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
         for side, under_test in plan.sides.items():
             trial = Trial(case=case.name, side=side, engine="counted", block=block, seed=_seed(plan.seed, block))
             try:
-                counted = _one_trial(trial, scaled(case, plan.scale), under_test, requests, plan.scale)
+                counted = _one_trial(trial, measured, under_test, requests, QUICK_SCALE if plan.quick else 1.0)
             except (TrialFailed, ValueError) as fault:
                 if shared.stopping.is_set():
                     raise Interrupted("interrupted") from fault
@@ -173,7 +172,7 @@ def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
             shared.events.put(TrialDone(trial, counted))
         if _invalid(trials):
             return trials
-        if block + 1 >= MIN_BLOCKS and plan.enough(trials.measurements):
+        if block + 1 >= plan.blocks and plan.enough(trials.measurements):
             return trials
     return trials
 

@@ -55,11 +55,22 @@ class RunningServer:
         try:
             return self.client.execute_command(*arguments)  # type: ignore[no-untyped-call]
         except redis.ResponseError as refused:
-            words = [word.decode(errors="replace") if isinstance(word, bytes) else word for word in arguments]
-            shown = " ".join(words)[:80]
-            raise TrialFailed(f"the server refused `{shown}`: {refused}") from refused
+            raise TrialFailed(f"the server refused `{_shown(arguments)}`: {refused}") from refused
         except (redis.ConnectionError, redis.TimeoutError) as lost:
             raise self.failure(f"the server was lost: {lost}") from lost
+
+    def commands(self, commands: Sequence[Sequence[str | bytes]]) -> None:
+        """Send commands together and wait for all replies; raises `TrialFailed` as `command` does."""
+        sent = self.client.pipeline(transaction=False)
+        for command in commands:
+            sent.execute_command(*command)  # type: ignore[no-untyped-call]
+        try:
+            replies = sent.execute(raise_on_error=False)
+        except (redis.ConnectionError, redis.TimeoutError) as lost:
+            raise self.failure(f"the server was lost: {lost}") from lost
+        for command, reply in zip(commands, replies, strict=True):
+            if isinstance(reply, redis.ResponseError):
+                raise TrialFailed(f"the server refused `{_shown(command)}`: {reply}")
 
     def died(self) -> bool:
         """Whether the process ended, or does so within a moment: a connection is lost before the process is gone."""
@@ -97,6 +108,11 @@ class RunningServer:
                     pass
             time.sleep(POLL_SECONDS)
         raise self.failure(f"the server was not ready within {START_SECONDS} s")
+
+
+def _shown(command: Sequence[str | bytes]) -> str:
+    words = [word.decode(errors="replace") if isinstance(word, bytes) else word for word in command]
+    return " ".join(words)[:80]
 
 
 def _ending(code: int) -> str:

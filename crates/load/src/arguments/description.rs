@@ -81,8 +81,9 @@ mod tests {
     fn arguments_stand_under_their_long_names() {
         let description = described("-c 6 --pipel=2 -t 1 stray --hide -n allkeys --key-max 10 --key-minimum=1");
         let expected = serde_json::json!([
-            ["threads", "2"],
-            ["clients", "3"],
+            ["clients", "6"],
+            ["pipeline", "2"],
+            ["threads", "1"],
             ["hide-histogram", null],
             ["requests", "allkeys"],
             ["key-maximum", "10"],

@@ -1,0 +1,116 @@
+"""A load generator's command line as the public format gives it, and what it comes to."""
+
+import functools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from zerolap import _core
+from zerolap.records import Record, UsageError
+
+NOT_OF_A_SLICE = frozenset(
+    {
+        # Who drives the load generator slice by slice says how much, when and over how many connections.
+        *("requests", "test-time", "rate", "rate-limiting", "arrivals", "run-count", "check", "prefill", "warm-up"),
+        *("threads", "clients", "cpus", "seed", "lockstep", "control", "reconnect-interval"),
+        *("thread-conn-start-min-jitter-micros", "thread-conn-start-max-jitter-micros"),
+        # And where its results go.
+        *("out-file", "json-out-file", "hide-histogram", "print-percentiles", "print-all-runs", "show-config"),
+        # Where the server is, the lab knows.
+        *("server", "host", "port", "unix-socket", "uri", "authenticate", "protocol", "cluster-mode", "select-db"),
+        *("tls", "cert", "key", "cacert", "tls-skip-verify", "sni"),
+    }
+)
+"""Arguments that a slice of a trial leaves out."""
+
+
+class ClientCommand(Record):
+    """A command that a client sends; `keys` is how many `__key__` it has."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    line: str
+    name: str
+    keys: int
+    ratio: int
+    key_pattern: str
+
+
+class Client(Record):
+    """A command line of the load generator, `given` in full names with their values; amounts are of all connections."""
+
+    given: list[tuple[str, str | None]]
+    commands: list[ClientCommand]
+    key_prefix: str
+    key_minimum: int
+    key_maximum: int
+    connections: int
+    pipeline: int
+    data_size: int
+    random_data: bool
+    requests: int | None
+    seconds: float | None
+    per_second: int | None
+    warnings: list[str] = Field(default_factory=list)
+
+    @property
+    def loading_requests(self) -> int:
+        """How many requests fill a server: those asked for, or one a key where a time was given."""
+        return self.key_maximum - self.key_minimum + 1 if self.requests is None else self.requests
+
+    @property
+    def sent(self) -> list[ClientCommand]:
+        """The commands whose share is not 0."""
+        return [command for command in self.commands if command.ratio > 0]
+
+    def arguments(self, without: frozenset[str] = frozenset()) -> list[str]:
+        """Return the command line again, without the arguments called so."""
+        words = []
+        for name, value in self.given:
+            if name not in without:
+                words.append(f"--{name}" if value is None else f"--{name}={value}")
+        return words
+
+    def slice_arguments(self) -> list[str]:
+        """Return what stays of the command line where requests are sent slice by slice, for keys as they are now."""
+        keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
+        return [*self.arguments(NOT_OF_A_SLICE), *keys]
+
+
+def read_client(words: Sequence[str]) -> Client:
+    """Return what a command line means; raises `UsageError` for one that the load generator would refuse."""
+    described = _described(tuple(words))
+    if described is None:
+        raise UsageError("the arguments ask for a text, not for requests")
+    settings = described["settings"]
+    return Client(
+        given=described["given"],
+        commands=[ClientCommand(**command) for command in settings["commands"]],
+        requests=described["requests"],
+        seconds=described["seconds"],
+        per_second=described["per_second"],
+        warnings=described["warnings"],
+        **{
+            name: settings[name]
+            for name in (
+                "key_prefix",
+                "key_minimum",
+                "key_maximum",
+                "connections",
+                "pipeline",
+                "data_size",
+                "random_data",
+            )
+        },
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _described(words: tuple[str, ...]) -> dict[str, Any] | None:
+    try:
+        text = _core.describe_load(list(words))
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from wrong
+    return None if text is None else json.loads(text)

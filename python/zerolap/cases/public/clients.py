@@ -1,0 +1,56 @@
+"""Client programs of the public format, as command lines of the load generator."""
+
+import re
+import shlex
+
+from zerolap.cases._client import Client, read_client
+from zerolap.cases.public.fields import Fields
+from zerolap.cases.public.helpers import HELPERS
+from zerolap.records import UsageError
+
+PLACEHOLDERS = frozenset({"__key__", "__data__"})
+USUAL_WARNING = "--distinct-client-seed"
+"""What memtier_benchmark needs for random streams that differ; here they always do."""
+_PLACEHOLDER = re.compile(r"__[a-z][a-z0-9_]*?__")
+_MONITOR_LINE = re.compile(r"__monitor_line(\d+|@)__")
+
+
+class UnsupportedTool(UsageError):
+    """A program that nothing of ours stands in for."""
+
+
+def client_of(entry: Fields) -> list[Client]:
+    """Return the clients that an entry of `clientconfig`, `clientconfigs` or `preload_tool` asks for.
+
+    Raises `UnsupportedTool` for a program that nothing stands in for, `UsageError` for arguments that cannot be read.
+    """
+    tool = entry.text("tool")
+    words = _words(entry)
+    if tool == "memtier_benchmark":
+        return [_memtier(words, entry)]
+    helper = HELPERS.get(tool)
+    if helper is None:
+        raise UnsupportedTool(f"`{tool}` is no program that the lab can stand in for")
+    return [read_client(line) for line in helper(words)]
+
+
+def _words(entry: Fields) -> list[str]:
+    text = entry.text("arguments")
+    try:
+        return shlex.split(text)
+    except ValueError as wrong:
+        raise UsageError(f"the arguments cannot be split: {wrong}") from wrong
+
+
+def _memtier(words: list[str], entry: Fields) -> Client:
+    client = read_client(words)
+    faults = [one for one in client.warnings if not one.startswith(USUAL_WARNING)]
+    for command in client.sent:
+        faults += [
+            f"`{placeholder}` is no placeholder: it is sent as it stands"
+            for placeholder in _PLACEHOLDER.findall(command.line)
+            if placeholder not in PLACEHOLDERS and not _MONITOR_LINE.fullmatch(placeholder)
+        ]
+    if faults:
+        entry.warn(("arguments",), "; ".join(dict.fromkeys(faults)))
+    return client

@@ -1,0 +1,76 @@
+"""What helper programs of the public suites do, said in the load generator's arguments.
+
+They are not installed with the lab; what they send and receive is little and known.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from zerolap.records import UsageError
+
+Words: TypeAlias = list[str]
+
+
+def _options(words: Sequence[str], known: frozenset[str], program: str) -> dict[str, str]:
+    """Return `-name value` and `--name value` pairs by name; raises `UsageError` for an unknown one."""
+    options: dict[str, str] = {}
+    at = 0
+    while at < len(words):
+        name = words[at].lstrip("-")
+        if not words[at].startswith("-") or name not in known:
+            raise UsageError(f"`{words[at]}` is no argument of {program} that is known here")
+        has_value = at + 1 < len(words) and not words[at + 1].startswith("-")
+        options[name] = words[at + 1] if has_value else ""
+        at += 2 if has_value else 1
+    return options
+
+
+def _subscribers(words: Sequence[str]) -> list[Words]:
+    """pubsub-sub-bench: connections that are subscribed to channels of a range, and read."""
+    known = {"clients", "channel-minimum", "channel-maximum", "subscriber-prefix", "mode", "test-time"}
+    known |= {"subscribers-per-channel", "min-number-channels-per-subscriber", "max-number-channels-per-subscriber"}
+    options = _options(words, frozenset(known), "pubsub-sub-bench")
+    mode = options.get("mode", "subscribe")
+    verbs = {"subscribe": "SUBSCRIBE", "ssubscribe": "SSUBSCRIBE"}
+    if mode not in verbs:
+        raise UsageError(f"pubsub-sub-bench's mode `{mode}` is not known here")
+    channels = int(options.get("max-number-channels-per-subscriber", "1"))
+    return [
+        [
+            *("--listen", " ".join([verbs[mode], *["__key__"] * channels])),
+            *("--listeners", options.get("clients", "50")),
+            *("--key-prefix", options.get("subscriber-prefix", "channel-")),
+            *("--key-minimum", options.get("channel-minimum", "1")),
+            *("--key-maximum", options.get("channel-maximum", "100")),
+            "--listen-only",
+        ]
+    ]
+
+
+def _broadcast_listeners(words: Sequence[str]) -> list[Words]:
+    """bcast-listener: connections that are told of every change below a prefix (CLIENT TRACKING, BCAST)."""
+    known = frozenset({"listener-count", "tracking-prefix", "acl-user-patterns"})
+    options = _options(words, known, "bcast-listener")
+    line = [
+        *("--listen", f"CLIENT TRACKING ON BCAST PREFIX {options.get('tracking-prefix', '')}"),
+        *("--listeners", options.get("listener-count", "50")),
+        *("--protocol", "resp3", "--listen-only"),
+    ]
+    for index, _ in enumerate(acl_patterns(words)):
+        line += ["--listen-authenticate", f"listener{index}:listener{index}"]
+    return [line]
+
+
+def acl_patterns(words: Sequence[str]) -> list[str]:
+    """Return the patterns of keys that bcast-listener's users may read, one a user; none where all may read all."""
+    for name, value in pairwise(words):
+        if name.lstrip("-") == "acl-user-patterns":
+            return [pattern for pattern in value.split(";") if pattern]
+    return []
+
+
+HELPERS: dict[str, Callable[[Sequence[str]], list[Words]]] = {
+    "pubsub-sub-bench": _subscribers,
+    "bcast-listener": _broadcast_listeners,
+}

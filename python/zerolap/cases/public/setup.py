@@ -1,0 +1,73 @@
+"""Init commands of the public format as lines of a case's setup."""
+
+import shlex
+from typing import Any
+
+from zerolap.cases._commands import parse_command
+from zerolap.cases._messages import shown
+from zerolap.cases.public.fields import Fields
+from zerolap.records import UsageError
+
+_PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")
+
+
+def setup_lines(database: Fields) -> list[str]:
+    """Return the init commands and the init script, in that order, each as one line."""
+    lines = []
+    for index, item in enumerate(_items(database)):
+        words = _words(item, database, index)
+        if words:
+            lines.append(command_line(words))
+    script = database.text("init_lua")
+    if script:
+        lines.append(command_line(["EVAL", script, "0"]))
+    return lines
+
+
+def _items(database: Fields) -> list[Any]:
+    given = database.raw("init_commands")
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [line for line in given.splitlines() if line.strip()]
+    if not isinstance(given, list):
+        database.warn(("init_commands",), f"expected commands; found {shown(given)}")
+        return []
+    return given
+
+
+def _words(item: Any, database: Fields, index: int) -> list[str]:
+    at = ("init_commands", index)
+    if isinstance(item, list):
+        return [str(word) for word in item]
+    if not isinstance(item, str):
+        database.warn(at, f"expected a command; found {shown(item)}")
+        return []
+    if '"' not in item:
+        return item.split()
+    try:
+        return shlex.split(item)
+    except ValueError as wrong:
+        database.warn(at, f"the quotes do not match ({wrong}); the command is left out")
+        return []
+
+
+def command_line(words: list[str]) -> str:
+    """Return words as a line that `parse_command` splits into the same words."""
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    if word and _PLAIN.issuperset(word):
+        return word
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
+
+
+def verb_or_none(line: str) -> str | None:
+    """Return a line's first word in upper case, or none if the line cannot be read."""
+    try:
+        words = parse_command(line)
+    except UsageError:
+        return None
+    return words[0].decode(errors="replace").upper() if words else None

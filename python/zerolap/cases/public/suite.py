@@ -1,0 +1,169 @@
+"""From a file of the public format to a case."""
+
+import re
+from pathlib import Path as FilePath
+from typing import Any
+
+from zerolap.cases._client import Client
+from zerolap.cases._document import Document
+from zerolap.cases._messages import near
+from zerolap.cases._model import PATTERN_OF_LETTER, Case, Dataset, Expect, Generator, Keys
+from zerolap.cases.public.clients import UnsupportedTool, client_of
+from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
+from zerolap.cases.public.helpers import acl_patterns
+from zerolap.cases.public.setup import setup_lines
+from zerolap.records import UsageError
+
+_MARKS = ("clientconfig", "clientconfigs", "dbconfig")
+SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
+"""Commands that stand for others, which their text holds."""
+GEO_POINTS = 1_000_000
+
+
+def is_public(data: Any) -> bool:
+    """Whether the values of a file are a suite of the public format."""
+    return isinstance(data, dict) and "cases" not in data and any(mark in data for mark in _MARKS)
+
+
+def case_of(document: Document) -> Case:
+    """Return the case of a suite; what is wrong with the file is in the document's problems, and in the case.
+
+    A suite that cannot run at all has a reason in `cannot_run`.
+    """
+    suite = Fields(document, document.data)
+    suite.warn_of_unknown(TOP_FIELDS)
+    name = _name(suite, document)
+    database = suite.fields("dbconfig")
+    database.warn_of_unknown(DATABASE_FIELDS)
+    reason, clients = _clients(suite)
+    dataset = _dataset(database, name)
+    groups = suite.words("tested-groups")
+    if clients:
+        _check_tags(suite, clients)
+    main = clients[0] if clients else None
+    case = Case(
+        name=name,
+        description=" ".join(suite.text("description").split()),
+        group=groups[0] if groups else "other",
+        groups=groups,
+        commands=[command.line for command in main.sent] if main else ["PING"],
+        ratios=[command.ratio for command in main.sent] if main else [1],
+        keys=_keys(main) if main else Keys(),
+        data_size=main.data_size if main else 1,
+        random_data=main.random_data if main else False,
+        connections=main.connections if main else 1,
+        pipeline=main.pipeline if main else 1,
+        client=main,
+        companions=clients[1:],
+        setup=_acl_users(suite),
+        dataset=dataset,
+        config=_settings(database),
+        topologies=suite.words("redis-topologies"),
+        memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
+        priority=suite.number("priority"),
+        cannot_run=reason,
+        file=document.file,
+        line=1,
+    )
+    return case.model_copy(update={"warnings": [str(problem) for problem in sorted_problems(document)]})
+
+
+def sorted_problems(document: Document) -> list[Any]:
+    """Return the document's problems in the order of their lines."""
+    return sorted(document.problems, key=lambda problem: problem.line)
+
+
+def _name(suite: Fields, document: Document) -> str:
+    stem = FilePath(document.file).stem
+    name = suite.text("name") or stem
+    if name != stem:
+        suite.warn(("name",), f"the file is called `{stem}`")
+    return name
+
+
+def _clients(suite: Fields) -> tuple[str | None, list[Client]]:
+    """Return the clients, that of memtier_benchmark first, and why there are none."""
+    entries = suite.each("clientconfigs") if "clientconfigs" in suite else [suite.fields("clientconfig")]
+    clients: list[Client] = []
+    for entry in entries:
+        try:
+            clients += client_of(entry)
+        except UnsupportedTool as unsupported:
+            return f"unsupported tool: {unsupported.message}", []
+        except UsageError as wrong:
+            entry.warn(("arguments",), wrong.message, wrong.hint)
+            return f"unreadable arguments: {wrong.message}", []
+    return None, clients
+
+
+def _keys(client: Client) -> Keys:
+    letters = [command.key_pattern for command in client.sent if command.keys]
+    return Keys(
+        prefix=client.key_prefix,
+        minimum=client.key_minimum,
+        maximum=client.key_maximum,
+        pattern=PATTERN_OF_LETTER.get(letters[0], "random") if letters else "random",
+    )
+
+
+def _dataset(database: Fields, name: str) -> Dataset | None:
+    clients: list[Client] = []
+    if "preload_tool" in database:
+        entry = database.fields("preload_tool")
+        try:
+            clients = client_of(entry)
+        except UsageError as wrong:
+            entry.warn(("arguments",), wrong.message, wrong.hint)
+    generator = None
+    if "dataset" in database:
+        url = database.text("dataset")
+        generator = Generator(kind="geo", key="key", count=GEO_POINTS)
+        database.warn(
+            ("dataset",), f"`{url}` is not fetched: {GEO_POINTS} points of the lab's own generator take its place"
+        )
+    after_load = setup_lines(database)
+    expected = database.fields("check").number("keyspacelen")
+    if not clients and generator is None and not after_load and expected is None:
+        return None
+    return Dataset(
+        name=database.text("dataset_name") or name,
+        clients=clients,
+        generator=generator,
+        keys=_keys(clients[0]) if clients else Keys(pattern="parallel"),
+        after_load=after_load,
+        expect=Expect(keys=expected),
+    )
+
+
+def _settings(database: Fields) -> dict[str, str]:
+    parameters = database.fields("configuration-parameters")
+    settings = {}
+    for name in parameters.names():
+        value = parameters.raw(name)
+        if not isinstance(value, str):
+            parameters.warn((name,), f"settings are text; found {value!r}", "put it in quotes")
+            value = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        settings[name] = value
+    return settings
+
+
+def _acl_users(suite: Fields) -> list[str]:
+    """Return the commands that make the users of broadcast listeners."""
+    patterns = [
+        pattern
+        for entry in suite.each("clientconfigs")
+        if entry.text("tool") == "bcast-listener"
+        for pattern in acl_patterns(entry.text("arguments").split())
+    ]
+    return [f"ACL SETUSER listener{index} on >listener{index} +@all ~{one}" for index, one in enumerate(patterns)]
+
+
+def _check_tags(suite: Fields, clients: list[Client]) -> None:
+    """Note commands that the file says it tests, and that no client sends."""
+    sent = {command.name.lower() for client in clients for command in client.sent}
+    if not sent.isdisjoint(SCRIPTS):
+        return
+    for index, tag in enumerate(suite.words("tested-commands")):
+        verb = re.split(r"[-| ]", tag.lower().strip())[0]
+        if verb not in sent and tag.lower() not in sent:
+            suite.warn(("tested-commands", index), f"no client sends `{tag}`", near(tag, sent))
