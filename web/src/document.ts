@@ -104,6 +104,12 @@ export interface Validity {
   checks: Check[];
 }
 
+export interface Skipped {
+  case: string;
+  reason: string;
+  text: string;
+}
+
 export interface Comparison {
   schema: "zerolap.comparison/1";
   id: string;
@@ -117,4 +123,5 @@ export interface Comparison {
   summary: { machine_seconds: number };
   notes: string[];
   cases: CaseResult[];
+  skipped: Skipped[];
 }

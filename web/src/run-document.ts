@@ -1,6 +1,6 @@
 /** The document of a run, as `zerolap.run/1` says. */
 
-import type { Build, Platform, Settings, Validity } from "./document.ts";
+import type { Build, Platform, Settings, Skipped, Validity } from "./document.ts";
 
 /** What a request costs in a function itself; null where that was not measured. */
 export interface FunctionCost {
@@ -37,4 +37,5 @@ export interface RunReport {
   machine_seconds: number;
   notes: string[];
   cases: RunCase[];
+  skipped: Skipped[];
 }

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from zerolap.cases._client import Client
 from zerolap.cases._commands import verb_of
 from zerolap.cases._fields import Number
-from zerolap.records import Record
+from zerolap.records import Record, SkipReason
 
 Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
 State: TypeAlias = Literal["stable", "grows", "drains"]
@@ -177,7 +177,7 @@ class Case(Record):
     topologies: list[str] = Field(default_factory=list)
     memory_bytes: int | None = None
     priority: int | None = None
-    cannot_run: str | None = None
+    cannot_run: tuple[SkipReason, str] | None = None
     warnings: list[str] = Field(default_factory=list)
     file: str = ""
     line: int = 0

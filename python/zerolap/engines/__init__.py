@@ -1,6 +1,7 @@
 """What measures: each engine turns builds, a case and a seed into measurements."""
 
 from zerolap.engines.counted import Counted, CountedTrial, count, missing_for_counting
+from zerolap.engines.known_commands import known_commands
 from zerolap.engines.latencies import latencies_us, sum_of_histograms
 from zerolap.engines.sampled import Sampled, SampledTrial, missing_for_sampling, sample
 from zerolap.engines.side import ServerProgram
@@ -17,6 +18,7 @@ __all__ = [
     "Timed",
     "TimedStart",
     "count",
+    "known_commands",
     "latencies_us",
     "missing_for_counting",
     "missing_for_sampling",

@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerolap.records import TrialFailed
@@ -12,6 +12,8 @@ REPLY_SECONDS = 60
 LONGEST_REPLY_BYTES = 1 << 20
 """Servers tell far less; one that says otherwise is not listened to."""
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
+
+QUESTION_VERB, QUESTIONS = "info", 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class StatisticsReader:
     def __init__(self, path: Path, verbs: Sequence[str]) -> None:
         self._verbs = {verb.lower() for verb in verbs}
         self._buffer = b""
+        self._own_calls = 0
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(REPLY_SECONDS)
         try:
@@ -41,9 +44,14 @@ class StatisticsReader:
         """Ask the server; raises `TrialFailed` if it does not tell."""
         try:
             self._socket.sendall(QUESTION)
-            return self._understood(self._reply(), self._reply())
+            found = self._understood(self._reply(), self._reply())
         except (OSError, KeyError, ValueError) as fault:
             raise self._silent(fault) from fault
+        if QUESTION_VERB in self._verbs:
+            # A question is counted once it is answered: the next one tells of it.
+            found = replace(found, calls=found.calls - self._own_calls)
+            self._own_calls += QUESTIONS
+        return found
 
     def _understood(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
         calls = usec = 0

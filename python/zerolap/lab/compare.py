@@ -1,7 +1,7 @@
 """Two servers in, verdicts and reasons out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builder, Source, changes_between
 from zerolap.cases import Case
@@ -13,6 +13,7 @@ from zerolap.lab.judging import Bank, undecided
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
 from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
+from zerolap.lab.skipping import select_possible
 from zerolap.lab.timing import DECIDING
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
@@ -65,7 +66,9 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     for note in [*sandbox_note(), *request.notes]:
         progress.note(note)
     sides = _build(request, store, progress)
-    comparison = _begin(request, sides)
+    selection = select_possible(request.cases, sides, request.settings)
+    request = replace(request, cases=selection.cases)
+    comparison = _begin(request, sides).model_copy(update={"skipped": selection.skipped})
     store.begin(comparison)
     begun = _Begun(request, sides, comparison, read_bank(store, comparison.platform.fingerprint), store)
     measured = Measured()

@@ -1,7 +1,7 @@
 """One server measured by itself."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from zerolap.build import Builder, Source
@@ -12,6 +12,7 @@ from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
 from zerolap.lab.run_case import run_case
 from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
+from zerolap.lab.skipping import select_possible
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
     Interrupted,
@@ -49,24 +50,28 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     except KeyboardInterrupt:
         stop_all()
         raise Interrupted("interrupted while building; nothing was measured yet") from None
+    under_test = SideUnderTest(server, request.server_settings)
+    selection = select_possible(request.cases, {"base": under_test}, request.settings)
+    request = replace(request, cases=selection.cases)
     report = RunReport(
         schema="zerolap.run/1",
         id=new_id("r"),
         created=now(),
         command_line=request.command_line,
-        server=SideUnderTest(server, request.server_settings).record,
+        server=under_test.record,
         platform=fingerprint(),
         settings=request.settings,
         machine_seconds=0.0,
         notes=sandbox_note(),
         cases=[],
+        skipped=selection.skipped,
     )
     store.begin_run(report)
     measured = Measured()
     work = Work(
         identity=report.id,
         cases=request.cases,
-        sides={"base": SideUnderTest(server, request.server_settings)},
+        sides={"base": under_test},
         settings=request.settings,
         enough=lambda _: True,
         # What is not compared need not show how well it repeats, where time matters most.

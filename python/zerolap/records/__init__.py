@@ -34,6 +34,7 @@ from zerolap.records.pictures import (
 )
 from zerolap.records.platform import Platform
 from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
+from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.trial import Side, Trial
@@ -74,6 +75,8 @@ __all__ = [
     "RunReport",
     "Settings",
     "Side",
+    "SkipReason",
+    "Skipped",
     "SliceRecord",
     "SourceName",
     "Spread",

@@ -9,6 +9,7 @@ from zerolap.records.build import Build
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
+from zerolap.records.skipped import Skipped
 from zerolap.records.verdict import Verdict
 
 COMPARISON_SCHEMA = "zerolap.comparison/1"
@@ -72,3 +73,4 @@ class Comparison(Record):
     summary: Summary
     notes: list[str] = []
     cases: list[CaseResult]
+    skipped: list[Skipped] = []

@@ -7,6 +7,7 @@ from zerolap.records.build import Build
 from zerolap.records.comparison import Settings
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
+from zerolap.records.skipped import Skipped
 
 RUN_SCHEMA = "zerolap.run/1"
 
@@ -56,3 +57,4 @@ class RunReport(Record):
     machine_seconds: float
     notes: list[str] = []
     cases: list[RunCase]
+    skipped: list[Skipped] = []

@@ -15,6 +15,7 @@ from zerolap.report.reading import (
     others,
     ranked,
     sentence,
+    skipped_line,
     state_line,
     unconfirmed,
     word,
@@ -42,6 +43,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     if state is not None:
         blocks.append(f"**{state}**")
     blocks.append(f"{code(comparison.base.name)} {ARROW} {code(comparison.head.name)}")
+    blocks += filter(None, [skipped_line(comparison.skipped)])
     if told:
         blocks.append(_table(told))
     blocks += [_reasons(case) for case in told[:EXPLAINED_CASES]]

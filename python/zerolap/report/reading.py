@@ -1,10 +1,11 @@
 """How a comparison is read by all reports: what decides a case, what comes first, the headline."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from zerolap.judge import deciding_verdict
-from zerolap.records import CaseResult, Comparison, Finding, Settings, Verdict
+from zerolap.records import CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.report.format import change as written_change
 from zerolap.report.format import counted, duration, interval, listing, metric_label, percent, probability
 
@@ -61,6 +62,14 @@ def headline(comparison: Comparison) -> str:
     counts = Counter(word(case) for case in comparison.cases)
     parts = [counted(counts[one], one, PLURALS.get(one, one)) for one in WORDS if counts[one]]
     return listing(parts) or "no case was measured"
+
+
+def skipped_line(skipped: Sequence[Skipped]) -> str | None:
+    """Return how many cases were not tried, by reason; none where all were: `31 skipped: 30 memory, 1 arguments`."""
+    if not skipped:
+        return None
+    reasons = Counter(one.reason for one in skipped)
+    return f"{len(skipped):,} skipped: {', '.join(f'{number:,} {reason}' for reason, number in reasons.most_common())}"
 
 
 def state_line(comparison: Comparison) -> str | None:

@@ -15,6 +15,7 @@ from zerolap.report.markdown import (
     failure_line,
     repeating,
 )
+from zerolap.report.reading import skipped_line
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 
 # GitHub takes 65,536 characters a comment.
@@ -34,6 +35,7 @@ def run_markdown(report: RunReport) -> str:
     """Return the run as Markdown: its figures, where they go or why they are missing, how to repeat it."""
     above = [
         f"**{run_headline(report)}** ({escaped(run_effort(report))})",
+        *filter(None, [skipped_line(report.skipped)]),
         _server(report.server),
         *([_table(report.cases)] if report.cases else []),
     ]

@@ -47,7 +47,7 @@ def read(connection: Connection, row: Row[Any]) -> Comparison:
     )
 
 
-_JSON_COLUMNS = ("base", "head", "platform", "settings", "summary", "notes")
+_JSON_COLUMNS = ("base", "head", "platform", "settings", "summary", "notes", "skipped")
 
 
 def _keep_parts(connection: Connection, what: Comparison) -> None:
@@ -73,6 +73,7 @@ def _columns(what: Comparison) -> dict[str, Any]:
         "settings": what.settings.model_dump_json(),
         "notes": as_json(what.notes),
         "summary": what.summary.model_dump_json(),
+        "skipped": as_json([one.model_dump() for one in what.skipped]),
     }
 
 

@@ -58,6 +58,7 @@ def read(connection: Connection, row: Row[Any]) -> RunReport:
             "settings": json.loads(row.settings),
             "machine_seconds": json.loads(row.summary)["machine_seconds"],
             "notes": notes,
+            "skipped": json.loads(row.skipped),
             "cases": [RunCase.model_validate_json(document) for document in documents],
         }
     )
@@ -83,6 +84,7 @@ def _columns(what: RunReport, state: str) -> dict[str, Any]:
         "settings": what.settings.model_dump_json(),
         "notes": as_json(what.notes),
         "summary": as_json({"machine_seconds": what.machine_seconds}),
+        "skipped": as_json([one.model_dump() for one in what.skipped]),
     }
 
 

@@ -72,6 +72,7 @@ comparison = Table(
     Column("settings", Text, nullable=False),
     Column("notes", Text, nullable=False),
     Column("summary", Text, nullable=False),
+    Column("skipped", Text, nullable=False, server_default="[]"),
     CheckConstraint("kind IN ('compare', 'run')", name="kind"),
     CheckConstraint("state IN ('running', 'done', 'interrupted', 'failed')", name="state"),
     Index(None, "base_build"),

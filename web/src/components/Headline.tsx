@@ -1,6 +1,7 @@
 import type { Build, Comparison } from "../document.ts";
 import { effort, headline, stateLine } from "../reading.ts";
 import { Notes } from "./Notes.tsx";
+import { SkippedCases } from "./SkippedCases.tsx";
 
 export function Headline({ comparison }: { comparison: Comparison }) {
   const state = stateLine(comparison);
@@ -13,6 +14,7 @@ export function Headline({ comparison }: { comparison: Comparison }) {
       <p class="quiet">{effort(comparison)}</p>
       {state !== null && <p class="warning">{state}</p>}
       <Notes notes={comparison.notes} />
+      <SkippedCases skipped={comparison.skipped} />
     </header>
   );
 }

@@ -1,6 +1,7 @@
 import type { RunReport } from "../run-document.ts";
 import { runEffort, runHeadline } from "../run-reading.ts";
 import { Notes } from "./Notes.tsx";
+import { SkippedCases } from "./SkippedCases.tsx";
 
 const COMMIT_DIGITS = 12;
 
@@ -20,6 +21,7 @@ export function RunHeadline({ report }: { report: RunReport }) {
       <h1>{runHeadline(report)}</h1>
       <p class="quiet">{runEffort(report)}</p>
       <Notes notes={report.notes} />
+      <SkippedCases skipped={report.skipped} />
     </header>
   );
 }

@@ -12,7 +12,7 @@ from zerolap.cases.public.clients import UnsupportedTool, client_of
 from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
 from zerolap.cases.public.helpers import acl_patterns
 from zerolap.cases.public.setup import setup_lines
-from zerolap.records import UsageError
+from zerolap.records import SkipReason, UsageError
 
 _MARKS = ("clientconfig", "clientconfigs", "dbconfig")
 SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
@@ -53,6 +53,8 @@ def case_of(document: Document) -> Case:
         random_data=main.random_data if main else False,
         connections=main.connections if main else 1,
         pipeline=main.pipeline if main else 1,
+        # What requests do to the data, a suite does not say.
+        state="grows",
         client=main,
         companions=clients[1:],
         setup=_acl_users(suite),
@@ -81,7 +83,7 @@ def _name(suite: Fields, document: Document) -> str:
     return name
 
 
-def _clients(suite: Fields) -> tuple[str | None, list[Client]]:
+def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]]:
     """Return the clients, that of memtier_benchmark first, and why there are none."""
     entries = suite.each("clientconfigs") if "clientconfigs" in suite else [suite.fields("clientconfig")]
     clients: list[Client] = []
@@ -89,10 +91,10 @@ def _clients(suite: Fields) -> tuple[str | None, list[Client]]:
         try:
             clients += client_of(entry)
         except UnsupportedTool as unsupported:
-            return f"unsupported tool: {unsupported.message}", []
+            return ("unsupported tool", unsupported.message), []
         except UsageError as wrong:
             entry.warn(("arguments",), wrong.message, wrong.hint)
-            return f"unreadable arguments: {wrong.message}", []
+            return ("arguments", wrong.message), []
     return None, clients
 
 
