@@ -143,6 +143,11 @@ class Dataset(Record):
         """Names what the data set holds, whatever it is called."""
         return _digest(self, exclude={"name", "expect"})
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether `--quick` makes it smaller: what setup commands fill stays as it is."""
+        return bool(self.load or self.clients or self.generator)
+
 
 class Case(Record):
     """One benchmark.

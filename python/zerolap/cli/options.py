@@ -28,6 +28,9 @@ class FailOn(StrEnum):
 Cases = Annotated[
     list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")
 ]
+Server = Annotated[
+    str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")
+]
 Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
 CasesDirectory = Annotated[
     Path | None, typer.Option("--cases", help="Case files instead of the core suite.", metavar="DIR|FILE")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from zerolap.records import Comparison, EnvironmentMissing, RunReport
+from zerolap.records import CheckReport, Comparison, EnvironmentMissing, RunReport
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.store import Store
@@ -66,6 +66,17 @@ def write_run(
             write(html, run_html(report, read_run_pictures(report, store)))
     if not quiet and "-" not in (json, markdown):
         show_run(report, _Output())
+
+
+def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
+    """Write the document of a check where it was asked for, and the table unless data goes to standard output."""
+    from zerolap.report.document import check_json
+    from zerolap.report.terminal_check import show_check
+
+    if json is not None:
+        write(json, check_json(report))
+    if not quiet and json != "-":
+        show_check(report, _Output())
 
 
 class _Output(Console):

@@ -1,7 +1,5 @@
 """`zerolap run`: one server measured by itself."""
 
-from typing import Annotated
-
 import typer
 
 from zerolap.cli import options
@@ -21,16 +19,12 @@ Examples:
     zerolap run get-100B --engine sampled --html run.html
 """
 
-Server = Annotated[
-    str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")
-]
-
 
 @app.command(help=HELP)
 def run(
     context: typer.Context,
     cases: options.Cases = None,
-    server: Server = "redis-server",
+    server: options.Server = "redis-server",
     repo: options.Repo = None,
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,

@@ -12,3 +12,15 @@ def selected_cases(
     """Return the cases; raises `CaseFileError` for a bad file and `UsageError` where nothing matches."""
     cases = core_suite() if directory is None else load_cases(directory)
     return select(cases, patterns or [], commands or [], groups or [])
+
+
+def cases_named(
+    directory: Path | None, words: Sequence[str] | None, commands: Sequence[str] | None, groups: Sequence[str] | None
+) -> list[Case]:
+    """Return the cases of all words that are files or directories, or else those that the words name."""
+    files = [Path(word) for word in words or [] if Path(word).exists()]
+    if not files:
+        return selected_cases(directory, words, commands, groups)
+    names = [word for word in words or [] if not Path(word).exists()]
+    cases = [case for file in files for case in load_cases(file)]
+    return select(cases, names, commands or [], groups or [])

@@ -1,11 +1,14 @@
 """`zerolap suites`: the cases there are."""
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap.cli import options
+
+if TYPE_CHECKING:
+    from zerolap.cases import Case
 
 HELP = "The cases there are: list them, show one, check files of cases."
 
@@ -53,16 +56,71 @@ def show(
         typer.echo(selected.model_dump_json(indent=2))
 
 
-@app.command(no_args_is_help=True)
+@app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", show_default=False)],
+    context: typer.Context,
+    what: Annotated[list[str] | None, typer.Argument(metavar="[CASE|FILE|DIR]...", show_default=False)] = None,
+    server: options.Server = "redis-server",
+    repo: options.Repo = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    config: options.Config = None,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Only read the files.")] = False,
+    fail_on_fault: Annotated[
+        bool, typer.Option("--fail-on-fault", help="End with exit code 1 if a case is faulty.")
+    ] = False,
+    json: options.Json = None,
+    store: options.StoreLocation = None,
+    seed: options.Seed = 1,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Check case files; a wrong field is told with file, line and what was expected.
+    """Run each case for a moment and tell what is wrong with it; a wrong field is told with file and line.
 
-    Example: zerolap suites check my-cases.yml
+    Told are error replies, requests that find nothing, writes to keys that the data set does not hold, data that is
+    used up or expires, a client that is busier than the server. Without CASE, FILE or DIR the core suite is checked.
+
+    Examples:
+        zerolap suites check my-cases.yml
+
+        zerolap suites check 'get-*' --cases my-suites/ --server ./src/redis-server --json faults.json
+
+        zerolap suites check --no-run my-suites/
     """
-    from zerolap.cases import load_cases
+    from zerolap.cli.selection import cases_named
 
-    for file in files:
-        cases = load_cases(file)
-        typer.echo(f"{file}: {len(cases)} {'case' if len(cases) == 1 else 'cases'}, all well-formed")
+    cases = cases_named(cases_directory, what, command, group)
+    if no_run:
+        show_form(cases, quiet=quiet)
+        return
+    from zerolap.build import resolve
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.output import write_check
+    from zerolap.judge import Q
+    from zerolap.lab import CheckRequest, Silent
+    from zerolap.lab import check as check_cases
+    from zerolap.records import Settings
+    from zerolap.store import Store
+
+    options.check_reports(json=json)
+    request = CheckRequest(
+        server=resolve(server, repo),
+        cases=cases,
+        settings=Settings(engines=[], min_effect={}, q=Q, budget_seconds=None, seed=seed, quick=True),
+        command_line=options.command_line(context),
+        server_settings=options.server_settings(config),
+    )
+    with Store.open(store) as results:
+        report = check_cases(request, results, Silent() if quiet else Bar())
+    write_check(report, json=json, quiet=quiet)
+    if fail_on_fault and any(case.faults for case in report.cases):
+        raise typer.Exit(1)
+
+
+def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
+    """Tell how many files of cases are well-formed, and the warnings of the others."""
+    for case in cases:
+        for warning in case.warnings:
+            typer.echo(warning, err=True)
+    if not quiet:
+        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, all well-formed")

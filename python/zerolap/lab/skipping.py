@@ -1,6 +1,6 @@
 """Which cases cannot be measured here, found before any is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import psutil
@@ -32,9 +32,18 @@ def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], 
     if not any(case.client is not None or case.cannot_run for case in cases):
         return Selection(list(cases), [])
     commands = _commands_of_all(sides.values())
+    return _parted(cases, lambda case: _lacks_command(case, commands) or lacking(case, settings.quick))
+
+
+def select_runnable(cases: Sequence[Case]) -> Selection:
+    """Part the cases by what they ask of the machine; what a server does not know, its error replies will tell."""
+    return _parted(cases, lambda case: lacking(case, quick=True))
+
+
+def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str] | None]) -> Selection:
     possible, skipped = [], []
     for case in cases:
-        reason = _reason(case, commands, settings.quick)
+        reason = lacks(case)
         if reason is None:
             possible.append(case)
         else:
@@ -51,12 +60,15 @@ def _commands_of_all(sides: Iterable[SideUnderTest]) -> set[str]:
     return set.intersection(*known)
 
 
-def _reason(case: Case, commands: set[str], quick: bool) -> tuple[SkipReason, str] | None:
+def _lacks_command(case: Case, commands: set[str]) -> tuple[SkipReason, str] | None:
+    unknown = [verb for verb in _verbs(case) if verb not in commands]
+    return ("unknown command", f"the server does not know {', '.join(unknown)}") if unknown else None
+
+
+def lacking(case: Case, quick: bool) -> tuple[SkipReason, str] | None:
+    """Return what a case needs and this machine, or the lab, does not have."""
     if case.cannot_run is not None:
         return case.cannot_run
-    unknown = [verb for verb in _verbs(case) if verb.lower() not in commands]
-    if unknown:
-        return "unknown command", f"the server does not know {', '.join(unknown)}"
     factor = quick_factor(case) if quick else 1.0
     needed, there = (case.memory_bytes or 0) * factor, psutil.virtual_memory().total * SPARED_SHARE
     if needed > there:

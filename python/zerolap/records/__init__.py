@@ -12,6 +12,15 @@ from zerolap.errors import (
 from zerolap.records.base import Record
 from zerolap.records.build import Build, SourceName
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
+from zerolap.records.case_check import (
+    CHECK_SCHEMA,
+    CaseFacts,
+    CheckedCase,
+    CheckReport,
+    CommandFacts,
+    Fault,
+    FaultKind,
+)
 from zerolap.records.changes import Changes, FileChange, Hunk
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
@@ -41,6 +50,7 @@ from zerolap.records.trial import Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
 
 __all__ = [
+    "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
     "METRICS",
     "PICTURES_SCHEMA",
@@ -49,14 +59,20 @@ __all__ = [
     "BuildFailed",
     "CallGraph",
     "Caller",
+    "CaseFacts",
     "CaseFileError",
     "CasePictures",
     "CaseResult",
     "CaseVerdict",
     "Changes",
     "Check",
+    "CheckReport",
+    "CheckedCase",
+    "CommandFacts",
     "Comparison",
     "EnvironmentMissing",
+    "Fault",
+    "FaultKind",
     "FileChange",
     "Finding",
     "FunctionCost",

@@ -1,6 +1,6 @@
 """The documents behind `--json`."""
 
-from zerolap.records import Comparison, RunReport
+from zerolap.records import CheckReport, Comparison, RunReport
 
 
 def comparison_json(comparison: Comparison) -> str:
@@ -13,5 +13,10 @@ def run_json(report: RunReport) -> str:
     return _json(report)
 
 
-def _json(document: Comparison | RunReport) -> str:
+def check_json(report: CheckReport) -> str:
+    """Return the document of a check, its keys in the records' order."""
+    return _json(report)
+
+
+def _json(document: Comparison | RunReport | CheckReport) -> str:
     return document.model_dump_json(by_alias=True, indent=2) + "\n"

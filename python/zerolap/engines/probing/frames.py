@@ -1,0 +1,107 @@
+"""RESP frames on a stream, kept as they are and understood as far as a probe needs."""
+
+import socket
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from zerolap.records import TrialFailed
+
+Reply: TypeAlias = "bytes | int | ReplyError | list[Reply] | None"
+
+LONGEST_FRAME_BYTES = 512 * 1024 * 1024
+_LINES = b"+-:_#,("
+_BULKS = b"$=!"
+_AGGREGATES = {ord("*"): 1, ord("~"): 1, ord(">"): 1, ord("%"): 2}
+
+
+@dataclass(frozen=True)
+class ReplyError:
+    """An error reply: its text as the server wrote it."""
+
+    text: str
+
+    @property
+    def code(self) -> str:
+        """The first word, such as `WRONGTYPE`."""
+        return self.text.split(" ", 1)[0]
+
+
+class FrameReader:
+    """Reads whole frames from a connection; raises `TrialFailed` for what is no RESP."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._buffer = bytearray()
+        self._at = 0
+
+    def next_frame(self) -> tuple[bytes, Reply] | None:
+        """Return the next frame as it came and what it says; none where the other side hung up between frames."""
+        self._at = 0
+        try:
+            value = self._value()
+        except EOFError:
+            if self._buffer:
+                raise TrialFailed("a connection ended in the middle of a message") from None
+            return None
+        raw = bytes(self._buffer[: self._at])
+        del self._buffer[: self._at]
+        return raw, value
+
+    def _value(self) -> Reply:
+        line = self._line()
+        kind, rest = line[0], line[1:]
+        if kind in _LINES:
+            return _of_line(kind, rest)
+        if kind in _BULKS:
+            return self._bulk(int(rest))
+        if kind in _AGGREGATES:
+            count = int(rest) * _AGGREGATES[kind]
+            return None if count < 0 else [self._value() for _ in range(count)]
+        raise TrialFailed(f"a message starts with {line[:20]!r}, which is no RESP")
+
+    def _bulk(self, length: int) -> bytes | None:
+        if length < 0:
+            return None
+        if length > LONGEST_FRAME_BYTES:
+            raise TrialFailed(f"a message of {length} bytes")
+        self._fill(self._at + length + 2)
+        data = bytes(self._buffer[self._at : self._at + length])
+        self._at += length + 2
+        return data
+
+    def _line(self) -> bytes:
+        while (end := self._buffer.find(b"\r\n", self._at)) < 0:
+            self._receive()
+        line = bytes(self._buffer[self._at : end])
+        self._at = end + 2
+        if not line:
+            raise TrialFailed("an empty line where a message should begin")
+        return line
+
+    def _fill(self, size: int) -> None:
+        while len(self._buffer) < size:
+            self._receive()
+
+    def _receive(self) -> None:
+        try:
+            data = self._connection.recv(1 << 16)
+        except OSError as fault:
+            raise TrialFailed(f"a connection was lost: {fault}") from fault
+        if not data:
+            raise EOFError
+        self._buffer += data
+
+
+def _of_line(kind: int, rest: bytes) -> Reply:
+    if kind == ord("-"):
+        return ReplyError(rest.decode(errors="replace"))
+    if kind == ord(":"):
+        return int(rest)
+    if kind == ord("#"):
+        return int(rest == b"t")
+    return None if kind == ord("_") else rest
+
+
+def written(words: list[bytes]) -> bytes:
+    """Return a request as it is sent."""
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)

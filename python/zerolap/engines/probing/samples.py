@@ -1,0 +1,89 @@
+"""What single requests did."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from zerolap.engines.probing.frames import Reply, ReplyError
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request with its reply, and whether its keys were there before it; none where it has no keys.
+
+    `seconds_left` is the shortest time that one of its keys has to live.
+    """
+
+    words: list[bytes]
+    reply: Reply
+    keys: list[bytes]
+    missing_keys: int
+    seconds_left: float | None
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether the reply says that there was nothing: nil, nothing but nil, an empty array.
+
+        A 0 or a -2 says so only of a key that was not there: 0 may be a length, a score, or "nothing new".
+        """
+        if self.reply in (0, -2, b"", b"none"):
+            return bool(self.keys) and self.missing_keys == len(self.keys)
+        return is_nothing(self.reply)
+
+
+def is_nothing(reply: Reply) -> bool:
+    """Whether a reply is nil, an empty array or one that holds nothing else."""
+    if isinstance(reply, list):
+        return all(is_nothing(part) for part in reply)
+    return reply is None
+
+
+@dataclass
+class CommandSamples:
+    """The samples of one command, counted; `writes` is whether the server's table of commands says that it writes."""
+
+    name: str
+    writes: bool
+    requests: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    nothing: int = 0
+    with_keys: int = 0
+    keys_missing: int = 0
+    shortest_life_seconds: float | None = None
+    example_of_nothing: str = ""
+
+    def add(self, sample: Sample) -> None:
+        """Count a sample."""
+        self.requests += 1
+        if isinstance(sample.reply, ReplyError):
+            self.errors[sample.reply.text[:200]] += 1
+            return
+        if sample.found_nothing:
+            self.nothing += 1
+            self.example_of_nothing = self.example_of_nothing or shown(sample.words)
+        if sample.keys:
+            self.with_keys += 1
+            self.keys_missing += sample.missing_keys == len(sample.keys)
+        if sample.seconds_left is not None:
+            shortest = self.shortest_life_seconds
+            self.shortest_life_seconds = sample.seconds_left if shortest is None else min(shortest, sample.seconds_left)
+
+    @property
+    def error_share(self) -> float:
+        """Of all requests."""
+        return sum(self.errors.values()) / max(1, self.requests)
+
+    @property
+    def nothing_share(self) -> float:
+        """Of the requests that got no error."""
+        return self.nothing / max(1, self.requests - sum(self.errors.values()))
+
+    @property
+    def missing_share(self) -> float:
+        """Of the requests with keys: those none of whose keys was there."""
+        return self.keys_missing / max(1, self.with_keys)
+
+
+def shown(words: list[bytes]) -> str:
+    """Return a request as one line that is not too long."""
+    line = " ".join(word.decode(errors="backslashreplace") for word in words)
+    return line if len(line) <= 80 else line[:77] + "..."

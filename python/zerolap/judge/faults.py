@@ -1,0 +1,70 @@
+"""What is wrong with a case, from what it was seen to do: by measurement, not by its name."""
+
+from collections.abc import Iterator
+
+from zerolap.records import CaseFacts, CommandFacts, Fault
+
+LARGEST_NOTHING_SHARE = 0.1
+"""Of replies that find nothing: more is no longer the command's work that is measured."""
+LARGEST_NEW_SHARE = 0.5
+"""Of writes to keys that the data set does not hold."""
+DRAINED_STEP = 0.2
+"""By how much the share of nothing rises over a burst that empties the data."""
+SATURATED_SHARE = 0.9
+"""Of a processor: a thread that has used as much has no time to spare."""
+
+
+def faults_of(facts: CaseFacts) -> list[Fault]:
+    """Return all that is wrong with a case, errors first."""
+    if not any(command.requests for command in facts.commands):
+        return [Fault(kind="no requests", text="no request was made")]
+    found = [fault for command in facts.commands for fault in _of_command(command, facts)]
+    saturated = _saturated(facts)
+    return [*found, saturated] if saturated is not None else found
+
+
+def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
+    name = command.command
+    if command.errors:
+        errors = sum(command.errors.values())
+        first = max(command.errors, key=lambda text: command.errors[text])
+        share = errors / command.requests
+        text = f"{errors} of {command.requests} requests got an error: {first}"
+        yield Fault(kind="errors", command=name, text=text, value=share, limit="= 0")
+    if command.nothing_share > LARGEST_NOTHING_SHARE:
+        text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
+        limit = f"<= {LARGEST_NOTHING_SHARE}"
+        yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
+    elif _drains(command, facts):
+        after = facts.burst_requests / facts.factor
+        text = f"after {after:,.0f} requests {command.nothing_share_after:.0%} of the replies find nothing"
+        yield Fault(kind="drained", command=name, text=text, value=command.nothing_share_after, limit="")
+    elif command.writes and facts.has_dataset and command.missing_share > LARGEST_NEW_SHARE:
+        text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
+        limit = f"<= {LARGEST_NEW_SHARE}"
+        yield Fault(kind="new keys", command=name, text=text, value=command.missing_share, limit=limit)
+    if _expires(command, facts):
+        text = f"keys live {command.life_seconds:.0f} s from the load on, and nothing writes them again"
+        yield Fault(kind="expires", command=name, text=text, value=command.life_seconds, limit=f">= {facts.seconds} s")
+
+
+def _drains(command: CommandFacts, facts: CaseFacts) -> bool:
+    """Whether the data came to an end within what the case itself would send."""
+    if command.nothing_share_after - command.nothing_share < DRAINED_STEP:
+        return False
+    sent_at_full_size = facts.burst_requests / facts.factor
+    planned = facts.requests or (facts.seconds or 0.0) * facts.ops_per_sec
+    return not planned or sent_at_full_size < planned
+
+
+def _expires(command: CommandFacts, facts: CaseFacts) -> bool:
+    if command.life_seconds is None or any(one.writes for one in facts.commands):
+        return False
+    return facts.seconds is not None and command.life_seconds < facts.seconds
+
+
+def _saturated(facts: CaseFacts) -> Fault | None:
+    if facts.client_share < SATURATED_SHARE or facts.server_share >= SATURATED_SHARE:
+        return None
+    text = f"the client is busy {facts.client_share:.0%} of the time, the server {facts.server_share:.0%}"
+    return Fault(kind="client saturated", text=text, value=facts.client_share, limit=f"< {SATURATED_SHARE}")

@@ -1,0 +1,87 @@
+"""What a case was seen to do in a moment, and what is wrong with it."""
+
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.build import Build
+from zerolap.records.platform import Platform
+from zerolap.records.skipped import Skipped
+
+CHECK_SCHEMA = "zerolap.check/1"
+
+FaultKind: TypeAlias = Literal[
+    "failed", "errors", "misses", "new keys", "drained", "expires", "client saturated", "no requests"
+]
+
+
+class CommandFacts(Record):
+    """What was seen of one command's requests, a few hundred of them, before and after a burst at full speed.
+
+    Shares are of the requests that got no error. `nothing_share` is of replies that say there is nothing: nil, empty
+    arrays, 0 for a key that is not there. `missing_share` is of requests none of whose keys was there, of those that
+    have keys. `life_seconds` is the shortest time that a key had left.
+    """
+
+    command: str
+    writes: bool
+    requests: int
+    errors: dict[str, int]
+    nothing_share: float
+    nothing_share_after: float
+    missing_share: float
+    life_seconds: float | None
+    example: str
+
+
+class CaseFacts(Record):
+    """What was seen of a case; shares are of the time of the burst at full speed, on a processor.
+
+    `factor` is what data sets and key ranges were scaled by, `seconds` and `requests` what the case itself asks for,
+    `burst_requests` what was sent here.
+    """
+
+    commands: list[CommandFacts]
+    keys_loaded: int
+    keys_left: int
+    client_share: float
+    server_share: float
+    burst_requests: int
+    ops_per_sec: float
+    factor: float
+    seconds: float | None
+    requests: int | None
+    has_dataset: bool
+
+
+class Fault(Record):
+    """One thing that is wrong with a case, by measurement: the value seen and the limit it is held against."""
+
+    kind: FaultKind
+    command: str | None = None
+    text: str
+    value: float | None = None
+    limit: str | None = None
+
+
+class CheckedCase(Record):
+    """A case with its faults; `warnings` are those of its file, with line."""
+
+    case: str
+    group: str
+    faults: list[Fault]
+    warnings: list[str]
+    facts: CaseFacts | None = None
+
+
+class CheckReport(Record):
+    """The document of `zerolap suites check`."""
+
+    schema_: str = Field(default=CHECK_SCHEMA, alias="schema", serialization_alias="schema")
+    created: str
+    command_line: str
+    server: Build
+    platform: Platform
+    cases: list[CheckedCase]
+    skipped: list[Skipped] = []

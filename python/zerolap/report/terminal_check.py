@@ -1,0 +1,32 @@
+"""What is wrong with cases, on a terminal."""
+
+from rich.console import Console
+
+from zerolap.records import CheckedCase, CheckReport
+from zerolap.report.format import counted, one_line
+from zerolap.report.lines import Lines
+from zerolap.report.reading import skipped_line
+
+
+def show_check(report: CheckReport, console: Console) -> None:
+    """Write a headline, and each case that has faults or warnings with all of them."""
+    lines = Lines(console)
+    faulty = [case for case in report.cases if case.faults]
+    headline = f"{counted(len(report.cases), 'case', 'cases')} checked, {len(faulty):,} faulty"
+    lines.line((headline, "bold"))
+    skipped = skipped_line(report.skipped)
+    if skipped is not None:
+        lines.line((skipped, "dim"))
+    for case in report.cases:
+        if case.faults or case.warnings:
+            _show_case(lines, case)
+
+
+def _show_case(lines: Lines, case: CheckedCase) -> None:
+    lines.blank()
+    lines.line((case.case, "bold"))
+    for fault in case.faults:
+        command = f"{fault.command}: " if fault.command else ""
+        lines.line((f"  {fault.kind}  ", "red"), one_line(f"{command}{fault.text}"))
+    for warning in case.warnings:
+        lines.line(("  file  ", "yellow"), one_line(warning))
