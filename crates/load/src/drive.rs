@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use zerolap_resp::Template;
 
+use crate::requests::Source;
 use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Settings, Work};
 
 /// Requests in flight on a connection while keys are written before the measurement.
@@ -112,7 +113,14 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
     Ok(Settings {
         pipeline: PREFILL_PIPELINE,
         lockstep: false,
-        commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel, is_default: false }],
+        commands: vec![Command {
+            line,
+            template,
+            ratio: 1,
+            pattern: KeyPattern::Parallel,
+            is_default: false,
+            source: Source::Template,
+        }],
         policy: Policy::Lab,
         timeline: false,
         scan: None,

@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Arrivals = 4,
     /// Pauses between connections.
     Jitter = 5,
+    /// How long values live.
+    Expiry = 6,
 }
 
 impl Random {

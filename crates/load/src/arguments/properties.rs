@@ -95,6 +95,7 @@ const INDEPENDENT: &[&[&str]] = &[
     &["-d", "9"],
     &["--data-size-range", "5-9"],
     &["--data-offset", "3"],
+    &["--expiry-range", "9-5"],
     &["-R"],
     &["--compat"],
     &["--distinct-client-seed"],

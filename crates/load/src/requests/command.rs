@@ -2,6 +2,8 @@
 
 use zerolap_resp::Template;
 
+use super::Source;
+
 /// How a command's keys follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPattern {
@@ -44,4 +46,6 @@ pub struct Command {
     pub pattern: KeyPattern,
     /// Whether it is there because no command was given.
     pub is_default: bool,
+    /// What its requests are made from.
+    pub(crate) source: Source,
 }

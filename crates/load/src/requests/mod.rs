@@ -9,6 +9,8 @@ mod range;
 mod scan;
 mod settings;
 mod sizes;
+mod source;
+mod special;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -19,4 +21,5 @@ pub use command::{Command, KeyPattern};
 pub(crate) use data::DataPool;
 pub use range::KeyRange;
 pub use settings::{DataSettings, DataSizes, KeySettings};
+pub(crate) use source::{Expiry, Source};
 pub(crate) use stream::RequestStream;

@@ -8,6 +8,7 @@ mod chance;
 mod connecting;
 mod encryption;
 mod endpoints;
+mod expiry;
 mod keys;
 mod oddities;
 mod reconnecting;

@@ -2,8 +2,11 @@
 
 use zerolap_resp::{Template, split_words};
 
+use super::data::DataDraft;
+use super::expiry;
 use super::keys::KeysDraft;
 use super::{UsageError, Warnings};
+use crate::requests::Source;
 use crate::{Command, KeyPattern, Scan};
 
 #[derive(Debug, Default)]
@@ -35,6 +38,7 @@ impl CommandDraft {
                 ratio: self.ratio.unwrap_or(1),
                 pattern: self.pattern.unwrap_or(KeyPattern::Random),
                 is_default,
+                source: Source::Template,
             }),
             Err(source) => Err(UsageError::Command { line: self.line, source }),
         }
@@ -71,19 +75,20 @@ impl CommandsDraft {
     pub(super) fn finish(
         mut self,
         keys: &KeysDraft,
-        data_offset: Option<u64>,
+        data: &DataDraft,
         is_all_keys: bool,
         warnings: &mut Warnings,
     ) -> Result<Vec<Command>, UsageError> {
         let is_default = self.given.is_empty();
         if is_default {
-            self.given = self.set_and_get(keys, data_offset.unwrap_or(0)).into();
+            self.given = self.set_and_get(keys, data.offset.unwrap_or(0)).into();
         } else {
-            self.adapt(keys, data_offset, warnings);
+            self.adapt(keys, data, warnings);
         }
         let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
         let commands = self.given.into_iter().map(|command| command.compile(keys.prefix(), is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        expiry::apply(data, &mut commands, keys.prefix(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
@@ -114,14 +119,15 @@ impl CommandsDraft {
     }
 
     /// What is meant for SET and GET stands beside commands.
-    fn adapt(&mut self, keys: &KeysDraft, data_offset: Option<u64>, warnings: &mut Warnings) {
+    fn adapt(&mut self, keys: &KeysDraft, data: &DataDraft, warnings: &mut Warnings) {
         let for_default = "it is for SET and GET, and there is a --command";
         warnings.without_effect(
             self.ratio.is_some(),
             "--ratio",
             &format!("{for_default}; memtier_benchmark refuses the two together (exit code 2)"),
         );
-        warnings.without_effect(data_offset.is_some(), "--data-offset", for_default);
+        warnings.without_effect(data.offset.is_some(), "--data-offset", for_default);
+        warnings.without_effect(data.expiry.is_some(), "--expiry-range", for_default);
         if let [command] = self.given.as_slice() {
             let is_given = command.ratio.is_some_and(|ratio| ratio > 1);
             warnings.without_effect(is_given, "--command-ratio", "there is only one --command");

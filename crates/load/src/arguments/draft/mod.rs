@@ -5,6 +5,7 @@ mod chance;
 mod commands;
 mod connections;
 mod data;
+mod expiry;
 mod keys;
 mod output;
 mod sent;
@@ -52,7 +53,7 @@ impl Draft {
         let connecting = connections.finish(&mut warnings)?;
         let mode = amount.finish(threads * clients, &mut warnings)?;
         let scan = commands.scan(&mut warnings)?;
-        let commands = commands.finish(&keys, data.offset, is_all_keys(mode), &mut warnings)?;
+        let commands = commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)?;
         let sent = Sent::new(&commands, mode);
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
         let data = data.finish(&sent, &mut warnings)?;

@@ -11,8 +11,6 @@ pub(super) static ARGUMENTS: &[Argument] = &[
     }),
 ];
 
-const USE_COMMAND_WITH_EXPIRY: &str =
-    "use --command \"SETEX __key__ SECONDS __data__\" or another command that expires";
 const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";
 const USE_JSON: &str = "--json-out-file writes the counts, the time series and the histograms";
 const USE_COMMAND: &str = "give each line as a --command";
@@ -20,7 +18,6 @@ const NO_IMPORT: &str = "values cannot be imported or verified";
 const NO_STAIRS: &str = "start it several times with more --clients";
 
 pub(super) static REFUSED: &[Argument] = &[
-    Argument::refuse(&["expiry-range"], USE_COMMAND_WITH_EXPIRY),
     Argument::refuse(&["data-import"], NO_IMPORT),
     Argument::refuse(&["data-verify"], NO_IMPORT),
     Argument::refuse(&["verify-only"], NO_IMPORT),

@@ -5,7 +5,7 @@ mod numbers;
 mod uri;
 mod words;
 
-pub(super) use lists::{MOST_DATA_BYTES, percentiles, size_list, size_range};
+pub(super) use lists::{MOST_DATA_BYTES, expiry_range, percentiles, size_list, size_range};
 pub(super) use numbers::{nonzero, number, patience, positive, ratio, seconds, zipf_exponent};
 pub(super) use uri::{Place, Uri, uri};
 pub(super) use words::SizePattern;

@@ -1,0 +1,69 @@
+//! Requests that are made of more than one template.
+
+use std::ops::Range;
+
+use zerolap_resp::Values;
+
+use super::stream::{Draw, RequestStream};
+use super::{Command, Source};
+use crate::Settings;
+
+/// Whether requests are made of one template for each command, and nothing else.
+pub(super) fn is_plain(settings: &Settings) -> bool {
+    let is_plain = |command: &Command| matches!(command.source, Source::Template);
+    settings.scan.is_none() && settings.commands.iter().all(is_plain)
+}
+
+impl RequestStream {
+    /// As [`Self::write_next_with_key`], for everything that is out of the ordinary.
+    // Apart, so that nothing is in the way of ordinary requests.
+    #[inline(never)]
+    pub(super) fn write_special(&mut self, output: &mut Vec<u8>) -> (usize, Option<Range<usize>>) {
+        if let Some(scan) = &self.scan {
+            return (scan.write_next(output), None);
+        }
+        let index = self.command;
+        let command = &self.settings.commands[index];
+        let seconds = match &command.source {
+            Source::Template => 0,
+            Source::Expiring(expiry) => expiry.draw(&mut self.expiry_random),
+        };
+        let template = match &command.source {
+            Source::Expiring(expiry) if seconds > 0 => &expiry.template,
+            _ => &command.template,
+        };
+        let draw = Draw {
+            keys: &mut self.keys[index],
+            key_random: &mut self.key_random,
+            last_key: None,
+            data: &self.data,
+            sizes: &mut self.sizes,
+            data_random: &mut self.data_random,
+        };
+        let time = (seconds > 0).then(|| seconds.to_string());
+        let mut draw = SpecialDraw { draw, time: time.as_deref() };
+        let key = template.write(&mut draw, output);
+        self.end_request();
+        (index, key)
+    }
+}
+
+/// Fills the holes of one such request.
+struct SpecialDraw<'stream> {
+    draw: Draw<'stream>,
+    /// What fills the first hole for a value.
+    time: Option<&'stream str>,
+}
+
+impl Values for SpecialDraw<'_> {
+    fn next_key(&mut self) -> u64 {
+        self.draw.next_key()
+    }
+
+    fn next_data(&mut self) -> &[u8] {
+        match self.time.take() {
+            Some(time) => time.as_bytes(),
+            None => self.draw.next_data(),
+        }
+    }
+}
