@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Jitter = 5,
     /// How long values live.
     Expiry = 6,
+    /// Which recorded commands a connection sends.
+    Recording = 7,
 }
 
 impl Random {

@@ -210,8 +210,8 @@ fn what_is_written_down_is_as_asked_for() {
 
 #[test]
 fn contradictions_are_refused() {
-    let scan = "--scan-incremental-iteration";
-    let cases: [(&[&str], &str); 27] = [
+    let (scan, any_line) = ("--scan-incremental-iteration", "__monitor_line@__");
+    let cases: [(&[&str], &str); 28] = [
         (&["-n", "5", "--test-time", "5"], "--requests and --test-time exclude"),
         (&["--test-time", "5", "-n", "allkeys"], "--requests and --test-time exclude"),
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
@@ -235,6 +235,7 @@ fn contradictions_are_refused() {
         (&["--cluster-mode", "--reconnect-interval", "5"], "--cluster-mode and --reconnect-interval"),
         (&["--cluster-mode", "-S", "/x"], "--cluster-mode needs a TCP port"),
         (&["--cluster-mode", "-u", "redis://db/1"], "--cluster-mode excludes --select-db"),
+        (&["--cluster-mode", "--monitor-input", "Cargo.toml", "--command", any_line], "leave out --cluster-mode"),
         (&["--cluster-mode", scan, "--command", "SCAN 0"], "leave out --cluster-mode"),
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),

@@ -10,6 +10,8 @@ fn an_argument_without_effect_is_told_with_its_reason() {
     let ping = |arguments: &[&'static str]| [&["--command", "PING"], arguments].concat();
     let cases = [
         (vec!["--distinct-client-seed"], "--distinct-client-seed has no effect: each connection draws"),
+        (vec!["--monitor-pattern", "R"], "--monitor-pattern has no effect: no --command is __monitor_line@__"),
+        (vec!["--monitor-input", "Cargo.toml"], "--monitor-input has no effect: no --command is __monitor_lineN__"),
         (vec!["-D"], "--debug has no effect"),
         (vec!["-S", "/x", "-4"], "--ipv4 or --ipv6 has no effect: a unix socket"),
         (vec!["-u", "redis://db", "-s", "other"], "--server has no effect: --uri says it too"),

@@ -41,6 +41,8 @@ const VALUES: &[&str] = &[
     "SCAN 0",
     "SET __key__ __data__",
     "GET \"",
+    "__monitor_line@__",
+    "__monitor_line1__",
     "0-3",
     "--",
     "-",

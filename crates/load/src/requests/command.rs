@@ -49,3 +49,21 @@ pub struct Command {
     /// What its requests are made from.
     pub(crate) source: Source,
 }
+
+impl Command {
+    /// Whether any of its requests draws a key.
+    pub(crate) fn draws_keys(&self) -> bool {
+        match &self.source {
+            Source::Recorded(recorded) => recorded.recording.draws_keys(),
+            Source::Template | Source::Expiring(_) => self.template.key_count() > 0,
+        }
+    }
+
+    /// Whether any of its requests draws a value.
+    pub(crate) fn draws_values(&self) -> bool {
+        match &self.source {
+            Source::Recorded(recorded) => recorded.recording.draws_values(),
+            Source::Template | Source::Expiring(_) => self.template.data_count() > 0,
+        }
+    }
+}

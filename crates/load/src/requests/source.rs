@@ -1,7 +1,10 @@
 //! What the requests of a command are made from.
 
+use std::sync::Arc;
+
 use zerolap_resp::Template;
 
+use super::{Recording, RecordingOrder};
 use crate::random::Random;
 
 /// Where the requests of a command come from.
@@ -12,6 +15,17 @@ pub(crate) enum Source {
     Template,
     /// From its template or, where there is a time to live, from another one.
     Expiring(Box<Expiry>),
+    /// From a recording, another line each time.
+    Recorded(Recorded),
+}
+
+/// A command that stands for recorded ones.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    pub(crate) recording: Arc<Recording>,
+    pub(crate) order: RecordingOrder,
+    /// For each name in the recording the index of the command that its replies are counted with.
+    pub(crate) slots: Vec<usize>,
 }
 
 /// How long values live.

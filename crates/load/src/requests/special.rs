@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use zerolap_resp::Values;
 
+use super::recording::RecordedRequest;
 use super::stream::{Draw, RequestStream};
-use super::{Command, Source};
+use super::{Command, RecordingOrder, Source};
 use crate::Settings;
 
 /// Whether requests are made of one template for each command, and nothing else.
@@ -24,13 +25,29 @@ impl RequestStream {
         }
         let index = self.command;
         let command = &self.settings.commands[index];
-        let seconds = match &command.source {
-            Source::Template => 0,
-            Source::Expiring(expiry) => expiry.draw(&mut self.expiry_random),
-        };
+        let (mut seconds, mut counted_as) = (0, index);
         let template = match &command.source {
-            Source::Expiring(expiry) if seconds > 0 => &expiry.template,
-            _ => &command.template,
+            Source::Template => &command.template,
+            Source::Expiring(expiry) => {
+                seconds = expiry.draw(&mut self.expiry_random);
+                if seconds > 0 { &expiry.template } else { &command.template }
+            }
+            Source::Recorded(recorded) => {
+                let recording = &recorded.recording;
+                let line = recording.line(match recorded.order {
+                    RecordingOrder::Sequential => self.data.next_place(),
+                    RecordingOrder::Random => self.recording_random.below(recording.length() as u64),
+                });
+                counted_as = recorded.slots[line.name];
+                match &line.request {
+                    RecordedRequest::Drawn(template) => template,
+                    RecordedRequest::Plain(range) => {
+                        output.extend_from_slice(recording.bytes(range.clone()));
+                        self.end_request();
+                        return (counted_as, None);
+                    }
+                }
+            }
         };
         let draw = Draw {
             keys: &mut self.keys[index],
@@ -44,7 +61,7 @@ impl RequestStream {
         let mut draw = SpecialDraw { draw, time: time.as_deref() };
         let key = template.write(&mut draw, output);
         self.end_request();
-        (index, key)
+        (counted_as, key)
     }
 }
 

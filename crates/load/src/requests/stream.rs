@@ -31,6 +31,7 @@ pub(crate) struct RequestStream {
     pub(super) sizes: SizeSequence,
     pub(super) data_random: Random,
     pub(super) expiry_random: Random,
+    pub(super) recording_random: Random,
     /// Takes the place of all commands.
     pub(super) scan: Option<ScanWalk>,
 }
@@ -53,6 +54,7 @@ impl RequestStream {
             sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
             expiry_random: Random::new(settings.seed, Purpose::Expiry, thread, connection),
+            recording_random: Random::new(settings.seed, Purpose::Recording, thread, connection),
             scan: settings.scan.as_ref().map(ScanWalk::new),
         };
         stream.skip_finished_turns();

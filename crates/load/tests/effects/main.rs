@@ -12,6 +12,7 @@ mod expiry;
 mod keys;
 mod oddities;
 mod reconnecting;
+mod recordings;
 mod renewing;
 mod scan;
 mod spread_keys;

@@ -5,6 +5,7 @@ use zerolap_resp::{Template, split_words};
 use super::data::DataDraft;
 use super::expiry;
 use super::keys::KeysDraft;
+use super::monitor::MonitorDraft;
 use super::{UsageError, Warnings};
 use crate::requests::Source;
 use crate::{Command, KeyPattern, Scan};
@@ -13,6 +14,7 @@ use crate::{Command, KeyPattern, Scan};
 pub(in crate::arguments) struct CommandsDraft {
     pub(in crate::arguments) given: Vec<CommandDraft>,
     pub(in crate::arguments) ratio: Option<(u64, u64)>,
+    pub(in crate::arguments) monitor: MonitorDraft,
     pub(in crate::arguments) scan: bool,
     pub(in crate::arguments) scan_maximum_iterations: Option<u64>,
 }
@@ -85,16 +87,20 @@ impl CommandsDraft {
         } else {
             self.adapt(keys, data, warnings);
         }
+        let recorded = self.monitor.expand(&mut self.given, warnings)?;
         let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
         let commands = self.given.into_iter().map(|command| command.compile(keys.prefix(), is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        if let Some(recorded) = recorded {
+            recorded.apply(&mut commands, keys.prefix())?;
+        }
         expiry::apply(data, &mut commands, keys.prefix(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
         for (command, is_given) in commands.iter().zip(given_patterns) {
             // With allkeys the parallel pattern also says how many requests there are.
-            let acts = command.template.key_count() > 0 || (is_all_keys && command.pattern == KeyPattern::Parallel);
+            let acts = command.draws_keys() || (is_all_keys && command.pattern == KeyPattern::Parallel);
             let argument = format!("--command-key-pattern of {}", command.template.command());
             warnings.without_effect(is_given && !acts, &argument, "the command has no __key__");
         }

@@ -7,6 +7,7 @@ mod connections;
 mod data;
 mod expiry;
 mod keys;
+mod monitor;
 mod output;
 mod sent;
 mod server;
@@ -16,7 +17,8 @@ pub(super) use commands::CommandDraft;
 
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
-use crate::{Amount, Settings};
+use crate::requests::Source;
+use crate::{Amount, Command, Settings};
 use amount::AmountDraft;
 use chance::ChanceDraft;
 use commands::CommandsDraft;
@@ -93,6 +95,7 @@ fn is_all_keys(mode: Mode) -> bool {
 /// What cannot be done together across sections, if anything.
 fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
     let is_cluster = settings.server.is_cluster;
+    let is_recorded = |command: &Command| matches!(command.source, Source::Recorded(_));
     let conflicts = [
         (
             is_cluster && settings.connecting.reconnect_interval.is_some(),
@@ -101,6 +104,10 @@ fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
         (
             is_cluster && settings.scan.is_some(),
             "--scan-incremental-iteration walks one node: leave out --cluster-mode",
+        ),
+        (
+            is_cluster && settings.commands.iter().any(is_recorded),
+            "__monitor_line@__ replays what one server got: leave out --cluster-mode",
         ),
         (
             settings.scan.is_some() && settings.pipeline > 1,

@@ -10,5 +10,5 @@ pub(super) use numbers::{nonzero, number, patience, positive, ratio, seconds, zi
 pub(super) use uri::{Place, Uri, uri};
 pub(super) use words::SizePattern;
 pub(super) use words::{
-    arrivals, credentials, is_by_line, key_pattern, key_patterns, protocol, size_pattern, tls_versions,
+    arrivals, credentials, is_by_line, key_pattern, key_patterns, protocol, recording_order, size_pattern, tls_versions,
 };

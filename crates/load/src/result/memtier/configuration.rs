@@ -142,7 +142,7 @@ fn sizes(sizes: &DataSizes) -> (usize, String, String) {
 fn expiry(settings: &Settings) -> String {
     let seconds = settings.commands.iter().find_map(|command| match &command.source {
         Source::Expiring(expiry) => Some(expiry.seconds),
-        Source::Template => None,
+        Source::Template | Source::Recorded(_) => None,
     });
     let (least, most) = seconds.unwrap_or((0, 0));
     format!("{least}:{most}")
