@@ -23,6 +23,7 @@
 mod address;
 pub mod arguments;
 mod bounds;
+mod checked;
 mod clock;
 mod cluster;
 pub mod control;

@@ -94,7 +94,8 @@ fn multiply(left: u64, right: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
-fn splitmix64(state: &mut u64) -> u64 {
+/// The next number of the generator that needs no more than one word.
+pub(crate) fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -102,6 +102,7 @@ const INDEPENDENT: &[&[&str]] = &[
     &["--compat"],
     &["--distinct-client-seed"],
     &["--seed", "4"],
+    &["--verify"],
     &["--hide-histogram"],
 ];
 

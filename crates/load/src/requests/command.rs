@@ -1,6 +1,6 @@
 //! One command line of the rotation.
 
-use zerolap_resp::Template;
+use zerolap_resp::{Template, split_words};
 
 use super::Source;
 
@@ -57,6 +57,14 @@ impl Command {
             Source::Recorded(recorded) => recorded.recording.draws_keys(),
             Source::Template | Source::Expiring(_) => self.template.key_count() > 0,
         }
+    }
+
+    /// Whether it reads the value of a key that it draws, and nothing else.
+    pub(crate) fn reads_one_value(&self) -> bool {
+        matches!(self.source, Source::Template)
+            && self.template.command() == "GET"
+            && self.template.key_count() == 1
+            && split_words(self.line.as_bytes()).is_ok_and(|words| words.len() == 2)
     }
 
     /// Whether any of its requests draws a value.

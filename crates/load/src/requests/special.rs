@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use zerolap_resp::Values;
+use zerolap_resp::{Values, ValuesOfKeys};
 
 use super::recording::RecordedRequest;
 use super::stream::{Draw, RequestStream};
-use super::{Command, RecordingOrder, Source};
+use super::{Command, MadeValues, RecordingOrder, Source};
 use crate::Settings;
 
 /// Whether requests are made of one template for each command, and nothing else.
 pub(super) fn is_plain(settings: &Settings) -> bool {
     let is_plain = |command: &Command| matches!(command.source, Source::Template);
-    settings.scan.is_none() && settings.commands.iter().all(is_plain)
+    settings.scan.is_none() && !settings.verify && settings.commands.iter().all(is_plain)
 }
 
 impl RequestStream {
@@ -58,8 +58,8 @@ impl RequestStream {
             data_random: &mut self.data_random,
         };
         let time = (seconds > 0).then(|| seconds.to_string());
-        let mut draw = SpecialDraw { draw, time: time.as_deref() };
-        let key = template.write(&mut draw, output);
+        let mut draw = SpecialDraw { draw, time: time.as_deref(), made: self.made_values.as_mut() };
+        let key = template.write_with_keys(&mut draw, output);
         self.end_request();
         (counted_as, key)
     }
@@ -70,17 +70,20 @@ struct SpecialDraw<'stream> {
     draw: Draw<'stream>,
     /// What fills the first hole for a value.
     time: Option<&'stream str>,
+    /// Makes values of keys, if that is asked for.
+    made: Option<&'stream mut MadeValues>,
 }
 
-impl Values for SpecialDraw<'_> {
+impl ValuesOfKeys for SpecialDraw<'_> {
     fn next_key(&mut self) -> u64 {
         self.draw.next_key()
     }
 
-    fn next_data(&mut self) -> &[u8] {
-        match self.time.take() {
-            Some(time) => time.as_bytes(),
-            None => self.draw.next_data(),
+    fn next_data(&mut self, key: &[u8]) -> &[u8] {
+        match (self.time.take(), &mut self.made) {
+            (Some(time), _) => time.as_bytes(),
+            (None, Some(made)) if !key.is_empty() => made.of(key),
+            (None, _) => self.draw.next_data(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::keys::KeySequence;
 use super::scan::ScanWalk;
 use super::sizes::SizeSequence;
 use super::special::is_plain;
-use super::{Command, DataPool};
+use super::{Command, DataPool, MadeValues};
 use crate::Settings;
 use crate::random::{Purpose, Random};
 
@@ -30,6 +30,8 @@ pub(crate) struct RequestStream {
     pub(super) data: DataPool,
     pub(super) sizes: SizeSequence,
     pub(super) data_random: Random,
+    /// In place of data, where values are to be proved.
+    pub(super) made_values: Option<MadeValues>,
     pub(super) expiry_random: Random,
     pub(super) recording_random: Random,
     /// Takes the place of all commands.
@@ -53,6 +55,7 @@ impl RequestStream {
             data: data.clone(),
             sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
+            made_values: settings.verify.then(|| MadeValues::new(settings)),
             expiry_random: Random::new(settings.seed, Purpose::Expiry, thread, connection),
             recording_random: Random::new(settings.seed, Purpose::Recording, thread, connection),
             scan: settings.scan.as_ref().map(ScanWalk::new),

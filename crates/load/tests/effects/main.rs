@@ -17,3 +17,4 @@ mod renewing;
 mod scan;
 mod spread_keys;
 mod values;
+mod verifying;

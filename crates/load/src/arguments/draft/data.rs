@@ -14,6 +14,7 @@ pub(in crate::arguments) struct DataDraft {
     pub(in crate::arguments) offset: Option<u64>,
     pub(in crate::arguments) expiry: Option<(u32, u32)>,
     pub(in crate::arguments) random: bool,
+    pub(in crate::arguments) verify: bool,
 }
 
 impl DataDraft {

@@ -12,6 +12,7 @@ mod output;
 mod sent;
 mod server;
 mod tls;
+mod verify;
 
 pub(super) use commands::CommandDraft;
 
@@ -56,7 +57,9 @@ impl Draft {
         let mode = amount.finish(threads * clients, &mut warnings)?;
         let scan = commands.scan(&mut warnings)?;
         let commands = commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)?;
-        let sent = Sent::new(&commands, mode);
+        let mut sent = Sent::new(&commands, mode);
+        verify::apply(&data, &commands, &mut sent, &mut warnings);
+        let verifies = data.verify;
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
         let data = data.finish(&sent, &mut warnings)?;
         let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
@@ -73,6 +76,7 @@ impl Draft {
             commands,
             keys,
             data,
+            verify: verifies,
             seed,
             one_stream,
             policy,

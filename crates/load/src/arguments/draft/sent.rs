@@ -6,6 +6,7 @@ use crate::{Command, KeyPattern};
 /// What the commands that are sent draw.
 #[derive(Debug)]
 pub(super) struct Sent {
+    pub(super) is_prefilled: bool,
     pub(super) keys: bool,
     pub(super) values: bool,
     /// How keys are drawn.
@@ -19,6 +20,7 @@ impl Sent {
         let with_keys = sent().filter(|command| command.draws_keys());
         let patterns: Vec<KeyPattern> = with_keys.map(|command| command.pattern).collect();
         Self {
+            is_prefilled,
             keys: is_prefilled || !patterns.is_empty(),
             values: is_prefilled || sent().any(Command::draws_values),
             patterns,

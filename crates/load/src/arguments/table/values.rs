@@ -49,4 +49,12 @@ pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::switch(&["random-data"], &['R'], "values are random bytes (default: all x)", |draft| {
         draft.data.random = true;
     }),
+    Argument::switch(
+        &["verify"],
+        &[],
+        "values are made from their keys, and what GET __key__ reads is compared with that; in a run that reads what \
+         another one wrote, give it to both, with the same lengths",
+        |draft| draft.data.verify = true,
+    )
+    .own(),
 ];
