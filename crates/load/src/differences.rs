@@ -31,7 +31,7 @@ pub fn differences(settings: &Settings, plan: &Plan, outcome: &Outcome) -> Vec<S
 fn one_stream(settings: &Settings) -> Option<String> {
     let draws = |pattern| matches!(pattern, KeyPattern::Random | KeyPattern::Gaussian | KeyPattern::Zipf);
     let commands = settings.commands.iter().filter(|command| command.ratio > 0);
-    let is_random = commands.into_iter().any(|command| draws(command.pattern) && command.template.key_count() > 0);
+    let is_random = commands.into_iter().any(|command| draws(command.pattern) && command.draws_keys());
     (is_random && settings.connections() > 1 && !settings.one_stream).then(|| {
         "each connection draws its own keys; with memtier_benchmark all draw the same ones, unless \
          --distinct-client-seed is given"

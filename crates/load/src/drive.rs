@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use zerolap_resp::Template;
 
+use crate::requests::Source;
 use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Settings, Work};
 
 /// Requests in flight on a connection while keys are written before the measurement.
@@ -94,11 +95,10 @@ fn refuse_errors(settings: &Settings, outcome: &Outcome) -> Result<(), LoadError
 /// Sends each command once over one connection and fails at the first that the server answers with an error.
 fn check(settings: &Settings, interrupt: &Arc<AtomicBool>) -> Result<(), LoadError> {
     let mut once = Settings { threads: 1, clients: 1, pipeline: 1, timeline: false, ..settings.clone() };
-    once.commands.retain(|command| command.ratio > 0);
     for command in &mut once.commands {
-        command.ratio = 1;
+        command.ratio = command.ratio.min(1);
     }
-    let commands = once.commands.len() as u64;
+    let commands = once.commands.iter().map(|command| command.ratio).sum();
     let mut crew = Crew::connect(once, interrupt)?;
     let outcome = complete(&mut crew, Work::unpaced(Amount::Total(commands)))?;
     refuse_errors(crew.settings(), &outcome)
@@ -112,7 +112,14 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
     Ok(Settings {
         pipeline: PREFILL_PIPELINE,
         lockstep: false,
-        commands: vec![Command { line, template, ratio: 1, pattern: KeyPattern::Parallel, is_default: false }],
+        commands: vec![Command {
+            line,
+            template,
+            ratio: 1,
+            pattern: KeyPattern::Parallel,
+            is_default: false,
+            source: Source::Template,
+        }],
         policy: Policy::Lab,
         timeline: false,
         scan: None,

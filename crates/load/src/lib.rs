@@ -1,7 +1,7 @@
 //! A load generator for servers that speak the Redis protocol.
 //!
-//! Threads share nothing while they work. Each owns its connections, its event loop, its random streams and its counts,
-//! and is pinned to a processor if asked:
+//! Threads share nothing while they work, but the place in a recording that is sent in its order. Each owns its
+//! connections, its event loop, its random streams and its counts, and is pinned to a processor if asked:
 //!
 //! * [`Settings`] say what to send and how; [`arguments`] make them from a command line.
 //! * A [`Crew`] connects everything once, then carries out one piece of [`Work`] after another. In between its threads
@@ -23,6 +23,7 @@
 mod address;
 pub mod arguments;
 mod bounds;
+mod checked;
 mod clock;
 mod cluster;
 pub mod control;

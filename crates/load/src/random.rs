@@ -19,6 +19,10 @@ pub(crate) enum Purpose {
     Arrivals = 4,
     /// Pauses between connections.
     Jitter = 5,
+    /// How long values live.
+    Expiry = 6,
+    /// Which recorded commands a connection sends.
+    Recording = 7,
 }
 
 impl Random {
@@ -90,7 +94,8 @@ fn multiply(left: u64, right: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
-fn splitmix64(state: &mut u64) -> u64 {
+/// The next number of the generator that needs no more than one word.
+pub(crate) fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -119,6 +119,7 @@ fn write_troubles(output: &mut impl Write, outcome: &Outcome, total: &CommandTal
         writeln!(output, "the first: {text}")?;
     }
     let lost = [
+        (total.checked.map_or(0, |checked| checked.mismatches), "mismatches: values that are not those of their keys"),
         (total.timed_out, "requests timed out"),
         (total.disconnected, "requests were lost with their connection"),
         (outcome.connections.disconnects, "connections broke"),

@@ -2,10 +2,11 @@
 
 use zerolap_resp::{Reply, ReplyKind};
 
+use crate::checked::CheckedValues;
 use crate::health::Health;
 use crate::link::Request;
 use crate::timeline::Timeline;
-use crate::{Endpoint, Histogram, Settings, Unit, Work};
+use crate::{Command, Endpoint, Histogram, Settings, Unit, Work};
 
 /// Error codes that are told apart; further ones are counted together, so that no server can make it grow.
 const MAXIMUM_CODES: usize = 64;
@@ -90,7 +91,7 @@ impl Tally {
         let is_scheduled = work.pace.is_some_and(|pace| pace.unit == Unit::Request);
         Self {
             // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
-            commands: (0..commands).map(|_| CommandTally::default()).collect(),
+            commands: settings.commands.iter().map(|command| CommandTally::new(command, settings)).collect(),
             schedule: is_scheduled.then(ScheduleTally::default),
             timeline: settings.timeline.then(|| Timeline::new(commands, started_ns)),
             ended_ns: started_ns,
@@ -142,6 +143,13 @@ impl Tally {
             command.count(reply, latency_ns);
         }
     }
+
+    /// Counts a value that was compared with what it must be.
+    pub(crate) fn count_checked(&mut self, request: Request, is_match: bool) {
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.checked.get_or_insert_default().count(is_match);
+        }
+    }
 }
 
 /// Replies to one command, or to several.
@@ -166,6 +174,8 @@ pub(crate) struct CommandTally {
     pub(crate) latencies: Histogram,
     /// The least and the greatest latency since the timeline took them.
     pub(crate) recent_ends_ns: (u64, u64),
+    /// Only where values are compared.
+    pub(crate) checked: Option<CheckedValues>,
 }
 
 impl Default for CommandTally {
@@ -183,11 +193,18 @@ impl Default for CommandTally {
             bytes_received: 0,
             latencies: Histogram::default(),
             recent_ends_ns: (u64::MAX, 0),
+            checked: None,
         }
     }
 }
 
 impl CommandTally {
+    /// Nothing counted for this command.
+    fn new(command: &Command, settings: &Settings) -> Self {
+        let is_checked = settings.verify && command.reads_one_value();
+        Self { checked: is_checked.then(CheckedValues::default), ..Self::default() }
+    }
+
     pub(crate) fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
@@ -241,6 +258,9 @@ impl CommandTally {
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.latencies.merge(&other.latencies);
+        if let Some(checked) = other.checked {
+            self.checked.get_or_insert_default().merge(checked);
+        }
     }
 
     pub(crate) const fn replies(&self, kind: ReplyKind) -> u64 {

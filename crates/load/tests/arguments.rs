@@ -63,7 +63,7 @@ fn names_that_are_unknown_or_unclear_are_refused() {
     assert!(refusal(&["--tls=yes"]).contains("unexpected argument"));
     assert!(refusal(&["--threads"]).contains("missing argument"));
     assert!(refusal(&["-n=5"]).contains("\"=5\""));
-    assert!(matches!(read(&["--expiry-range", "1-2"]), Err(UsageError::OnlyMemtier { name: "expiry-range", .. })));
+    assert!(matches!(read(&["--wait-ratio", "1:2"]), Err(UsageError::OnlyMemtier { name: "wait-ratio", .. })));
     assert!(refusal(&["--statsd-h", "x"]).contains("memtier_benchmark"));
 }
 
@@ -210,8 +210,8 @@ fn what_is_written_down_is_as_asked_for() {
 
 #[test]
 fn contradictions_are_refused() {
-    let scan = "--scan-incremental-iteration";
-    let cases: [(&[&str], &str); 26] = [
+    let (scan, any_line) = ("--scan-incremental-iteration", "__monitor_line@__");
+    let cases: [(&[&str], &str); 28] = [
         (&["-n", "5", "--test-time", "5"], "--requests and --test-time exclude"),
         (&["--test-time", "5", "-n", "allkeys"], "--requests and --test-time exclude"),
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
@@ -224,6 +224,7 @@ fn contradictions_are_refused() {
         (&["--lockstep", "--cluster-mode"], "--lockstep and --cluster-mode exclude"),
         (&["-d", "5", "--data-size-range", "5-9"], "exclude each other"),
         (&["--data-size-range", "5-9", "--data-size-list", "5:1"], "exclude each other"),
+        (&["--data-offset", "5", "--expiry-range", "5-9"], "--data-offset and --expiry-range exclude"),
         (&["--rate", "5", "--rate-limiting", "5"], "--rate and --rate-limiting exclude"),
         (&["--thread-conn-start-min-jitter-micros", "5"], "must not be below"),
         (&["--seed", "5", "--randomize"], "--seed and --randomize exclude"),
@@ -234,6 +235,7 @@ fn contradictions_are_refused() {
         (&["--cluster-mode", "--reconnect-interval", "5"], "--cluster-mode and --reconnect-interval"),
         (&["--cluster-mode", "-S", "/x"], "--cluster-mode needs a TCP port"),
         (&["--cluster-mode", "-u", "redis://db/1"], "--cluster-mode excludes --select-db"),
+        (&["--cluster-mode", "--monitor-input", "Cargo.toml", "--command", any_line], "leave out --cluster-mode"),
         (&["--cluster-mode", scan, "--command", "SCAN 0"], "leave out --cluster-mode"),
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),

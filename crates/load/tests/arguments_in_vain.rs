@@ -10,6 +10,19 @@ fn an_argument_without_effect_is_told_with_its_reason() {
     let ping = |arguments: &[&'static str]| [&["--command", "PING"], arguments].concat();
     let cases = [
         (vec!["--distinct-client-seed"], "--distinct-client-seed has no effect: each connection draws"),
+        (vec!["--monitor-pattern", "R"], "--monitor-pattern has no effect: no --command is __monitor_line@__"),
+        (vec!["--monitor-input", "Cargo.toml"], "--monitor-input has no effect: no --command is __monitor_lineN__"),
+        (ping(&["--verify"]), "--verify has no effect: no command that is sent is GET __key__"),
+        (
+            vec!["--verify", "--command", "MGET __key__ __key__"],
+            "--verify has no effect: no command that is sent is GET",
+        ),
+        (vec!["--verify", "--data-offset", "5"], "--verify has no effect: no command that is sent is GET __key__"),
+        (vec!["--verify", "-R"], "--random-data has no effect: with --verify values are made from their keys"),
+        (
+            vec!["--verify", "--data-size-range", "5-9", "--data-size-pattern", "S"],
+            "--data-size-pattern S has no effect: with --verify values are made from their keys",
+        ),
         (vec!["-D"], "--debug has no effect"),
         (vec!["-S", "/x", "-4"], "--ipv4 or --ipv6 has no effect: a unix socket"),
         (vec!["-u", "redis://db", "-s", "other"], "--server has no effect: --uri says it too"),
@@ -36,6 +49,9 @@ fn an_argument_without_effect_is_told_with_its_reason() {
         (ping(&["--key-prefix", "x"]), "--key-prefix has no effect: no command that is sent has __key__"),
         (ping(&["--key-maximum", "9"]), "--key-maximum has no effect: no command that is sent has __key__"),
         (ping(&["--data-offset", "9"]), "--data-offset has no effect: it is for SET and GET"),
+        (ping(&["--expiry-range", "5-9"]), "--expiry-range has no effect: it is for SET and GET"),
+        (vec!["--ratio", "0:1", "--expiry-range", "5-9"], "--expiry-range has no effect: no SET is sent"),
+        (vec!["--expiry-range", "9-5"], "--expiry-range 9-5 is read as 5-9"),
         (ping(&["--ratio", "1:1"]), "--ratio has no effect: it is for SET and GET, and there is a --command; memtier"),
         (ping(&["--command-ratio", "2"]), "--command-ratio has no effect: there is only one --command"),
         (ping(&["--command-key-pattern", "R"]), "--command-key-pattern of PING has no effect: the command has no"),
@@ -49,11 +65,13 @@ fn an_argument_without_effect_is_told_with_its_reason() {
 #[test]
 fn what_acts_is_not_told() {
     let commands = ["--command", "PING", "--command-ratio", "1", "--command-key-pattern", "P"];
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 8] = [
         // The range and the pattern say how many requests there are.
         &[&commands[..], &["-n", "allkeys", "--key-maximum", "9"]].concat(),
         &["--prefill", "--ratio", "0:1", "-d", "3", "-R"],
         &["--prefill", "--command", "PING", "--key-prefix", "x"],
+        &["--verify", "--command", "GET a:__key__", "-d", "3"],
+        &["--verify", "--ratio", "1:0"],
         &["--compat", "--distinct-client-seed"],
         &["-x", "1", "--hide-histogram", "--lockstep"],
         &["--key-pattern", "R:G", "--key-median", "5"],

@@ -22,4 +22,4 @@ mod template;
 
 pub use reply::{MAXIMUM_DEPTH, MalformedReply, Reply, ReplyKind, ReplyReader, Value, parse_value};
 pub use request::write_request;
-pub use template::{LineError, Template, TemplateError, Values, split_words};
+pub use template::{LineError, Template, TemplateError, Values, ValuesOfKeys, split_words};

@@ -41,6 +41,8 @@ const VALUES: &[&str] = &[
     "SCAN 0",
     "SET __key__ __data__",
     "GET \"",
+    "__monitor_line@__",
+    "__monitor_line1__",
     "0-3",
     "--",
     "-",
@@ -95,10 +97,12 @@ const INDEPENDENT: &[&[&str]] = &[
     &["-d", "9"],
     &["--data-size-range", "5-9"],
     &["--data-offset", "3"],
+    &["--expiry-range", "9-5"],
     &["-R"],
     &["--compat"],
     &["--distinct-client-seed"],
     &["--seed", "4"],
+    &["--verify"],
     &["--hide-histogram"],
 ];
 

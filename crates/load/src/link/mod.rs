@@ -1,5 +1,6 @@
 //! One connection to one node: how it is made, what is under way on it, what comes back.
 
+mod checker;
 mod in_flight;
 mod opening;
 mod output;
@@ -12,9 +13,19 @@ use zerolap_resp::{Reply, ReplyReader, write_request};
 use crate::dialer::{Dialer, Node};
 use crate::transport::Transport;
 use crate::{Endpoint, LoadError, clock};
+use checker::Checker;
 pub(crate) use in_flight::{InFlight, Request};
 use opening::State;
 use output::Output;
+
+/// A request whose reply has come.
+pub(crate) struct Answered {
+    pub(crate) request: Request,
+    /// Its bytes, where they are kept.
+    pub(crate) kept: Option<Vec<u8>>,
+    /// Whether the reply is the value that it must be, where that is compared.
+    pub(crate) is_match: Option<bool>,
+}
 
 /// A connection of one client.
 #[derive(Debug)]
@@ -32,6 +43,8 @@ pub(crate) struct Link {
     unfinished_bytes: u64,
     output: Output,
     in_flight: InFlight,
+    /// Only where values are compared.
+    checker: Option<Box<Checker>>,
     /// How often it was opened.
     pub(crate) openings: u32,
     /// When it was lost, if it was open before.
@@ -62,7 +75,8 @@ impl Link {
             reader: ReplyReader::new(),
             unfinished_bytes: 0,
             output: Output::default(),
-            in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster),
+            in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster || settings.verify),
+            checker: Checker::new(settings),
             openings: 0,
             lost_ns: clock::now_ns(),
             attempts: 0,
@@ -166,28 +180,34 @@ impl Link {
     }
 
     /// Takes the replies in `bytes`, which follow what was read before. Shows each to `answered` with its length, and
-    /// with its request unless it is a push frame, and where requests are kept with that one's bytes.
+    /// with its request unless it is a push frame.
     pub(crate) fn take_replies(
         &mut self,
         mut bytes: &[u8],
-        mut answered: impl FnMut(Option<(Request, Option<Vec<u8>>)>, &Reply<'_>, u64),
+        mut answered: impl FnMut(Option<Answered>, &Reply<'_>, u64),
     ) -> Result<(), LoadError> {
-        let mut left = bytes.len();
+        let mut rest = bytes;
         loop {
             let malformed = |source| LoadError::MalformedReply { endpoint: self.target.endpoint.clone(), source };
             let Some(reply) = self.reader.next(&mut bytes).map_err(malformed)? else { break };
-            let length = (left - bytes.len()) as u64 + std::mem::take(&mut self.unfinished_bytes);
-            left = bytes.len();
+            let piece = &rest[..rest.len() - bytes.len()];
+            let length = piece.len() as u64 + std::mem::take(&mut self.unfinished_bytes);
+            rest = bytes;
             if !reply.is_answer() {
+                self.checker.iter_mut().for_each(|checker| checker.forget());
                 answered(None, &reply, length);
             } else if let Some(request) = self.in_flight.pop() {
-                answered(Some((request, self.in_flight.pop_bytes())), &reply, length);
+                let kept = self.in_flight.pop_bytes();
+                let checker = self.checker.as_mut();
+                let is_match = checker.and_then(|checker| checker.check(&request, kept.as_deref(), reply.kind, piece));
+                answered(Some(Answered { request, kept, is_match }), &reply, length);
             } else {
                 let endpoint = self.target.endpoint.clone();
                 return Err(LoadError::UnexpectedReply { endpoint, reply: describe(&reply) });
             }
         }
-        self.unfinished_bytes += left as u64;
+        self.unfinished_bytes += rest.len() as u64;
+        self.checker.iter_mut().for_each(|checker| checker.keep(rest));
         Ok(())
     }
 

@@ -187,6 +187,7 @@ impl Link {
         self.output.clear();
         self.reader = zerolap_resp::ReplyReader::new();
         self.unfinished_bytes = 0;
+        self.checker.iter_mut().for_each(|checker| checker.forget());
         self.unstamped = 0;
         self.watches_room = false;
         while self.take_unanswered().is_some() {}

@@ -1,6 +1,8 @@
 //! One command line of the rotation.
 
-use zerolap_resp::Template;
+use zerolap_resp::{Template, split_words};
+
+use super::Source;
 
 /// How a command's keys follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,4 +46,32 @@ pub struct Command {
     pub pattern: KeyPattern,
     /// Whether it is there because no command was given.
     pub is_default: bool,
+    /// What its requests are made from.
+    pub(crate) source: Source,
+}
+
+impl Command {
+    /// Whether any of its requests draws a key.
+    pub(crate) fn draws_keys(&self) -> bool {
+        match &self.source {
+            Source::Recorded(recorded) => recorded.recording.draws_keys(),
+            Source::Template | Source::Expiring(_) => self.template.key_count() > 0,
+        }
+    }
+
+    /// Whether it reads the value of a key that it draws, and nothing else.
+    pub(crate) fn reads_one_value(&self) -> bool {
+        matches!(self.source, Source::Template)
+            && self.template.command() == "GET"
+            && self.template.key_count() == 1
+            && split_words(self.line.as_bytes()).is_ok_and(|words| words.len() == 2)
+    }
+
+    /// Whether any of its requests draws a value.
+    pub(crate) fn draws_values(&self) -> bool {
+        match &self.source {
+            Source::Recorded(recorded) => recorded.recording.draws_values(),
+            Source::Template | Source::Expiring(_) => self.template.data_count() > 0,
+        }
+    }
 }

@@ -9,26 +9,33 @@ use zerolap_resp::cluster::key_slot;
 use super::keys::KeySequence;
 use super::scan::ScanWalk;
 use super::sizes::SizeSequence;
-use super::{Command, DataPool};
+use super::special::is_plain;
+use super::{Command, DataPool, MadeValues};
 use crate::Settings;
 use crate::random::{Purpose, Random};
 
 /// What one connection sends next.
 #[derive(Debug)]
 pub(crate) struct RequestStream {
-    settings: Arc<Settings>,
+    pub(super) settings: Arc<Settings>,
+    /// Whether requests are made of one template for each command, and nothing else.
+    is_plain: bool,
     /// Index of the command whose turn it is.
-    command: usize,
+    pub(super) command: usize,
     /// How often it was sent in this turn.
     sent_in_turn: u64,
     /// One sequence for each command.
-    keys: Vec<KeySequence>,
-    key_random: Random,
-    data: DataPool,
-    sizes: SizeSequence,
-    data_random: Random,
+    pub(super) keys: Vec<KeySequence>,
+    pub(super) key_random: Random,
+    pub(super) data: DataPool,
+    pub(super) sizes: SizeSequence,
+    pub(super) data_random: Random,
+    /// In place of data, where values are to be proved.
+    pub(super) made_values: Option<MadeValues>,
+    pub(super) expiry_random: Random,
+    pub(super) recording_random: Random,
     /// Takes the place of all commands.
-    scan: Option<ScanWalk>,
+    pub(super) scan: Option<ScanWalk>,
 }
 
 impl RequestStream {
@@ -40,6 +47,7 @@ impl RequestStream {
         let (thread, connection) = if settings.one_stream { (0, 0) } else { (thread, connection) };
         let mut stream = Self {
             settings: Arc::clone(settings),
+            is_plain: is_plain(settings),
             command: 0,
             sent_in_turn: 0,
             keys: settings.commands.iter().map(keys).collect(),
@@ -47,6 +55,9 @@ impl RequestStream {
             data: data.clone(),
             sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
+            made_values: settings.verify.then(|| MadeValues::new(settings)),
+            expiry_random: Random::new(settings.seed, Purpose::Expiry, thread, connection),
+            recording_random: Random::new(settings.seed, Purpose::Recording, thread, connection),
             scan: settings.scan.as_ref().map(ScanWalk::new),
         };
         stream.skip_finished_turns();
@@ -69,8 +80,8 @@ impl RequestStream {
 
     /// As [`Self::write_next`]; also returns where in `output` the first drawn key lies, if any is drawn.
     pub(crate) fn write_next_with_key(&mut self, output: &mut Vec<u8>) -> (usize, Option<Range<usize>>) {
-        if let Some(scan) = &self.scan {
-            return (scan.write_next(output), None);
+        if !self.is_plain {
+            return self.write_special(output);
         }
         let index = self.command;
         let mut draw = Draw {
@@ -82,9 +93,14 @@ impl RequestStream {
             data_random: &mut self.data_random,
         };
         let key = self.settings.commands[index].template.write(&mut draw, output);
+        self.end_request();
+        (index, key)
+    }
+
+    /// Goes on after a request of the command whose turn it is.
+    pub(super) fn end_request(&mut self) {
         self.sent_in_turn += 1;
         self.skip_finished_turns();
-        (index, key)
     }
 
     /// Takes what a reply to the last request gave to go on with.
@@ -108,14 +124,14 @@ impl RequestStream {
 }
 
 /// Fills the holes of one request.
-struct Draw<'stream> {
-    keys: &'stream mut KeySequence,
-    key_random: &'stream mut Random,
+pub(super) struct Draw<'stream> {
+    pub(super) keys: &'stream mut KeySequence,
+    pub(super) key_random: &'stream mut Random,
     /// The key that was drawn last in this request.
-    last_key: Option<u64>,
-    data: &'stream DataPool,
-    sizes: &'stream mut SizeSequence,
-    data_random: &'stream mut Random,
+    pub(super) last_key: Option<u64>,
+    pub(super) data: &'stream DataPool,
+    pub(super) sizes: &'stream mut SizeSequence,
+    pub(super) data_random: &'stream mut Random,
 }
 
 impl Values for Draw<'_> {

@@ -87,6 +87,8 @@ struct RepliesRecord {
     empty_arrays: u64,
     hits: u64,
     nils: u64,
+    #[serde(flatten)]
+    checked: Option<crate::checked::CheckedValues>,
     errors: BTreeMap<String, u64>,
 }
 
@@ -171,6 +173,7 @@ impl RepliesRecord {
             empty_arrays: tally.empty_arrays,
             hits: tally.hits(),
             nils: tally.replies(ReplyKind::Nil),
+            checked: tally.checked,
             errors: tally.errors().iter().cloned().collect(),
         }
     }

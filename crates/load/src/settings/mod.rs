@@ -33,6 +33,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Which values.
     pub data: DataSettings,
+    /// Whether values are made from their keys, and compared where they are read.
+    pub verify: bool,
     /// Where all random streams come from.
     pub seed: u64,
     /// Whether all connections draw the same keys and values.

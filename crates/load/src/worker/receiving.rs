@@ -2,6 +2,7 @@
 
 use super::Worker;
 use super::routing::{Redirected, redirect};
+use crate::link::Answered;
 use crate::{LoadError, clock};
 
 /// What comes in one piece from any network.
@@ -46,8 +47,11 @@ impl Worker {
             tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
                 None => tally.pushes += 1,
-                Some((request, _)) => {
+                Some(Answered { request, is_match, .. }) => {
                     tally.count(request, reply, received_ns, bytes);
+                    if let Some(is_match) = is_match {
+                        tally.count_checked(request, is_match);
+                    }
                     *unanswered -= 1;
                     if let Some(stream) = &mut scan {
                         stream.take_cursor(reply.first);
@@ -79,13 +83,16 @@ impl Worker {
             self.tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
                 None => self.tally.pushes += 1,
-                Some((request, _)) if request.is_asking => {}
-                Some((request, kept)) => {
+                Some(answered) if answered.request.is_asking => {}
+                Some(Answered { request, kept, is_match }) => {
                     if let Some(redirect) = redirect(&request, reply, &endpoint) {
                         redirected.push(Redirected { request, bytes: kept.unwrap_or_default(), redirect });
                         return;
                     }
                     self.tally.count(request, reply, received_ns, bytes);
+                    if let Some(is_match) = is_match {
+                        self.tally.count_checked(request, is_match);
+                    }
                     self.tally.node(node, &endpoint).count(reply, received_ns.saturating_sub(request.sent_ns));
                     self.unanswered -= 1;
                     self.clients[client].open -= 1;

@@ -7,7 +7,7 @@ mod words;
 use std::ops::Range;
 
 pub use compile::TemplateError;
-pub use emit::Values;
+pub use emit::{Values, ValuesOfKeys};
 pub use words::{LineError, split_words};
 
 /// Most decimal digits that a key id can have.

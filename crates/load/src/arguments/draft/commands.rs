@@ -2,14 +2,19 @@
 
 use zerolap_resp::{Template, split_words};
 
+use super::data::DataDraft;
+use super::expiry;
 use super::keys::KeysDraft;
+use super::monitor::MonitorDraft;
 use super::{UsageError, Warnings};
+use crate::requests::Source;
 use crate::{Command, KeyPattern, Scan};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct CommandsDraft {
     pub(in crate::arguments) given: Vec<CommandDraft>,
     pub(in crate::arguments) ratio: Option<(u64, u64)>,
+    pub(in crate::arguments) monitor: MonitorDraft,
     pub(in crate::arguments) scan: bool,
     pub(in crate::arguments) scan_maximum_iterations: Option<u64>,
 }
@@ -35,6 +40,7 @@ impl CommandDraft {
                 ratio: self.ratio.unwrap_or(1),
                 pattern: self.pattern.unwrap_or(KeyPattern::Random),
                 is_default,
+                source: Source::Template,
             }),
             Err(source) => Err(UsageError::Command { line: self.line, source }),
         }
@@ -71,25 +77,30 @@ impl CommandsDraft {
     pub(super) fn finish(
         mut self,
         keys: &KeysDraft,
-        data_offset: Option<u64>,
+        data: &DataDraft,
         is_all_keys: bool,
         warnings: &mut Warnings,
     ) -> Result<Vec<Command>, UsageError> {
         let is_default = self.given.is_empty();
         if is_default {
-            self.given = self.set_and_get(keys, data_offset.unwrap_or(0)).into();
+            self.given = self.set_and_get(keys, data.offset.unwrap_or(0)).into();
         } else {
-            self.adapt(keys, data_offset, warnings);
+            self.adapt(keys, data, warnings);
         }
+        let recorded = self.monitor.expand(&mut self.given, warnings)?;
         let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
         let commands = self.given.into_iter().map(|command| command.compile(keys.prefix(), is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
+        if let Some(recorded) = recorded {
+            recorded.apply(&mut commands, keys.prefix())?;
+        }
+        expiry::apply(data, &mut commands, keys.prefix(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
         for (command, is_given) in commands.iter().zip(given_patterns) {
             // With allkeys the parallel pattern also says how many requests there are.
-            let acts = command.template.key_count() > 0 || (is_all_keys && command.pattern == KeyPattern::Parallel);
+            let acts = command.draws_keys() || (is_all_keys && command.pattern == KeyPattern::Parallel);
             let argument = format!("--command-key-pattern of {}", command.template.command());
             warnings.without_effect(is_given && !acts, &argument, "the command has no __key__");
         }
@@ -114,14 +125,15 @@ impl CommandsDraft {
     }
 
     /// What is meant for SET and GET stands beside commands.
-    fn adapt(&mut self, keys: &KeysDraft, data_offset: Option<u64>, warnings: &mut Warnings) {
+    fn adapt(&mut self, keys: &KeysDraft, data: &DataDraft, warnings: &mut Warnings) {
         let for_default = "it is for SET and GET, and there is a --command";
         warnings.without_effect(
             self.ratio.is_some(),
             "--ratio",
             &format!("{for_default}; memtier_benchmark refuses the two together (exit code 2)"),
         );
-        warnings.without_effect(data_offset.is_some(), "--data-offset", for_default);
+        warnings.without_effect(data.offset.is_some(), "--data-offset", for_default);
+        warnings.without_effect(data.expiry.is_some(), "--expiry-range", for_default);
         if let [command] = self.given.as_slice() {
             let is_given = command.ratio.is_some_and(|ratio| ratio > 1);
             warnings.without_effect(is_given, "--command-ratio", "there is only one --command");

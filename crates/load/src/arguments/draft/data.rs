@@ -12,7 +12,9 @@ pub(in crate::arguments) struct DataDraft {
     pub(in crate::arguments) list: Option<Vec<(usize, u64)>>,
     pub(in crate::arguments) pattern: Option<SizePattern>,
     pub(in crate::arguments) offset: Option<u64>,
+    pub(in crate::arguments) expiry: Option<(u32, u32)>,
     pub(in crate::arguments) random: bool,
+    pub(in crate::arguments) verify: bool,
 }
 
 impl DataDraft {

@@ -5,17 +5,21 @@ mod chance;
 mod commands;
 mod connections;
 mod data;
+mod expiry;
 mod keys;
+mod monitor;
 mod output;
 mod sent;
 mod server;
 mod tls;
+mod verify;
 
 pub(super) use commands::CommandDraft;
 
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
-use crate::{Amount, Settings};
+use crate::requests::Source;
+use crate::{Amount, Command, Settings};
 use amount::AmountDraft;
 use chance::ChanceDraft;
 use commands::CommandsDraft;
@@ -52,8 +56,10 @@ impl Draft {
         let connecting = connections.finish(&mut warnings)?;
         let mode = amount.finish(threads * clients, &mut warnings)?;
         let scan = commands.scan(&mut warnings)?;
-        let commands = commands.finish(&keys, data.offset, is_all_keys(mode), &mut warnings)?;
-        let sent = Sent::new(&commands, mode);
+        let commands = commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)?;
+        let mut sent = Sent::new(&commands, mode);
+        verify::apply(&data, &commands, &mut sent, &mut warnings);
+        let verifies = data.verify;
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
         let data = data.finish(&sent, &mut warnings)?;
         let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
@@ -70,6 +76,7 @@ impl Draft {
             commands,
             keys,
             data,
+            verify: verifies,
             seed,
             one_stream,
             policy,
@@ -92,6 +99,7 @@ fn is_all_keys(mode: Mode) -> bool {
 /// What cannot be done together across sections, if anything.
 fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
     let is_cluster = settings.server.is_cluster;
+    let is_recorded = |command: &Command| matches!(command.source, Source::Recorded(_));
     let conflicts = [
         (
             is_cluster && settings.connecting.reconnect_interval.is_some(),
@@ -100,6 +108,10 @@ fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
         (
             is_cluster && settings.scan.is_some(),
             "--scan-incremental-iteration walks one node: leave out --cluster-mode",
+        ),
+        (
+            is_cluster && settings.commands.iter().any(is_recorded),
+            "__monitor_line@__ replays what one server got: leave out --cluster-mode",
         ),
         (
             settings.scan.is_some() && settings.pipeline > 1,

@@ -6,6 +6,7 @@ use crate::{Command, KeyPattern};
 /// What the commands that are sent draw.
 #[derive(Debug)]
 pub(super) struct Sent {
+    pub(super) is_prefilled: bool,
     pub(super) keys: bool,
     pub(super) values: bool,
     /// How keys are drawn.
@@ -16,11 +17,12 @@ impl Sent {
     pub(super) fn new(commands: &[Command], mode: Mode) -> Self {
         let is_prefilled = matches!(mode, Mode::Once(plan) if plan.prefill);
         let sent = || commands.iter().filter(|command| command.ratio > 0);
-        let with_keys = sent().filter(|command| command.template.key_count() > 0);
+        let with_keys = sent().filter(|command| command.draws_keys());
         let patterns: Vec<KeyPattern> = with_keys.map(|command| command.pattern).collect();
         Self {
+            is_prefilled,
             keys: is_prefilled || !patterns.is_empty(),
-            values: is_prefilled || sent().any(|command| command.template.data_count() > 0),
+            values: is_prefilled || sent().any(Command::draws_values),
             patterns,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Argument, put};
 use crate::arguments::draft::CommandDraft;
-use crate::arguments::values::{key_pattern, number, ratio};
+use crate::arguments::values::{key_pattern, number, ratio, recording_order};
 
 pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::value(
@@ -36,6 +36,21 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         "SETS:GETS",
         "how many times SET and GET are sent in turn, without --command (default 1:10)",
         |draft, text| put(&mut draft.commands.ratio, ratio(text)),
+    ),
+    Argument::value(
+        &["monitor-input"],
+        &[],
+        "FILE",
+        "commands recorded with redis-cli MONITOR: --command __monitor_line1__ is the first of them, \
+         --command __monitor_line@__ another one each time",
+        |draft, text| put(&mut draft.commands.monitor.input, Ok(text.to_owned())),
+    ),
+    Argument::value(
+        &["monitor-pattern"],
+        &[],
+        "S|R",
+        "what __monitor_line@__ stands for: S one line after the other, over all connections (default); R any, at random",
+        |draft, text| put(&mut draft.commands.monitor.order, recording_order(text)),
     ),
     Argument::switch(
         &["scan-incremental-iteration"],

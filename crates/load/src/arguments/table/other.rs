@@ -11,16 +11,12 @@ pub(super) static ARGUMENTS: &[Argument] = &[
     }),
 ];
 
-const USE_COMMAND_WITH_EXPIRY: &str =
-    "use --command \"SETEX __key__ SECONDS __data__\" or another command that expires";
 const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";
 const USE_JSON: &str = "--json-out-file writes the counts, the time series and the histograms";
-const USE_COMMAND: &str = "give each line as a --command";
 const NO_IMPORT: &str = "values cannot be imported or verified";
 const NO_STAIRS: &str = "start it several times with more --clients";
 
 pub(super) static REFUSED: &[Argument] = &[
-    Argument::refuse(&["expiry-range"], USE_COMMAND_WITH_EXPIRY),
     Argument::refuse(&["data-import"], NO_IMPORT),
     Argument::refuse(&["data-verify"], NO_IMPORT),
     Argument::refuse(&["verify-only"], NO_IMPORT),
@@ -30,8 +26,6 @@ pub(super) static REFUSED: &[Argument] = &[
     Argument::refuse(&["wait-ratio"], USE_COMMAND_WITH_WAIT),
     Argument::refuse(&["num-slaves"], USE_COMMAND_WITH_WAIT),
     Argument::refuse(&["wait-timeout"], USE_COMMAND_WITH_WAIT),
-    Argument::refuse(&["monitor-input"], USE_COMMAND),
-    Argument::refuse(&["monitor-pattern"], USE_COMMAND),
     Argument::refuse(&["statsd-host"], USE_JSON),
     Argument::refuse(&["statsd-port"], USE_JSON),
     Argument::refuse(&["statsd-prefix"], USE_JSON),

@@ -1,7 +1,7 @@
 //! Which values.
 
 use super::{Argument, put};
-use crate::arguments::values::{MOST_DATA_BYTES, number, size_list, size_pattern, size_range};
+use crate::arguments::values::{MOST_DATA_BYTES, expiry_range, number, size_list, size_pattern, size_range};
 
 /// Beyond it no server takes a value.
 const MOST_OFFSET_BYTES: u64 = (1 << 29) - 1;
@@ -38,7 +38,23 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         "without --command: write and read values from this offset on, with SETRANGE and GETRANGE (default 0)",
         |draft, text| put(&mut draft.data.offset, number(text, 0..=MOST_OFFSET_BYTES)),
     ),
+    Argument::value(
+        &["expiry-range"],
+        &[],
+        "LEAST-MOST",
+        "without --command: values live for a random time between these two, in seconds, both included: SETEX in place \
+         of SET; with a time of 0 it stays SET",
+        |draft, text| put(&mut draft.data.expiry, expiry_range(text)),
+    ),
     Argument::switch(&["random-data"], &['R'], "values are random bytes (default: all x)", |draft| {
         draft.data.random = true;
     }),
+    Argument::switch(
+        &["verify"],
+        &[],
+        "values are made from their keys, and what GET __key__ reads is compared with that; in a run that reads what \
+         another one wrote, give it to both, with the same lengths",
+        |draft| draft.data.verify = true,
+    )
+    .own(),
 ];

@@ -18,6 +18,15 @@ pub(in crate::arguments) fn size_range(text: &str) -> Result<(usize, usize), Str
     Ok((number(least, 1..=MOST_DATA_BYTES)?, number(most, 1..=MOST_DATA_BYTES)?))
 }
 
+/// Two times in seconds such as `10-60`, as given.
+pub(in crate::arguments) fn expiry_range(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected two times in seconds such as 10-60".to_owned();
+    let (least, most) = text.split_once('-').ok_or_else(expected)?;
+    let range = (number(least, 0..=u32::MAX)?, number(most, 0..=u32::MAX)?);
+    // It would be no range of times: nothing would expire.
+    if range == (0, 0) { Err(expected()) } else { Ok(range) }
+}
+
 /// Lengths with weights such as `10:1,200:3`.
 pub(in crate::arguments) fn size_list(text: &str) -> Result<Vec<(usize, u64)>, String> {
     let size = |item: &str| {
@@ -29,12 +38,19 @@ pub(in crate::arguments) fn size_list(text: &str) -> Result<Vec<(usize, u64)>, S
 
 #[cfg(test)]
 mod tests {
-    use super::{percentiles, size_list, size_range};
+    use super::{expiry_range, percentiles, size_list, size_range};
 
     #[test]
     fn percentiles_keep_their_order() {
         assert_eq!(percentiles("99.9,50,0,100"), Ok(vec![99.9, 50.0, 0.0, 100.0]));
         assert!(["", "50,", "101", "-1", "nan", "p50"].iter().all(|text| percentiles(text).is_err()));
+    }
+
+    #[test]
+    fn times_are_read_in_pairs_not_both_0() {
+        assert_eq!(expiry_range("0-10"), Ok((0, 10)));
+        assert_eq!(expiry_range("10-4294967295"), Ok((10, u32::MAX)));
+        assert!(["10", "0-0", "5-", "-5", "1-2-3", "1-4294967296"].iter().all(|text| expiry_range(text).is_err()));
     }
 
     #[test]

@@ -5,10 +5,10 @@ mod numbers;
 mod uri;
 mod words;
 
-pub(super) use lists::{MOST_DATA_BYTES, percentiles, size_list, size_range};
+pub(super) use lists::{MOST_DATA_BYTES, expiry_range, percentiles, size_list, size_range};
 pub(super) use numbers::{nonzero, number, patience, positive, ratio, seconds, zipf_exponent};
 pub(super) use uri::{Place, Uri, uri};
 pub(super) use words::SizePattern;
 pub(super) use words::{
-    arrivals, credentials, is_by_line, key_pattern, key_patterns, protocol, size_pattern, tls_versions,
+    arrivals, credentials, is_by_line, key_pattern, key_patterns, protocol, recording_order, size_pattern, tls_versions,
 };

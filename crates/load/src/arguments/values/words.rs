@@ -1,5 +1,6 @@
 //! Words and letters that stand for something.
 
+use crate::requests::RecordingOrder;
 use crate::{Arrivals, Credentials, KeyPattern, Protocol, TlsVersion};
 
 /// How a range of lengths is used.
@@ -68,6 +69,15 @@ pub(in crate::arguments) fn size_pattern(text: &str) -> Result<SizePattern, Stri
         "R" => Ok(SizePattern::Random),
         "S" => Ok(SizePattern::ByKey),
         _ => Err("expected R (random) or S (by the place of the key in its range)".to_owned()),
+    }
+}
+
+/// In which order recorded commands are sent.
+pub(in crate::arguments) fn recording_order(text: &str) -> Result<RecordingOrder, String> {
+    match text {
+        "S" => Ok(RecordingOrder::Sequential),
+        "R" => Ok(RecordingOrder::Random),
+        _ => Err("expected S (sequential) or R (random)".to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::requests::DataSizes;
+use crate::requests::{DataSizes, Source};
 use crate::{Amount, Arrivals, Endpoint, IpVersion, KeyPattern, Plan, Policy, ReportSettings, Settings};
 
 /// memtier's list of its settings. What it has and this program has not is null, 0 or false.
@@ -55,7 +55,7 @@ pub(crate) fn configuration(settings: &Settings, report: &ReportSettings, plan: 
         ("data_size_range", json!(range)),
         ("data_size_list", json!(list)),
         ("data_size_pattern", json!(if matches!(settings.data.sizes, DataSizes::ByKey(..)) { "S" } else { "R" })),
-        ("expiry_range", json!("0:0")),
+        ("expiry_range", json!(expiry(settings))),
         ("data_import", json!(null)),
         ("data_verify", json!("false")),
         ("verify_only", json!("false")),
@@ -137,6 +137,15 @@ fn sizes(sizes: &DataSizes) -> (usize, String, String) {
             (0, "0:0".to_owned(), list.join(","))
         }
     }
+}
+
+fn expiry(settings: &Settings) -> String {
+    let seconds = settings.commands.iter().find_map(|command| match &command.source {
+        Source::Expiring(expiry) => Some(expiry.seconds),
+        Source::Template | Source::Recorded(_) => None,
+    });
+    let (least, most) = seconds.unwrap_or((0, 0));
+    format!("{least}:{most}")
 }
 
 /// Whose oddities are kept, as a word.
