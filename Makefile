@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed bench-load clean
+.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed bench-load bench-suites clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ bench-timed: setup  ## measure how true timed verdicts are and what they cost; h
 
 bench-load: setup  ## measure how cheap and how true the load generator is; half an hour; writes .bench/load.json
 	@.venv/bin/python -m benches.load $(FIGURES)
+
+bench-suites: setup  ## measure how the public suites run and how faults in them are found; half an hour; writes .bench/suites.json
+	@.venv/bin/python -m benches.suites $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean

@@ -49,7 +49,18 @@ def _reads_loaded_keys(suite: Suite) -> bool:
 
 READS = {"GET", "STRLEN", "HGET", "HGETALL", "HMGET", "HKEYS", "HVALS", "HLEN", "LRANGE", "LINDEX", "LLEN", "SMEMBERS"}
 READS |= {"ZRANGE", "ZSCORE", "ZCARD", "ZREVRANGE", "GETRANGE", "MGET", "EXISTS", "TTL", "TYPE", "SCARD", "HSTRLEN"}
-READS |= {"ZRANK", "ZRANGEBYSCORE", "ZCOUNT", "XRANGE", "XLEN", "PFCOUNT", "BITCOUNT", "HEXISTS", "ZMSCORE", "SISMEMBER"}
+READS |= {
+    "ZRANK",
+    "ZRANGEBYSCORE",
+    "ZCOUNT",
+    "XRANGE",
+    "XLEN",
+    "PFCOUNT",
+    "BITCOUNT",
+    "HEXISTS",
+    "ZMSCORE",
+    "SISMEMBER",
+}
 
 
 def _verbs(suite: Suite) -> list[str]:
@@ -131,7 +142,10 @@ def _saturated(suite: Suite) -> None:
 def _wrong_arity(suite: Suite) -> None:
     script = "return redis.call('GET')"
     changed = re.sub(
-        r"--command[= ](\"[^\"]*\"|'[^']*'|\S+)", f'--command "EVAL \\\\"{script}\\\\" 0"', client_arguments(suite), count=1
+        r"--command[= ](\"[^\"]*\"|'[^']*'|\S+)",
+        f'--command "EVAL \\\\"{script}\\\\" 0"',
+        client_arguments(suite),
+        count=1,
     )
     _set_arguments(suite, changed)
 

@@ -1,0 +1,78 @@
+"""Faults put into public suites: how many are found, and how many suites are called faulty that are not."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benches.figures import Figure
+from benches.suites.injection import Suite, injected, plan
+
+SUITES = 100
+SEED = 1
+JUDGED = Path(__file__).with_name("judged.yml")
+
+
+def faults_caught(directory: Path) -> dict[str, Figure]:
+    """Inject a fault into each of 100 suites drawn at random, and check them with it and without."""
+    suites: dict[str, Suite] = {}
+    for path in sorted(directory.glob("*.yml")):
+        document = yaml.safe_load(path.read_text())
+        if "clientconfig" in document:
+            suites[path.name] = document
+    drawn = plan(suites, SUITES, SEED)
+    untouched = checked({name: suites[name] for name, _ in drawn})
+    faulty = checked({name: injected(suites[name], injection) for name, injection in drawn})
+    rows = []
+    for name, injection in drawn:
+        before, after = untouched[name], faulty[name]
+        # A fault counts as caught where it is told of, and was not told of before it was there.
+        new = sorted({f"{command}: {kind}" for kind, command in after - before})
+        rows.append([name, injection.kind, new])
+    caught = [row for row in rows if row[2]]
+    judged = yaml.safe_load(JUDGED.read_text())
+    alarms = [[name, sorted(kind for kind, _ in found)] for name, found in untouched.items() if found]
+    wrong = [[name, kinds] for name, kinds in alarms if not set(kinds) <= set(judged.get(name, {}))]
+    return {
+        "faults_caught": Figure(
+            value=len(caught) / len(rows),
+            unit="of injected faults",
+            samples=rows,
+            trials=len(rows),
+            notes=[f"missed in {row[0]}: {row[1]}" for row in rows if not row[2]],
+        ),
+        "false_alarms": Figure(
+            value=len(wrong) / len(untouched),
+            unit="of untouched suites",
+            samples=alarms,
+            trials=len(untouched),
+            notes=[f"{name}: {', '.join(kinds)}" for name, kinds in wrong],
+        ),
+    }
+
+
+def checked(suites: dict[str, Suite]) -> dict[str, set[tuple[str, str]]]:
+    """Return the kinds of faults that `zerolap suites check` tells of each suite, with their commands."""
+    with tempfile.TemporaryDirectory() as directory:
+        files = Path(directory) / "suites"
+        files.mkdir()
+        for name, suite in suites.items():
+            (files / name).write_text(yaml.safe_dump({**suite, "name": Path(name).stem}))
+        report = Path(directory) / "check.json"
+        command = [str(Path(sys.executable).with_name("zerolap")), "suites", "check", "--cases", str(files), "--quiet"]
+        subprocess.run([*command, "--json", str(report), "--store", f"{directory}/store"], check=True)
+        document = json.loads(report.read_text())
+    found: dict[str, set[tuple[str, str]]] = {}
+    for case in document["cases"]:
+        found[f"{case['case']}.yml"] = {_kind(fault) for fault in case["faults"]}
+    for one in document["skipped"]:
+        found[f"{one['case']}.yml"] = {(one["reason"], "")}
+    return found
+
+
+def _kind(fault: dict[str, Any]) -> tuple[str, str]:
+    return fault["kind"], fault["command"] or ""
