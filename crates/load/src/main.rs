@@ -66,7 +66,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
         io::stderr().write_all(&shown).map_err(write_error)?;
     }
     let mut runs = drive(settings, plan, &watch_for_interrupts()?)?;
-    for warning in runs.iter().flat_map(|run| run.outcome.slip_warnings()) {
+    for warning in runs.iter().flat_map(|run| [run.outcome.slip_warnings(), run.outcome.listener_warnings()].concat()) {
         warn(&warning);
     }
     let mut summary = Vec::new();

@@ -2,14 +2,11 @@
 
 use zerolap_resp::{Reply, ReplyKind};
 
+use crate::error_counts::ErrorCounts;
 use crate::health::Health;
 use crate::link::Request;
 use crate::timeline::Timeline;
 use crate::{Endpoint, Histogram, Settings, Unit, Work};
-
-/// Error codes that are told apart; further ones are counted together, so that no server can make it grow.
-const MAXIMUM_CODES: usize = 64;
-const OTHER_CODES: &str = "other";
 
 /// Counts of one thread.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +147,7 @@ pub(crate) struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
     /// Aggregates without elements.
     pub(crate) empty_arrays: u64,
-    errors: Vec<(String, u64)>,
+    errors: ErrorCounts,
     /// The text of the first error.
     pub(crate) first_error: Option<String>,
     /// Requests whose connection ended before their reply.
@@ -173,7 +170,7 @@ impl Default for CommandTally {
         Self {
             kinds: [0; ReplyKind::ALL.len()],
             empty_arrays: 0,
-            errors: Vec::new(),
+            errors: ErrorCounts::default(),
             first_error: None,
             disconnected: 0,
             timed_out: 0,
@@ -192,7 +189,7 @@ impl CommandTally {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         if reply.kind == ReplyKind::Error {
-            self.count_errors(&String::from_utf8_lossy(reply.code), 1);
+            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
             if self.first_error.is_none() {
                 self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
             }
@@ -211,26 +208,12 @@ impl CommandTally {
         }
     }
 
-    fn count_errors(&mut self, code: &str, count: u64) {
-        let code = if self.errors.len() < MAXIMUM_CODES || self.errors.iter().any(|(known, _)| known == code) {
-            code
-        } else {
-            OTHER_CODES
-        };
-        match self.errors.iter_mut().find(|(known, _)| known == code) {
-            Some((_, known_count)) => *known_count += count,
-            None => self.errors.push((code.to_owned(), count)),
-        }
-    }
-
     pub(crate) fn merge(&mut self, other: &Self) {
         for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
             *count += more;
         }
         self.empty_arrays += other.empty_arrays;
-        for (code, count) in &other.errors {
-            self.count_errors(code, *count);
-        }
+        self.errors.merge(&other.errors);
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
@@ -262,7 +245,7 @@ impl CommandTally {
     }
 
     pub(crate) fn errors(&self) -> &[(String, u64)] {
-        &self.errors
+        self.errors.list()
     }
 }
 
@@ -270,7 +253,8 @@ impl CommandTally {
 mod tests {
     use zerolap_resp::{Reply, ReplyKind};
 
-    use super::{CommandTally, MAXIMUM_CODES};
+    use super::CommandTally;
+    use crate::error_counts::MAXIMUM_CODES;
 
     #[test]
     fn error_codes_are_limited_in_number_but_all_are_counted() {

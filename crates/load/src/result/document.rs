@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::client::ClientRecord;
+use super::listeners::ListenersRecord;
 use super::memtier;
 use super::record::{NodeRecord, ResultRecord};
 use super::schedule::ScheduleRecord;
@@ -51,6 +52,9 @@ struct LabRecord {
     client: ClientRecord,
     /// Of the last run.
     timeline: TimelineRecord,
+    /// Only where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listeners: Option<ListenersRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<NodeRecord>,
 }
@@ -90,7 +94,13 @@ impl LabRecord {
             schema: SCHEMA,
             policy: memtier::policy(settings.policy),
             differences: differences(settings, plan, outcome),
-            warnings: report.warnings.iter().cloned().chain(outcome.slip_warnings()).collect(),
+            warnings: report
+                .warnings
+                .iter()
+                .cloned()
+                .chain(outcome.slip_warnings())
+                .chain(outcome.listener_warnings())
+                .collect(),
             failure: failure.map(ToString::to_string),
             settings: SettingsRecord::new(settings),
             phases: last.iter().flat_map(|run| run.phases.iter().copied()).collect(),
@@ -104,6 +114,7 @@ impl LabRecord {
             schedule: schedule.map(|(pace, tally)| ScheduleRecord::new(pace, outcome, tally)),
             client: ClientRecord::new(outcome),
             timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines)),
+            listeners: outcome.listeners.as_ref().map(|tally| ListenersRecord::new(settings, tally)),
             nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
         }
     }

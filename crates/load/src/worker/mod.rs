@@ -21,7 +21,7 @@ use crate::link::Link;
 use crate::requests::{DataPool, RequestStream};
 use crate::tally::Tally;
 use crate::{LoadError, Settings, cpus};
-use poller::Poller;
+pub(crate) use poller::{Poller, Ready};
 use routing::Routes;
 use schedule::Schedule;
 

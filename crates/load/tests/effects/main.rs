@@ -9,6 +9,8 @@ mod connecting;
 mod encryption;
 mod endpoints;
 mod keys;
+mod listeners;
+mod listeners_in_trouble;
 mod oddities;
 mod reconnecting;
 mod renewing;

@@ -6,6 +6,7 @@ mod commands;
 mod connections;
 mod data;
 mod keys;
+mod listeners;
 mod output;
 mod sent;
 mod server;
@@ -22,6 +23,7 @@ use commands::CommandsDraft;
 use connections::ConnectionsDraft;
 use data::DataDraft;
 use keys::KeysDraft;
+use listeners::{ListenersDraft, draws_keys};
 use output::OutputDraft;
 use sent::Sent;
 use server::ServerDraft;
@@ -36,15 +38,19 @@ pub(super) struct Draft {
     pub(super) keys: KeysDraft,
     pub(super) data: DataDraft,
     pub(super) chance: ChanceDraft,
+    pub(super) listeners: ListenersDraft,
     pub(super) output: OutputDraft,
     pub(super) warnings: Warnings,
 }
 
 impl Draft {
     /// Fills in what was not given, and looks for contradictions and for what has no effect.
-    pub(super) fn finish(self) -> Result<Arguments, UsageError> {
-        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings } = self;
-        let (threads, clients) = (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50));
+    pub(super) fn finish(mut self) -> Result<Arguments, UsageError> {
+        let listening = self.listening()?;
+        let sends = !listening.as_ref().is_some_and(|listening| listening.is_alone);
+        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings, .. } = self;
+        let (threads, clients) =
+            if sends { (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50)) } else { (0, 0) };
         let pipeline = connections.pipeline.unwrap_or(1);
         let (lockstep, busy_poll, cpus) = (connections.lockstep, connections.busy_poll, connections.cpus.clone());
 
@@ -52,8 +58,10 @@ impl Draft {
         let connecting = connections.finish(&mut warnings)?;
         let mode = amount.finish(threads * clients, &mut warnings)?;
         let scan = commands.scan(&mut warnings)?;
-        let commands = commands.finish(&keys, data.offset, is_all_keys(mode), &mut warnings)?;
-        let sent = Sent::new(&commands, mode);
+        let commands =
+            if sends { commands.finish(&keys, data.offset, is_all_keys(mode), &mut warnings)? } else { Vec::new() };
+        let mut sent = Sent::new(&commands, mode);
+        sent.keys |= draws_keys(listening.as_ref());
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
         let data = data.finish(&sent, &mut warnings)?;
         let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
@@ -74,6 +82,7 @@ impl Draft {
             one_stream,
             policy,
             scan,
+            listening,
             cpus,
             timeline: mode != Mode::Control,
         };

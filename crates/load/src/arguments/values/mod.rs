@@ -1,10 +1,12 @@
 //! How values are read. Each function returns a sentence when it cannot.
 
+mod listening;
 mod lists;
 mod numbers;
 mod uri;
 mod words;
 
+pub(super) use listening::listen_line;
 pub(super) use lists::{MOST_DATA_BYTES, percentiles, size_list, size_range};
 pub(super) use numbers::{nonzero, number, patience, positive, ratio, seconds, zipf_exponent};
 pub(super) use uri::{Place, Uri, uri};
