@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use zerolap_resp::Template;
 
 use crate::listeners::{ListenerTally, Listeners};
-use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Settings, Work, clock};
+use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Server, Settings, Work, clock};
 
 /// Requests in flight on a connection while keys are written before the measurement.
 const PREFILL_PIPELINE: usize = 50;
@@ -163,6 +163,7 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
         policy: Policy::Lab,
         timeline: false,
         scan: None,
+        server: Server { replica_reads: false, ..settings.server.clone() },
         ..settings.clone()
     })
 }

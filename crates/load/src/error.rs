@@ -67,6 +67,14 @@ pub enum LoadError {
         /// What it said instead.
         reason: String,
     },
+    /// There are no replicas to read from, or nothing that they could be asked.
+    #[error("cannot read from replicas: {endpoint} {reason}")]
+    NoReplicas {
+        /// Who was asked.
+        endpoint: Endpoint,
+        /// What is the matter.
+        reason: String,
+    },
     /// The server closed a connection.
     #[error("{endpoint} closed a connection with {in_flight} requests unanswered")]
     Disconnected {

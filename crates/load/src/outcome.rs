@@ -163,7 +163,10 @@ impl Outcome {
 
     fn merge_node(&mut self, node: NodeTally) {
         match self.nodes.iter_mut().find(|known| known.endpoint == node.endpoint) {
-            Some(known) => known.replies.merge(&node.replies),
+            Some(known) => {
+                known.is_replica |= node.is_replica;
+                known.replies.merge(&node.replies);
+            }
             None => self.nodes.push(node),
         }
     }

@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Arrivals = 4,
     /// Pauses between connections.
     Jitter = 5,
+    /// Which of a primary's replicas are read from.
+    Replicas = 6,
 }
 
 impl Random {

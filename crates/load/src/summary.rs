@@ -135,10 +135,10 @@ fn write_troubles(output: &mut impl Write, outcome: &Outcome, total: &CommandTal
         writeln!(output, "{count} {what}")?;
     }
     for node in &outcome.nodes {
-        let (endpoint, tally) = (&node.endpoint, &node.replies);
+        let (role, endpoint, tally) = (node.role(), &node.endpoint, &node.replies);
         let p99_us = tally.latencies.percentile_ns(99.0).unwrap_or(0) as f64 / 1e3;
         let rate = outcome.per_second(tally.succeeded());
-        writeln!(output, "node {endpoint}: {} requests, {rate:.0} ops/s, p99 {p99_us:.1} us", tally.requests())?;
+        writeln!(output, "{role} {endpoint}: {} requests, {rate:.0} ops/s, p99 {p99_us:.1} us", tally.requests())?;
     }
     write_listeners(output, outcome)?;
     write_failure(output, outcome)

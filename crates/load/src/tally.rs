@@ -77,7 +77,15 @@ impl ScheduleTally {
 #[derive(Debug, Clone)]
 pub(crate) struct NodeTally {
     pub(crate) endpoint: Endpoint,
+    /// Whether it was only read from.
+    pub(crate) is_replica: bool,
     pub(crate) replies: CommandTally,
+}
+
+impl NodeTally {
+    pub(crate) const fn role(&self) -> &'static str {
+        if self.is_replica { "replica" } else { "primary" }
+    }
 }
 
 impl Tally {
@@ -115,7 +123,11 @@ impl Tally {
     /// The tally of a node of a cluster. Nodes become known in any order: those before it may have none yet.
     pub(crate) fn node(&mut self, index: usize, endpoint: &Endpoint) -> &mut CommandTally {
         while self.nodes.len() <= index {
-            self.nodes.push(NodeTally { endpoint: endpoint.clone(), replies: CommandTally::default() });
+            self.nodes.push(NodeTally {
+                endpoint: endpoint.clone(),
+                is_replica: false,
+                replies: CommandTally::default(),
+            });
         }
         let node = &mut self.nodes[index];
         if node.endpoint != *endpoint {

@@ -62,7 +62,7 @@ impl Link {
             reader: ReplyReader::new(),
             unfinished_bytes: 0,
             output: Output::default(),
-            in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster),
+            in_flight: InFlight::new(settings.pipeline, settings.server.has_nodes()),
             openings: 0,
             lost_ns: clock::now_ns(),
             attempts: 0,

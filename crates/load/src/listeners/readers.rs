@@ -159,7 +159,7 @@ impl Readers {
 /// Listeners, not yet connected.
 fn make(settings: &Settings, listening: &Listening) -> Result<Vec<Listener>, LoadError> {
     let dialer = |credentials| {
-        let server = Server { credentials, ..settings.server.clone() };
+        let server = Server { credentials, replica_reads: false, ..settings.server.clone() };
         Dialer::new(&Arc::new(Settings { server, pipeline: 1, ..settings.clone() })).map(Arc::new)
     };
     let given = listening.credentials.iter().map(|credentials| dialer(Some(credentials.clone())));

@@ -101,7 +101,18 @@ fn is_all_keys(mode: Mode) -> bool {
 /// What cannot be done together across sections, if anything.
 fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
     let is_cluster = settings.server.is_cluster;
+    let is_for_one_node =
+        settings.lockstep || settings.scan.is_some() || settings.connecting.reconnect_interval.is_some();
     let conflicts = [
+        (
+            settings.server.replica_reads && is_for_one_node,
+            "--replica-reads excludes --lockstep, --scan-incremental-iteration and --reconnect-interval: requests of a \
+             connection go to several nodes",
+        ),
+        (
+            settings.server.replica_reads && settings.listening.as_ref().is_some_and(|listening| listening.is_alone),
+            "--replica-reads and --listen-only exclude each other",
+        ),
         (
             is_cluster && settings.connecting.reconnect_interval.is_some(),
             "--cluster-mode and --reconnect-interval exclude each other",
