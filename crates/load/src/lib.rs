@@ -48,8 +48,10 @@ mod report_settings;
 mod requests;
 mod result;
 mod run;
+mod search;
 mod settings;
 mod setup;
+mod slo;
 mod socket;
 mod summary;
 mod tally;
@@ -72,10 +74,12 @@ pub use report_settings::ReportSettings;
 pub use requests::{Command, DataSettings, DataSizes, KeyPattern, KeyRange, KeySettings};
 pub use result::{Document, ResultRecord, SCHEMA};
 pub use run::Run;
+pub use search::{Found, SearchRecord, search};
 pub use settings::{
     Connecting, Credentials, IpVersion, ListenCommand, Listening, Policy, Protocol, Reconnecting, Scan, Server,
     Settings, Tls, TlsVersion,
 };
+pub use slo::{Percentile, Slo};
 pub use summary::{write_settings, write_summary};
 pub use tls::TlsError;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

@@ -12,7 +12,7 @@ use super::record::{NodeRecord, ResultRecord};
 use super::schedule::ScheduleRecord;
 use super::settings::SettingsRecord;
 use super::timeline::TimelineRecord;
-use crate::{Plan, ReportSettings, Run, Settings, differences};
+use crate::{Plan, ReportSettings, Run, SearchRecord, Settings, differences};
 
 /// Name and version of the part that is not memtier's.
 pub const SCHEMA: &str = "zerolap.load/2";
@@ -55,6 +55,9 @@ struct LabRecord {
     /// Only where there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     listeners: Option<ListenersRecord>,
+    /// Only of a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<SearchRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<NodeRecord>,
 }
@@ -81,6 +84,13 @@ impl Document {
             results: if is_valid { memtier::results(settings, report, runs) } else { Map::new() },
             lab: LabRecord::new(settings, report, plan, runs),
         }
+    }
+
+    /// The same with the search whose best step it is of.
+    #[must_use]
+    pub fn of_search(mut self, search: Option<SearchRecord>) -> Self {
+        self.lab.search = search;
+        self
     }
 }
 
@@ -115,6 +125,7 @@ impl LabRecord {
             client: ClientRecord::new(outcome),
             timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines)),
             listeners: outcome.listeners.as_ref().map(|tally| ListenersRecord::new(settings, tally)),
+            search: None,
             nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
         }
     }

@@ -58,12 +58,12 @@ impl Draft {
     fn expect_nothing_is_sent(&mut self) -> Result<(), UsageError> {
         let amount = &self.amount;
         let has_phases = amount.check || amount.prefill || amount.warm_up.is_some();
-        let has_pace = amount.rate.is_some() || amount.rate_limiting.is_some();
+        let has_pace = amount.search.is_some() || amount.rate.is_some() || amount.rate_limiting.is_some();
         let has_commands = !self.commands.given.is_empty() || self.commands.ratio.is_some() || self.commands.scan;
         if amount.requests.is_some() || has_phases || has_pace || has_commands {
             return Err(UsageError::Conflict(
-                "with --listen-only nothing is sent: leave out --requests, --rate, --rate-limiting, --check, \
-                 --prefill, --warm-up, --command and --ratio",
+                "with --listen-only nothing is sent: leave out --requests, --rate, --rate-limiting, --search, \
+                 --check, --prefill, --warm-up, --command and --ratio",
             ));
         }
         if amount.test_time.is_none() {
