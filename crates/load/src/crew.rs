@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::cluster::discover;
+use crate::cluster::{discover, discover_replicas};
 use crate::dialer::Dialer;
 use crate::requests::DataPool;
 use crate::tally::Tally;
@@ -57,6 +57,8 @@ impl Crew {
         let dialer = Arc::new(Dialer::new(&settings)?);
         let targets = if settings.server.is_cluster {
             Targets::Cluster(discover(&dialer)?)
+        } else if settings.server.replica_reads {
+            Targets::Cluster(discover_replicas(&dialer)?)
         } else {
             Targets::One(dialer.node(settings.server.endpoint.clone())?)
         };

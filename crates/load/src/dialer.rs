@@ -37,6 +37,15 @@ impl Dialer {
         Ok(Self { settings: Arc::clone(settings), setup: Setup::new(server), tls })
     }
 
+    /// The same for replicas of a cluster, which answer only those who say that they only read.
+    pub(crate) fn for_replicas(&self) -> Self {
+        let mut setup = self.setup.clone();
+        if self.settings.server.is_cluster {
+            setup.push("READONLY", &[b"READONLY"]);
+        }
+        Self { settings: Arc::clone(&self.settings), setup, tls: self.tls.clone() }
+    }
+
     /// Looks up a server.
     ///
     /// # Errors

@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
 
 use zerolap_resp::Template;
 
+use crate::listeners::{ListenerTally, Listeners};
 use crate::requests::Source;
-use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Settings, Work};
+use crate::{Amount, Command, Crew, KeyPattern, LoadError, Outcome, Plan, Policy, Run, Server, Settings, Work, clock};
 
 /// Requests in flight on a connection while keys are written before the measurement.
 const PREFILL_PIPELINE: usize = 50;
+
+/// Time between two looks at whether the user wants the end.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Does all runs of a plan, until one fails. What a failed run counted is among them.
 ///
@@ -34,6 +39,9 @@ pub fn drive(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> R
 
 fn one_run(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Result<Run, LoadError> {
     let mut phases = Phases { began: Instant::now(), ended: Vec::new() };
+    if settings.listening.as_ref().is_some_and(|listening| listening.is_alone) {
+        return listen(settings, plan, interrupt, phases);
+    }
     let mut crew = Crew::connect(settings.clone(), interrupt)?;
     phases.end("connect");
     let stop_if_interrupted = || if interrupt.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) };
@@ -49,18 +57,57 @@ fn one_run(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>) -> Res
         stop_if_interrupted()?;
         phases.end("prefill");
     }
+    // After the keys are written, which need not be told to anybody.
+    let mut listeners = Listeners::connect(settings, interrupt)?;
+    if listeners.is_some() {
+        phases.end("listen");
+    }
     if let Some(time) = plan.warm_up {
         complete(&mut crew, Work { amount: Amount::For(time), pace: plan.work.pace })?;
         stop_if_interrupted()?;
         phases.end("warm_up");
     }
     let started = SystemTime::now();
+    listeners.iter_mut().for_each(Listeners::begin);
     let mut outcome = crew.run(plan.work)?;
+    if let Some(listeners) = listeners {
+        note_listeners(&mut outcome, listeners.finish(true));
+    }
     if interrupt.load(Ordering::Relaxed) && outcome.failure.is_none() {
         outcome.failure = Some(LoadError::Interrupted);
     }
     phases.end("measure");
     Ok(Run { started, phases: phases.ended, outcome })
+}
+
+/// A run that sends nothing.
+fn listen(settings: &Settings, plan: &Plan, interrupt: &Arc<AtomicBool>, mut phases: Phases) -> Result<Run, LoadError> {
+    let listeners = Listeners::connect(settings, interrupt)?;
+    phases.end("listen");
+    let (started, began, begin_ns) = (SystemTime::now(), Instant::now(), clock::now_ns());
+    let time = if let Amount::For(time) = plan.work.amount { time } else { Duration::ZERO };
+    let mut outcome = Outcome { begin_ns, ..Outcome::empty(settings.commands.len()) };
+    if let Some(mut listeners) = listeners {
+        listeners.begin();
+        while let Some(left) = time.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
+            if interrupt.load(Ordering::Relaxed) {
+                outcome.failure = Some(LoadError::Interrupted);
+                break;
+            }
+            sleep(left.min(LOOK));
+        }
+        note_listeners(&mut outcome, listeners.finish(false));
+    }
+    outcome.elapsed_ns = clock::now_ns() - begin_ns;
+    phases.end("measure");
+    Ok(Run { started, phases: phases.ended, outcome })
+}
+
+fn note_listeners(outcome: &mut Outcome, heard: Result<ListenerTally, LoadError>) {
+    match heard {
+        Ok(tally) => outcome.listeners = Some(tally),
+        Err(error) => outcome.failure = outcome.failure.take().or(Some(error)),
+    }
 }
 
 /// Lengths of phases.
@@ -123,6 +170,7 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
         policy: Policy::Lab,
         timeline: false,
         scan: None,
+        server: Server { replica_reads: false, ..settings.server.clone() },
         ..settings.clone()
     })
 }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
-use crate::{Endpoint, TlsError};
+use crate::{Endpoint, Slo, TlsError};
 
 /// The environment cannot do it.
 const EXIT_ENVIRONMENT: u8 = 3;
 /// Connections cannot be had or do not hold.
 const EXIT_CONNECTION: u8 = 4;
+/// What was looked for does not exist.
+const EXIT_NOT_FOUND: u8 = 5;
 
 /// The shell's code for an interrupted program.
 const EXIT_INTERRUPTED: u8 = 130;
@@ -65,6 +67,22 @@ pub enum LoadError {
         /// Who was asked.
         endpoint: Endpoint,
         /// What it said instead.
+        reason: String,
+    },
+    /// There are no replicas to read from, or nothing that they could be asked.
+    #[error("cannot read from replicas: {endpoint} {reason}")]
+    NoReplicas {
+        /// Who was asked.
+        endpoint: Endpoint,
+        /// What is the matter.
+        reason: String,
+    },
+    /// A search came to nothing.
+    #[error("no rate has {slo}; the lowest that was tried: {reason}")]
+    NoRate {
+        /// What was looked for.
+        slo: Slo,
+        /// Why the last step missed it.
         reason: String,
     },
     /// The server closed a connection.
@@ -148,6 +166,7 @@ impl LoadError {
             Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) | Self::Tls(_) => {
                 EXIT_ENVIRONMENT
             }
+            Self::NoRate { .. } => EXIT_NOT_FOUND,
             Self::Interrupted => EXIT_INTERRUPTED,
             _ => EXIT_CONNECTION,
         }

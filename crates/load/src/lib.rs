@@ -11,6 +11,7 @@
 //!   and written to once. Requests are stamped at that write, replies when they were seen or read.
 //! * With a [`Pace`] requests are due at times that do not depend on replies, and are charged from them.
 //! * [`drive`] carries out a whole [`Plan`], phase by phase.
+//! * Listeners, in one thread of their own, only read what the server pushes to them, until a run ends.
 //! * What came back is an [`Outcome`]: counts by kind of reply and error code, and a histogram of latencies, for each
 //!   command. Counts are merged over threads, percentiles never. Errors are never successes.
 //! * [`control`] does this step by step for another program, over standard input and output.
@@ -35,9 +36,11 @@ mod differences;
 mod drive;
 mod endpoint;
 mod error;
+mod error_counts;
 mod health;
 mod histogram;
 mod link;
+mod listeners;
 mod outcome;
 mod output_file;
 mod plan;
@@ -46,8 +49,10 @@ mod report_settings;
 mod requests;
 mod result;
 mod run;
+mod search;
 mod settings;
 mod setup;
+mod slo;
 mod socket;
 mod summary;
 mod tally;
@@ -70,9 +75,12 @@ pub use report_settings::ReportSettings;
 pub use requests::{Command, DataSettings, DataSizes, KeyPattern, KeyRange, KeySettings};
 pub use result::{Document, ResultRecord, SCHEMA};
 pub use run::Run;
+pub use search::{Found, SearchRecord, search};
 pub use settings::{
-    Connecting, Credentials, IpVersion, Policy, Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
+    Connecting, Credentials, IpVersion, ListenCommand, Listening, Policy, Protocol, Reconnecting, Scan, Server,
+    Settings, Tls, TlsVersion,
 };
+pub use slo::{Percentile, Slo};
 pub use summary::{write_settings, write_summary};
 pub use tls::TlsError;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

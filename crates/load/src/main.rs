@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
 use zerolap_load::{
-    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, write_settings,
+    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, search, write_settings,
     write_summary,
 };
 
@@ -53,7 +53,7 @@ fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlEr
     let outcome = control::serve(settings.clone(), io::stdin().lock(), io::stdout())?;
     let plan = Plan::only(Work::unpaced(Amount::Total(outcome.requests())));
     let run = Run { started, phases: Vec::new(), outcome };
-    Ok(write_document(file, settings, report, &plan, &[run])?)
+    Ok(write_document(file, &Document::new(settings, report, &plan, &[run]))?)
 }
 
 /// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
@@ -65,16 +65,27 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
         write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
         io::stderr().write_all(&shown).map_err(write_error)?;
     }
-    let mut runs = drive(settings, plan, &watch_for_interrupts()?)?;
-    for warning in runs.iter().flat_map(|run| run.outcome.slip_warnings()) {
+    let interrupt = watch_for_interrupts()?;
+    let (plan, mut runs, searched) = match (plan.search, plan.work.pace) {
+        (Some(slo), Some(pace)) => {
+            let found = search(settings, plan, (slo, pace), &interrupt, tell)?;
+            (found.plan, vec![found.run], Some(found.search))
+        }
+        _ => (*plan, drive(settings, plan, &interrupt)?, None),
+    };
+    for warning in runs.iter().flat_map(|run| [run.outcome.slip_warnings(), run.outcome.listener_warnings()].concat()) {
         warn(&warning);
     }
     let mut summary = Vec::new();
     write_summary(&mut summary, settings, report, &runs).map_err(write_error)?;
+    if let Some(searched) = &searched {
+        writeln!(summary, "\n{searched}").map_err(write_error)?;
+    }
     let is_valid = runs.iter().all(|run| run.outcome.is_valid());
     let is_to_stdout = is_valid && report.json_out_file.as_deref() != Some("-");
     // The document first: a table that nobody wants to read to its end must not cost it.
-    write_document(file, settings, report, plan, &runs)?;
+    let document = Document::new(settings, report, &plan, &runs).of_search(searched);
+    write_document(file, &document)?;
     match summary_file {
         Some(file) if is_valid => file.finish(&summary)?,
         None if is_to_stdout => print(&summary)?,
@@ -99,17 +110,11 @@ fn prepare(path: Option<&str>) -> Result<Destination, LoadError> {
     })
 }
 
-fn write_document(
-    destination: Destination,
-    settings: &Settings,
-    report: &ReportSettings,
-    plan: &Plan,
-    runs: &[Run],
-) -> Result<(), LoadError> {
+fn write_document(destination: Destination, document: &Document) -> Result<(), LoadError> {
     if matches!(destination, Destination::Nowhere) {
         return Ok(());
     }
-    let document = serde_json::to_vec(&Document::new(settings, report, plan, runs));
+    let document = serde_json::to_vec(document);
     let mut bytes = document.map_err(|error| write_error(error.into()))?;
     bytes.push(b'\n');
     match destination {
@@ -130,8 +135,12 @@ fn watch_for_interrupts() -> Result<Arc<AtomicBool>, LoadError> {
 }
 
 fn warn(warning: &str) {
+    tell(&format!("warning: {warning}"));
+}
+
+fn tell(sentence: &str) {
     // Where standard error is closed, nobody wants to know.
-    let _ = writeln!(io::stderr(), "zerolap-load: warning: {warning}");
+    let _ = writeln!(io::stderr(), "zerolap-load: {sentence}");
 }
 
 fn print(bytes: &[u8]) -> Result<(), LoadError> {

@@ -1,6 +1,7 @@
 //! What a piece of work came to, over all threads.
 
 use crate::health::Health;
+use crate::listeners::ListenerTally;
 use crate::tally::{CommandTally, ConnectionCounts, NodeTally, ScheduleTally, Tally};
 use crate::timeline::Timeline;
 use crate::{LoadError, Settings};
@@ -26,6 +27,8 @@ pub struct Outcome {
     pub(crate) threads: Vec<Health>,
     /// One for each node of a cluster, by endpoint.
     pub(crate) nodes: Vec<NodeTally>,
+    /// Only where there were listeners.
+    pub(crate) listeners: Option<ListenerTally>,
     /// Why the work ended early, if it did.
     pub(crate) failure: Option<LoadError>,
 }
@@ -72,6 +75,7 @@ impl Outcome {
             timelines: Vec::new(),
             threads: Vec::new(),
             nodes: Vec::new(),
+            listeners: None,
             failure: None,
         }
     }
@@ -94,6 +98,9 @@ impl Outcome {
         for (thread, more) in self.threads.iter_mut().zip(&later.threads) {
             thread.merge(more);
         }
+        if let Some(listeners) = &later.listeners {
+            self.listeners.get_or_insert_default().merge(listeners);
+        }
         for node in &later.nodes {
             self.merge_node(node.clone());
         }
@@ -103,6 +110,12 @@ impl Outcome {
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.commands.iter().map(CommandTally::requests).sum()
+    }
+
+    /// What became of listeners that the user has to know, in sentences.
+    #[must_use]
+    pub fn listener_warnings(&self) -> Vec<String> {
+        self.listeners.iter().filter_map(ListenerTally::warning).collect()
     }
 
     /// CPU time of all threads.
@@ -150,7 +163,10 @@ impl Outcome {
 
     fn merge_node(&mut self, node: NodeTally) {
         match self.nodes.iter_mut().find(|known| known.endpoint == node.endpoint) {
-            Some(known) => known.replies.merge(&node.replies),
+            Some(known) => {
+                known.is_replica |= node.is_replica;
+                known.replies.merge(&node.replies);
+            }
             None => self.nodes.push(node),
         }
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::Work;
+use crate::{Slo, Work};
 
 /// What to do, in this order: connect and authenticate, check, prefill, warm up, measure until every reply is in. No
 /// thread begins a phase before all have ended the one before.
@@ -17,6 +17,8 @@ pub struct Plan {
     pub warm_up: Option<Duration>,
     /// What is measured.
     pub work: Work,
+    /// What the rate has to meet that is looked for, from that of the work on; none where it is not looked for.
+    pub search: Option<Slo>,
     /// How many times all of it is done, each time with new connections.
     pub runs: NonZeroU32,
 }
@@ -25,6 +27,6 @@ impl Plan {
     /// Nothing but the work, once.
     #[must_use]
     pub const fn only(work: Work) -> Self {
-        Self { check: false, prefill: false, warm_up: None, work, runs: NonZeroU32::MIN }
+        Self { check: false, prefill: false, warm_up: None, work, search: None, runs: NonZeroU32::MIN }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     Expiry = 6,
     /// Which recorded commands a connection sends.
     Recording = 7,
+    /// Which of a primary's replicas are read from.
+    Replicas = 8,
 }
 
 impl Random {

@@ -33,7 +33,8 @@ impl Setup {
         setup
     }
 
-    fn push(&mut self, name: &'static str, arguments: &[&[u8]]) {
+    /// Adds a request.
+    pub(crate) fn push(&mut self, name: &'static str, arguments: &[&[u8]]) {
         write_request(arguments, &mut self.bytes);
         self.names.push(name);
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::listeners::MessageKind;
 use crate::result::configuration;
 use crate::tally::CommandTally;
 use crate::{Outcome, Plan, ReportSettings, Run, Settings};
@@ -56,6 +57,11 @@ fn write_run(
     outcome: &Outcome,
 ) -> io::Result<()> {
     let total = outcome.total();
+    if settings.commands.is_empty() {
+        writeln!(output, "{}: only listened, for {:.3} s", settings.server.endpoint, seconds(outcome.elapsed_ns))?;
+        write_listeners(output, outcome)?;
+        return write_failure(output, outcome);
+    }
     writeln!(
         output,
         "{}: {} threads x {} connections, pipeline {}{}, {} requests in {:.3} s",
@@ -130,15 +136,31 @@ fn write_troubles(output: &mut impl Write, outcome: &Outcome, total: &CommandTal
         writeln!(output, "{count} {what}")?;
     }
     for node in &outcome.nodes {
-        let (endpoint, tally) = (&node.endpoint, &node.replies);
+        let (role, endpoint, tally) = (node.role(), &node.endpoint, &node.replies);
         let p99_us = tally.latencies.percentile_ns(99.0).unwrap_or(0) as f64 / 1e3;
         let rate = outcome.per_second(tally.succeeded());
-        writeln!(output, "node {endpoint}: {} requests, {rate:.0} ops/s, p99 {p99_us:.1} us", tally.requests())?;
+        writeln!(output, "{role} {endpoint}: {} requests, {rate:.0} ops/s, p99 {p99_us:.1} us", tally.requests())?;
     }
-    if let Some(failure) = outcome.failure() {
-        writeln!(output, "\nthe run ended early: {failure}")?;
+    write_listeners(output, outcome)?;
+    write_failure(output, outcome)
+}
+
+fn write_listeners(output: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
+    let Some(tally) = &outcome.listeners else { return Ok(()) };
+    let (connections, total, rate) = (tally.connections, tally.total(), tally.per_second());
+    write!(output, "{connections} listeners: {total} messages, {rate:.0}/s, {} bytes", tally.bytes)?;
+    for kind in MessageKind::ALL.into_iter().filter(|&kind| tally.messages(kind) > 0) {
+        write!(output, ", {} {}", tally.messages(kind), kind.name())?;
     }
-    Ok(())
+    writeln!(output)?;
+    for (code, count) in tally.errors.list() {
+        writeln!(output, "{count} errors were sent to listeners: {code}")?;
+    }
+    tally.warning().map_or(Ok(()), |warning| writeln!(output, "{warning}"))
+}
+
+fn write_failure(output: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
+    outcome.failure().map_or(Ok(()), |failure| writeln!(output, "\nthe run ended early: {failure}"))
 }
 
 fn write_row(

@@ -3,14 +3,11 @@
 use zerolap_resp::{Reply, ReplyKind};
 
 use crate::checked::CheckedValues;
+use crate::error_counts::ErrorCounts;
 use crate::health::Health;
 use crate::link::Request;
 use crate::timeline::Timeline;
 use crate::{Command, Endpoint, Histogram, Settings, Unit, Work};
-
-/// Error codes that are told apart; further ones are counted together, so that no server can make it grow.
-const MAXIMUM_CODES: usize = 64;
-const OTHER_CODES: &str = "other";
 
 /// Counts of one thread.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +78,15 @@ impl ScheduleTally {
 #[derive(Debug, Clone)]
 pub(crate) struct NodeTally {
     pub(crate) endpoint: Endpoint,
+    /// Whether it was only read from.
+    pub(crate) is_replica: bool,
     pub(crate) replies: CommandTally,
+}
+
+impl NodeTally {
+    pub(crate) const fn role(&self) -> &'static str {
+        if self.is_replica { "replica" } else { "primary" }
+    }
 }
 
 impl Tally {
@@ -119,7 +124,11 @@ impl Tally {
     /// The tally of a node of a cluster. Nodes become known in any order: those before it may have none yet.
     pub(crate) fn node(&mut self, index: usize, endpoint: &Endpoint) -> &mut CommandTally {
         while self.nodes.len() <= index {
-            self.nodes.push(NodeTally { endpoint: endpoint.clone(), replies: CommandTally::default() });
+            self.nodes.push(NodeTally {
+                endpoint: endpoint.clone(),
+                is_replica: false,
+                replies: CommandTally::default(),
+            });
         }
         let node = &mut self.nodes[index];
         if node.endpoint != *endpoint {
@@ -158,7 +167,7 @@ pub(crate) struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
     /// Aggregates without elements.
     pub(crate) empty_arrays: u64,
-    errors: Vec<(String, u64)>,
+    errors: ErrorCounts,
     /// The text of the first error.
     pub(crate) first_error: Option<String>,
     /// Requests whose connection ended before their reply.
@@ -183,7 +192,7 @@ impl Default for CommandTally {
         Self {
             kinds: [0; ReplyKind::ALL.len()],
             empty_arrays: 0,
-            errors: Vec::new(),
+            errors: ErrorCounts::default(),
             first_error: None,
             disconnected: 0,
             timed_out: 0,
@@ -209,7 +218,7 @@ impl CommandTally {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         if reply.kind == ReplyKind::Error {
-            self.count_errors(&String::from_utf8_lossy(reply.code), 1);
+            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
             if self.first_error.is_none() {
                 self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
             }
@@ -228,26 +237,12 @@ impl CommandTally {
         }
     }
 
-    fn count_errors(&mut self, code: &str, count: u64) {
-        let code = if self.errors.len() < MAXIMUM_CODES || self.errors.iter().any(|(known, _)| known == code) {
-            code
-        } else {
-            OTHER_CODES
-        };
-        match self.errors.iter_mut().find(|(known, _)| known == code) {
-            Some((_, known_count)) => *known_count += count,
-            None => self.errors.push((code.to_owned(), count)),
-        }
-    }
-
     pub(crate) fn merge(&mut self, other: &Self) {
         for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
             *count += more;
         }
         self.empty_arrays += other.empty_arrays;
-        for (code, count) in &other.errors {
-            self.count_errors(code, *count);
-        }
+        self.errors.merge(&other.errors);
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
@@ -282,7 +277,7 @@ impl CommandTally {
     }
 
     pub(crate) fn errors(&self) -> &[(String, u64)] {
-        &self.errors
+        self.errors.list()
     }
 }
 
@@ -290,7 +285,8 @@ impl CommandTally {
 mod tests {
     use zerolap_resp::{Reply, ReplyKind};
 
-    use super::{CommandTally, MAXIMUM_CODES};
+    use super::CommandTally;
+    use crate::error_counts::MAXIMUM_CODES;
 
     #[test]
     fn error_codes_are_limited_in_number_but_all_are_counted() {

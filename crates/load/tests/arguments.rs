@@ -8,7 +8,8 @@ use std::time::Duration;
 use support::settings::{accept, plan, read, refusal, settings};
 use zerolap_load::arguments::{Mode, UsageError};
 use zerolap_load::{
-    Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Policy, Protocol, Settings, TlsVersion, Unit,
+    Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Percentile, Policy, Protocol, Settings, TlsVersion,
+    Unit,
 };
 
 fn lines(settings: &Settings) -> Vec<(String, u64, char)> {
@@ -31,6 +32,20 @@ fn without_arguments_it_does_what_memtier_does() {
     let plan = plan(&[]);
     assert_eq!((plan.work.amount, plan.work.pace, plan.runs.get()), (Amount::PerConnection(10_000), None, 1));
     assert_eq!(accept(&[]).report.percentiles, [50.0, 99.0, 99.9]);
+}
+
+#[test]
+fn a_search_has_steps_of_five_seconds_from_1000_requests_a_second_on() {
+    let searched = plan(&["--search", "slo=p99<1ms"]);
+    let pace = searched.work.pace.expect("a pace");
+    assert_eq!((searched.work.amount, pace.per_second.get()), (Amount::For(Duration::from_secs(5)), 1000));
+    let slo = searched.search.expect("a limit");
+    assert_eq!((slo.percentile, slo.limit), (Percentile::P99, Duration::from_millis(1)));
+    let given = plan(&["--search", "slo=max<2s", "--rate", "7", "--arrivals", "poisson", "--test-time", "3"]);
+    let pace = given.work.pace.expect("a pace");
+    assert_eq!((pace.per_second.get(), pace.arrivals), (7, Arrivals::Poisson));
+    assert_eq!(given.work.amount, Amount::For(Duration::from_secs(3)));
+    assert!(settings(&["--search", "slo=p50<1s", "--arrivals", "poisson"]).listening.is_none());
 }
 
 #[test]

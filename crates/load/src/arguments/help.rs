@@ -27,6 +27,8 @@ Examples:
     zerolap-load --prefill --ratio 1:20 --key-maximum 100000 --key-pattern R:Z --data-size-range 100-2000 -R
   Encrypted, with user and password:
     zerolap-load -u rediss://bob:secret@db.example:6380 --cacert authority.pem --command "PING"
+  The highest rate at which 99 of 100 responses take less than a millisecond:
+    zerolap-load -t 2 -c 50 --search "slo=p99<1ms" --rate 10000 --command "GET __key__"
   A cluster, known by one of its nodes:
     zerolap-load -s 10.0.0.1 -p 7000 --cluster-mode --ratio 1:1
   The same keys and amounts as memtier_benchmark with these arguments:
@@ -35,7 +37,7 @@ Examples:
     echo '{"do":"slice","requests":1000}' | zerolap-load -t 1 -c 1 --control --command "PING"
 
 Exit codes: 0 done; 2 wrong usage; 3 the environment cannot do it; 4 a connection cannot be had or does not hold;
-  130 interrupted
+  5 no rate meets --search; 130 interrupted
 "#;
 
 /// Columns before the explanations.
@@ -106,7 +108,7 @@ mod tests {
         let text = text().replace("\\\n", " ");
         let examples: Vec<&str> =
             text.lines().filter_map(|line| line.split_once("    zerolap-load ")).map(|(_, rest)| rest).collect();
-        assert_eq!(examples.len(), 8);
+        assert_eq!(examples.len(), 9);
         for example in examples {
             let words = zerolap_resp::split_words(example.as_bytes()).expect("words");
             let words = words.into_iter().map(|word| String::from_utf8(word).expect("UTF-8").into());

@@ -2,13 +2,17 @@
 
 mod discover;
 mod redirect;
+mod replicas;
 
 pub(crate) use discover::discover;
 pub(crate) use redirect::Redirect;
+use replicas::Replicas;
+pub(crate) use replicas::discover_replicas;
 
 use zerolap_resp::cluster::key_slot;
 
 use crate::dialer::{Dialer, Node};
+use crate::random::Random;
 use crate::{Endpoint, LoadError};
 
 /// Slots of a cluster, by its specification.
@@ -23,6 +27,8 @@ pub(crate) struct ClusterMap {
     slots: Box<[u16]>,
     /// Nodes that had slots at the beginning.
     primaries: usize,
+    /// Only where they are read from.
+    replicas: Option<Replicas>,
 }
 
 impl ClusterMap {
@@ -32,6 +38,33 @@ impl ClusterMap {
 
     pub(crate) const fn primaries(&self) -> usize {
         self.primaries
+    }
+
+    /// How many nodes are known.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many nodes get requests, as far as is known at the beginning.
+    pub(crate) fn busy_nodes(&self) -> usize {
+        self.replicas.as_ref().map_or(self.primaries, |replicas| replicas.busy_nodes(self.primaries))
+    }
+
+    /// Whether the node with this index is only read from.
+    pub(crate) fn is_replica(&self, node: usize) -> bool {
+        self.replicas.as_ref().is_some_and(|replicas| replicas.contains(node))
+    }
+
+    /// Whether the node at `endpoint` is only read from.
+    pub(crate) fn is_replica_at(&self, endpoint: &Endpoint) -> bool {
+        self.nodes.iter().position(|node| node.endpoint == *endpoint).is_some_and(|node| self.is_replica(node))
+    }
+
+    /// Index of the node that answers `command` for a key in `slot`.
+    pub(crate) fn node_of_command(&self, command: usize, slot: u16, random: &mut Random) -> usize {
+        let primary = self.node_of_slot(slot);
+        let replica = self.replicas.as_ref().and_then(|replicas| replicas.choose(primary, command, random));
+        replica.unwrap_or(primary)
     }
 
     /// Index of the node that has `slot`.

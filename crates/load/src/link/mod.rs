@@ -75,7 +75,7 @@ impl Link {
             reader: ReplyReader::new(),
             unfinished_bytes: 0,
             output: Output::default(),
-            in_flight: InFlight::new(settings.pipeline, settings.server.is_cluster || settings.verify),
+            in_flight: InFlight::new(settings.pipeline, settings.server.has_nodes() || settings.verify),
             checker: Checker::new(settings),
             openings: 0,
             lost_ns: clock::now_ns(),

@@ -2,6 +2,7 @@
 
 mod all_keys;
 mod command;
+mod consecutive;
 mod data;
 mod gaussian;
 mod keys;
@@ -20,6 +21,7 @@ mod zipf;
 
 pub(crate) use all_keys::requests_for_all_keys;
 pub use command::{Command, KeyPattern};
+pub(crate) use consecutive::ConsecutiveKeys;
 pub(crate) use data::DataPool;
 pub(crate) use made_values::MadeValues;
 pub use range::KeyRange;

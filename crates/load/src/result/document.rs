@@ -6,12 +6,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::client::ClientRecord;
+use super::listeners::ListenersRecord;
 use super::memtier;
 use super::record::{NodeRecord, ResultRecord};
 use super::schedule::ScheduleRecord;
 use super::settings::SettingsRecord;
 use super::timeline::TimelineRecord;
-use crate::{Plan, ReportSettings, Run, Settings, differences};
+use crate::{Plan, ReportSettings, Run, SearchRecord, Settings, differences};
 
 /// Name and version of the part that is not memtier's.
 pub const SCHEMA: &str = "zerolap.load/2";
@@ -51,6 +52,12 @@ struct LabRecord {
     client: ClientRecord,
     /// Of the last run.
     timeline: TimelineRecord,
+    /// Only where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listeners: Option<ListenersRecord>,
+    /// Only of a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<SearchRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<NodeRecord>,
 }
@@ -78,6 +85,13 @@ impl Document {
             lab: LabRecord::new(settings, report, plan, runs),
         }
     }
+
+    /// The same with the search whose best step it is of.
+    #[must_use]
+    pub fn of_search(mut self, search: Option<SearchRecord>) -> Self {
+        self.lab.search = search;
+        self
+    }
 }
 
 impl LabRecord {
@@ -90,7 +104,13 @@ impl LabRecord {
             schema: SCHEMA,
             policy: memtier::policy(settings.policy),
             differences: differences(settings, plan, outcome),
-            warnings: report.warnings.iter().cloned().chain(outcome.slip_warnings()).collect(),
+            warnings: report
+                .warnings
+                .iter()
+                .cloned()
+                .chain(outcome.slip_warnings())
+                .chain(outcome.listener_warnings())
+                .collect(),
             failure: failure.map(ToString::to_string),
             settings: SettingsRecord::new(settings),
             phases: last.iter().flat_map(|run| run.phases.iter().copied()).collect(),
@@ -104,6 +124,8 @@ impl LabRecord {
             schedule: schedule.map(|(pace, tally)| ScheduleRecord::new(pace, outcome, tally)),
             client: ClientRecord::new(outcome),
             timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines)),
+            listeners: outcome.listeners.as_ref().map(|tally| ListenersRecord::new(settings, tally)),
+            search: None,
             nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
         }
     }

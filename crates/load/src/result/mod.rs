@@ -2,6 +2,7 @@
 
 mod client;
 mod document;
+mod listeners;
 mod memtier;
 mod record;
 mod schedule;

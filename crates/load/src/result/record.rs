@@ -72,6 +72,7 @@ struct LostRecord {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct NodeRecord {
     endpoint: String,
+    role: &'static str,
     requests: u64,
     succeeded: u64,
     #[serde(flatten)]
@@ -149,6 +150,7 @@ impl NodeRecord {
         let tally = &node.replies;
         Self {
             endpoint: node.endpoint.to_string(),
+            role: node.role(),
             requests: tally.requests(),
             succeeded: tally.succeeded(),
             replies: RepliesRecord::new(tally),

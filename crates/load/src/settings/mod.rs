@@ -1,9 +1,11 @@
 //! What to send, where to, and how.
 
 mod connecting;
+mod listening;
 mod server;
 
 pub use connecting::{Connecting, Reconnecting};
+pub use listening::{ListenCommand, Listening};
 pub use server::{Credentials, IpVersion, Protocol, Server, Tls, TlsVersion};
 
 use crate::requests::{Command, DataSettings, KeySettings};
@@ -44,6 +46,8 @@ pub struct Settings {
     /// Follows the cursor of a SCAN. There are two commands then: the first stands for SCANs that start a walk, the
     /// second for those that go on.
     pub scan: Option<Scan>,
+    /// Connections that only read, if any.
+    pub listening: Option<Listening>,
     /// Processors of the threads, in turn; empty: any.
     pub cpus: Vec<usize>,
     /// Whether what happens is also counted by tenths of a second.

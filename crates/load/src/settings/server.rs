@@ -22,6 +22,15 @@ pub struct Server {
     pub tls: Option<Tls>,
     /// Whether keys are spread over the nodes of a cluster.
     pub is_cluster: bool,
+    /// Whether requests that only read go to replicas.
+    pub replica_reads: bool,
+}
+
+impl Server {
+    /// Whether requests of a client go to several nodes.
+    pub(crate) const fn has_nodes(&self) -> bool {
+        self.is_cluster || self.replica_reads
+    }
 }
 
 /// Kind of address.

@@ -21,7 +21,7 @@ use crate::link::Link;
 use crate::requests::{DataPool, RequestStream};
 use crate::tally::Tally;
 use crate::{LoadError, Settings, cpus};
-use poller::Poller;
+pub(crate) use poller::{Poller, Ready};
 use routing::Routes;
 use schedule::Schedule;
 
@@ -35,7 +35,7 @@ pub(crate) struct Worker {
     /// Index of the thread.
     thread: usize,
     clients: Vec<Client>,
-    /// Only in a cluster.
+    /// Only where there are several nodes.
     routes: Option<Routes>,
     /// The link of a client without a cluster has the client's index.
     links: Vec<Link>,
@@ -109,7 +109,7 @@ impl Worker {
                 let link = |client| Link::new(dialer, client, 0, node.clone());
                 ((0..settings.clients).map(link).collect(), None)
             }
-            Targets::Cluster(map) => (Vec::new(), Some(Routes::new(map.clone(), clients.len(), &clients[0].stream))),
+            Targets::Cluster(map) => (Vec::new(), Some(Routes::new(map.clone(), dialer, thread, &clients))),
         };
         let mut worker = Self {
             dialer: Arc::clone(dialer),
@@ -128,7 +128,7 @@ impl Worker {
             closed_links: 0,
             settings,
         };
-        worker.add_primary_links();
+        worker.add_links();
         worker.open_links()?;
         Ok(worker)
     }

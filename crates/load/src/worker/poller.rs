@@ -17,46 +17,46 @@ const EVENTS: usize = 512;
 const PRECISE_EVENTS: usize = 8;
 
 /// The sockets of a thread.
-pub(super) struct Poller {
+pub(crate) struct Poller {
     epoll: OwnedFd,
     events: Vec<Event>,
 }
 
 /// A socket that has something to read, or room to write again.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     /// What it was added under.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// Whether to read: bytes, the end of the stream or an error.
-    pub(super) readable: bool,
+    pub(crate) readable: bool,
 }
 
 impl Poller {
-    pub(super) fn new() -> Result<Self, LoadError> {
+    pub(crate) fn new() -> Result<Self, LoadError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(thread_error)?;
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS) })
     }
 
     /// Watches a new socket for room to write, which tells that it is connected.
-    pub(super) fn add(&mut self, socket: impl AsFd, index: usize) -> Result<(), LoadError> {
+    pub(crate) fn add(&mut self, socket: impl AsFd, index: usize) -> Result<(), LoadError> {
         let data = EventData::new_u64(index as u64);
         epoll::add(&self.epoll, socket, data, EventFlags::IN | EventFlags::OUT).map_err(thread_error)
     }
 
     /// Watches a socket also for room to write, or no longer.
-    pub(super) fn watch_room(&mut self, socket: impl AsFd, index: usize, watch: bool) -> Result<(), LoadError> {
+    pub(crate) fn watch_room(&mut self, socket: impl AsFd, index: usize, watch: bool) -> Result<(), LoadError> {
         let flags = if watch { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
         epoll::modify(&self.epoll, socket, EventData::new_u64(index as u64), flags).map_err(thread_error)
     }
 
     /// Takes few events at once from now on, or many.
-    pub(super) fn be_precise(&mut self, is_precise: bool) {
+    pub(crate) fn be_precise(&mut self, is_precise: bool) {
         self.events = Vec::with_capacity(if is_precise { PRECISE_EVENTS } else { EVENTS });
     }
 
     /// Waits until a socket is ready or the time is over, to the accuracy of the system's timers: `epoll_wait` takes
     /// only whole milliseconds, `ppoll` on its descriptor takes nanoseconds.
-    pub(super) fn wait_precisely(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
+    pub(crate) fn wait_precisely(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
         if !timeout.is_zero() {
             let time = timespec(timeout)?;
             match poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&time)) {
@@ -68,7 +68,7 @@ impl Poller {
     }
 
     /// Waits until a socket is ready or the time is over, less than a millisecond early.
-    pub(super) fn wait(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
+    pub(crate) fn wait(&mut self, timeout: Duration) -> Result<impl Iterator<Item = Ready> + '_, LoadError> {
         let timeout = timespec(Duration::from_millis(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)))?;
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {

@@ -1,11 +1,15 @@
 //! In a cluster: each request goes to the node that has its key, and is sent again where that has changed.
 
 use zerolap_resp::Reply;
+use zerolap_resp::cluster::key_slot;
 
-use super::Worker;
+use super::{Client, Worker};
+use std::sync::Arc;
+
 use crate::cluster::{ClusterMap, Redirect};
+use crate::dialer::Dialer;
 use crate::link::{Link, Request};
-use crate::requests::RequestStream;
+use crate::random::{Purpose, Random};
 use crate::{Endpoint, LoadError};
 
 /// Redirections after which an error is taken as the answer.
@@ -14,6 +18,10 @@ const MOST_REDIRECTS: u16 = 16;
 /// What a thread knows of the cluster.
 pub(super) struct Routes {
     map: ClusterMap,
+    /// What connections to replicas are made with.
+    replica_dialer: Arc<Dialer>,
+    /// Which of a node's replicas are asked.
+    random: Random,
     /// For each client the index of its link to each node, as far as it has one.
     links: Vec<Vec<Option<usize>>>,
     /// For each command without a drawn key, the slot that it belongs to, as far as is known.
@@ -28,17 +36,28 @@ pub(super) struct Redirected {
 }
 
 impl Routes {
-    pub(super) fn new(map: ClusterMap, clients: usize, stream: &RequestStream) -> Self {
-        Self { map, links: vec![Vec::new(); clients], command_slots: stream.fixed_slots() }
+    pub(super) fn new(map: ClusterMap, dialer: &Dialer, thread: usize, clients: &[Client]) -> Self {
+        Self {
+            map,
+            replica_dialer: Arc::new(dialer.for_replicas()),
+            random: Random::new(dialer.settings.seed, Purpose::Replicas, thread, 0),
+            links: vec![Vec::new(); clients.len()],
+            command_slots: clients.first().map(|client| client.stream.fixed_slots()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the node at `endpoint` is only read from.
+    pub(super) fn is_replica(&self, endpoint: &Endpoint) -> bool {
+        self.map.is_replica_at(endpoint)
     }
 }
 
 impl Worker {
-    /// Adds links from each client to each node that has slots.
-    pub(super) fn add_primary_links(&mut self) {
-        let primaries = self.routes.as_ref().map_or(0, |routes| routes.map.primaries());
+    /// Adds links from each client to each node that is known.
+    pub(super) fn add_links(&mut self) {
+        let nodes = self.routes.as_ref().map_or(0, |routes| routes.map.nodes());
         for client in 0..self.clients.len() {
-            for node in 0..primaries {
+            for node in 0..nodes {
                 self.link_to(client, node);
             }
         }
@@ -53,14 +72,15 @@ impl Worker {
         }
         *links[node].get_or_insert_with(|| {
             let target = routes.map.node(node).clone();
-            self.links.push(Link::new(&self.dialer, client, node, target));
+            let dialer = if routes.map.is_replica(node) { &routes.replica_dialer } else { &self.dialer };
+            self.links.push(Link::new(dialer, client, node, target));
             self.links.len() - 1
         })
     }
 
     /// Requests that a client may have under way: as many as all its pipelines hold.
     pub(super) fn most_open(&self) -> usize {
-        let nodes = self.routes.as_ref().map_or(1, |routes| routes.map.primaries());
+        let nodes = self.routes.as_ref().map_or(1, |routes| routes.map.busy_nodes());
         self.settings.pipeline * nodes
     }
 
@@ -71,11 +91,12 @@ impl Worker {
             let sender = &mut self.clients[client];
             let mut bytes = Vec::new();
             let (command, key) = sender.stream.write_next_with_key(&mut bytes);
-            let Some(routes) = &self.routes else { return };
-            let node = match (key, routes.command_slots[command]) {
-                (Some(key), _) => routes.map.node_of_key(&bytes[key]),
-                (None, slot) => routes.map.node_of_slot(slot.unwrap_or(0)),
+            let Some(routes) = &mut self.routes else { return };
+            let slot = match (key, routes.command_slots[command]) {
+                (Some(key), _) => key_slot(&bytes[key]),
+                (None, slot) => slot.unwrap_or(0),
             };
+            let node = routes.map.node_of_command(command, slot, &mut routes.random);
             sender.remaining -= 1;
             sender.open += 1;
             self.clients_with_more -= usize::from(sender.remaining == 0);

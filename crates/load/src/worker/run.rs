@@ -28,6 +28,9 @@ impl Worker {
         let done = if self.is_done() { Ok(()) } else { self.exchange(work, begin_ns) };
         self.tally.health.note_since(before);
         self.tally.finish();
+        if let Some(routes) = &self.routes {
+            self.tally.nodes.iter_mut().for_each(|node| node.is_replica = routes.is_replica(&node.endpoint));
+        }
         (std::mem::take(&mut self.tally), done)
     }
 

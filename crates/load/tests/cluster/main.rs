@@ -6,6 +6,7 @@ mod support;
 mod breaking;
 mod node_figures;
 mod redirections;
+mod replicas;
 mod routing;
 
 use serde_json::Value;

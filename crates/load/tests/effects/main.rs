@@ -10,6 +10,8 @@ mod encryption;
 mod endpoints;
 mod expiry;
 mod keys;
+mod listeners;
+mod listeners_in_trouble;
 mod oddities;
 mod reconnecting;
 mod recordings;

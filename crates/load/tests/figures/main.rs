@@ -13,6 +13,7 @@ mod output;
 mod overload;
 mod phases;
 mod runs;
+mod search;
 mod statistics;
 mod timeline;
 

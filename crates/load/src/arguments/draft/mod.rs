@@ -7,6 +7,7 @@ mod connections;
 mod data;
 mod expiry;
 mod keys;
+mod listeners;
 mod monitor;
 mod output;
 mod sent;
@@ -26,6 +27,7 @@ use commands::CommandsDraft;
 use connections::ConnectionsDraft;
 use data::DataDraft;
 use keys::KeysDraft;
+use listeners::{ListenersDraft, draws_keys};
 use output::OutputDraft;
 use sent::Sent;
 use server::ServerDraft;
@@ -40,15 +42,19 @@ pub(super) struct Draft {
     pub(super) keys: KeysDraft,
     pub(super) data: DataDraft,
     pub(super) chance: ChanceDraft,
+    pub(super) listeners: ListenersDraft,
     pub(super) output: OutputDraft,
     pub(super) warnings: Warnings,
 }
 
 impl Draft {
     /// Fills in what was not given, and looks for contradictions and for what has no effect.
-    pub(super) fn finish(self) -> Result<Arguments, UsageError> {
-        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings } = self;
-        let (threads, clients) = (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50));
+    pub(super) fn finish(mut self) -> Result<Arguments, UsageError> {
+        let listening = self.listening()?;
+        let sends = !listening.as_ref().is_some_and(|listening| listening.is_alone);
+        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings, .. } = self;
+        let (threads, clients) =
+            if sends { (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50)) } else { (0, 0) };
         let pipeline = connections.pipeline.unwrap_or(1);
         let (lockstep, busy_poll, cpus) = (connections.lockstep, connections.busy_poll, connections.cpus.clone());
 
@@ -56,10 +62,12 @@ impl Draft {
         let connecting = connections.finish(&mut warnings)?;
         let mode = amount.finish(threads * clients, &mut warnings)?;
         let scan = commands.scan(&mut warnings)?;
-        let commands = commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)?;
+        let commands =
+            if sends { commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)? } else { Vec::new() };
         let mut sent = Sent::new(&commands, mode);
         verify::apply(&data, &commands, &mut sent, &mut warnings);
         let verifies = data.verify;
+        sent.keys |= draws_keys(listening.as_ref());
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
         let data = data.finish(&sent, &mut warnings)?;
         let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
@@ -81,6 +89,7 @@ impl Draft {
             one_stream,
             policy,
             scan,
+            listening,
             cpus,
             timeline: mode != Mode::Control,
         };
@@ -100,7 +109,18 @@ fn is_all_keys(mode: Mode) -> bool {
 fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
     let is_cluster = settings.server.is_cluster;
     let is_recorded = |command: &Command| matches!(command.source, Source::Recorded(_));
+    let is_for_one_node =
+        settings.lockstep || settings.scan.is_some() || settings.connecting.reconnect_interval.is_some();
     let conflicts = [
+        (
+            settings.server.replica_reads && is_for_one_node,
+            "--replica-reads excludes --lockstep, --scan-incremental-iteration and --reconnect-interval: requests of a \
+             connection go to several nodes",
+        ),
+        (
+            settings.server.replica_reads && settings.listening.as_ref().is_some_and(|listening| listening.is_alone),
+            "--replica-reads and --listen-only exclude each other",
+        ),
         (
             is_cluster && settings.connecting.reconnect_interval.is_some(),
             "--cluster-mode and --reconnect-interval exclude each other",

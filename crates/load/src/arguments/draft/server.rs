@@ -18,6 +18,7 @@ pub(in crate::arguments) struct ServerDraft {
     pub(in crate::arguments) credentials: Option<Credentials>,
     pub(in crate::arguments) database: Option<u32>,
     pub(in crate::arguments) is_cluster: bool,
+    pub(in crate::arguments) replica_reads: bool,
     pub(in crate::arguments) tls: TlsDraft,
 }
 
@@ -51,6 +52,7 @@ impl ServerDraft {
             database,
             tls: self.tls.finish(warnings),
             is_cluster: self.is_cluster,
+            replica_reads: self.replica_reads,
         })
     }
 

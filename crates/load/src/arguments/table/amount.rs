@@ -2,7 +2,7 @@
 
 use super::{Argument, put};
 use crate::Amount;
-use crate::arguments::values::{arrivals, nonzero, number, seconds};
+use crate::arguments::values::{arrivals, nonzero, number, seconds, slo};
 
 pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::value(
@@ -43,6 +43,16 @@ pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::value(&["rate-limiting"], &[], "NUMBER", "the same as --rate, but for each connection", |draft, text| {
         put(&mut draft.amount.rate_limiting, nonzero(text))
     }),
+    Argument::value(
+        &["search"],
+        &[],
+        "slo=PERCENTILE<TIME",
+        "look for the highest rate with a percentile of responses below a limit, such as slo=p99<1ms: p50, p90, p95, \
+         p99, p99.9, p99.99 or max; us, ms or s; a run of --test-time (default 5) for each rate, from --rate (default \
+         1000) on",
+        |draft, text| put(&mut draft.amount.search, slo(text)),
+    )
+    .own(),
     Argument::value(
         &["run-count"],
         &['x'],

@@ -4,6 +4,7 @@ mod amount;
 mod commands;
 mod connections;
 mod keys;
+mod listeners;
 mod other;
 mod output;
 mod server;
@@ -53,13 +54,14 @@ pub(super) struct Section {
 }
 
 /// The headings of the help, in its order.
-pub(super) static SECTIONS: [Section; 8] = [
+pub(super) static SECTIONS: [Section; 9] = [
     Section { title: "Server", arguments: server::ARGUMENTS },
     Section { title: "Connections", arguments: connections::ARGUMENTS },
     Section { title: "How much, and when", arguments: amount::ARGUMENTS },
     Section { title: "Commands", arguments: commands::ARGUMENTS },
     Section { title: "Keys", arguments: keys::ARGUMENTS },
     Section { title: "Values", arguments: values::ARGUMENTS },
+    Section { title: "Listeners", arguments: listeners::ARGUMENTS },
     Section { title: "Output", arguments: output::ARGUMENTS },
     Section { title: "Other", arguments: other::ARGUMENTS },
 ];

@@ -59,6 +59,13 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         "the server is a node of a cluster: send each request to the node that holds its key",
         |draft| draft.server.is_cluster = true,
     ),
+    Argument::switch(
+        &["replica-reads"],
+        &[],
+        "send requests of commands that only read to the replicas of the server, or of the cluster's nodes",
+        |draft| draft.server.replica_reads = true,
+    )
+    .own(),
     Argument::switch(&["tls"], &[], "encrypt", |draft| draft.server.tls.is_on = true),
     Argument::value(&["cert"], &[], "FILE", "certificate of the client, for --tls (PEM)", |draft, text| {
         put(&mut draft.server.tls.certificate, Ok(PathBuf::from(text)))
