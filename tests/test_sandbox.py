@@ -56,6 +56,18 @@ def test_no_network_and_nothing_else_to_write(tmp_path: Path) -> None:
     assert (tmp_path / "here").exists()
 
 
+@needs_sandbox
+def test_network_where_it_is_asked_for(tmp_path: Path) -> None:
+    own = os.readlink("/proc/self/ns/net")
+    for network in (False, True):
+        log = tmp_path / f"log-{network}"
+        confinement = Confinement(network=network)
+        command = ["readlink", "/proc/self/ns/net"]
+        with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log, confinement=confinement) as child:
+            assert child.wait(30) == 0
+        assert (log.read_text().strip() == own) is network
+
+
 def test_output_and_exit_code(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = "for n in 1 2 3 4 5; do echo line $n; done; echo problem >&2; exit 7"

@@ -1,4 +1,4 @@
-"""Where code under test runs: without network, without the lab's files, gone when the lab is gone."""
+"""Where code under test runs: no network unless a topology needs it, none of the lab's files, gone with the lab."""
 
 from zerolap.sandbox.confinement import Confinement, available
 from zerolap.sandbox.process import Process, launch, stop_all

@@ -43,16 +43,20 @@ def available() -> str | None:
 class Confinement:
     """A sandbox: the system read-only, the given paths at their own places, no network, no other process in sight.
 
-    Paths are the same inside and outside, so that one without a sandbox works alike.
+    Paths are the same inside and outside, so that one without a sandbox works alike. `network` gives the machine's
+    network, all of it, to what has to listen on the loopback: only for topologies that cannot do without.
     """
 
     writable: Sequence[Path] = ()
     read_only: Sequence[Path] = ()
     directory: Path = Path("/")
+    network: bool = False
 
     def command(self, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
         """Return the command line that runs `arguments` inside, with only `environment` set."""
         view = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+        if self.network:
+            view += ["--share-net"]
         # As root bubblewrap keeps all capabilities otherwise, and with them the means to leave.
         view += ["--cap-drop", "ALL"]
         view += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--hostname", "zerolap"]

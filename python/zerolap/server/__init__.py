@@ -1,12 +1,19 @@
-"""Build and settings in, running server out."""
+"""Build, topology and settings in, running servers out."""
 
+from zerolap.server.deployment import Deployment, deploy
 from zerolap.server.memory import read_resident_bytes
-from zerolap.server.running import RunningServer, start
+from zerolap.server.node import Node, NodeLaunch
+from zerolap.server.running import Launch, RunningServer, start
 from zerolap.server.threads import CpuTimes, descendants, find_server, is_asleep, is_running, read_cpu_times
 
 __all__ = [
     "CpuTimes",
+    "Deployment",
+    "Launch",
+    "Node",
+    "NodeLaunch",
     "RunningServer",
+    "deploy",
     "descendants",
     "find_server",
     "is_asleep",

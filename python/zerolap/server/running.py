@@ -7,6 +7,7 @@ import signal
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
@@ -23,6 +24,19 @@ DYING_SECONDS = 2
 SIGNAL_OFFSET = 128
 
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a server is launched: under which program, with which variables, and what it gets to see beside its own.
+
+    `network` is the machine's network, which else it has not.
+    """
+
+    prefix: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    read_only: Sequence[Path] = ()
+    network: bool = False
 
 
 class RunningServer:
@@ -141,7 +155,6 @@ def _files_in(settings: Mapping[str, str]) -> list[Path]:
     return [Path(word) for word in words if word.startswith("/") and Path(word).is_file()]
 
 
-@contextlib.contextmanager
 def start(
     program: Path,
     settings: Mapping[str, str],
@@ -151,8 +164,16 @@ def start(
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     read_only: Sequence[Path] = (),
+) -> contextlib.AbstractContextManager[RunningServer]:
+    """Start a server without network in `directory` under `prefix` (such as an emulator), as `start_launched` does."""
+    return start_launched(program, settings, directory, log, Launch(prefix, environment or {}, read_only))
+
+
+@contextlib.contextmanager
+def start_launched(
+    program: Path, settings: Mapping[str, str], directory: Path, log: Path, launched: Launch
 ) -> Iterator[RunningServer]:
-    """Start a server in `directory` under `prefix` (such as an emulator), and stop it at the end of the context.
+    """Start a server in `directory`, and stop it at the end of the context.
 
     The server can write to `directory` and to nothing else; `log`, which takes its output, lies outside of it.
     """
@@ -161,10 +182,10 @@ def start(
     # A copy under a name of fixed length: where the stack begins depends on the length of the arguments.
     copy = directory / "server"
     shutil.copy2(program, copy)
-    arguments = [*prefix, str(copy), *setting_arguments(fixed | dict(settings))]
-    named = [*read_only, *_files_in(settings)]
-    confinement = Confinement(writable=[directory], read_only=named, directory=directory)
-    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **(environment or {})}
+    arguments = [*launched.prefix, str(copy), *setting_arguments(fixed | dict(settings))]
+    named = [*launched.read_only, *_files_in(settings)]
+    confinement = Confinement(writable=[directory], read_only=named, directory=directory, network=launched.network)
+    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **launched.environment}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
         server = RunningServer(process, socket, log)
         try:

@@ -1,0 +1,179 @@
+"""Reads topologies from a file of the public suites' format."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from zerolap.cases import _document
+from zerolap.cases._messages import near, shown, validated
+from zerolap.cases._topology import Topology
+from zerolap.records import UsageError
+
+CLUSTER = "oss-cluster"
+ARGUMENTS_OF_OTHERS = {"proactor_threads": "Dragonfly"}
+"""Arguments that name their program: Redis and its relatives do not know them."""
+
+_SIZE = re.compile(r"([0-9]+)([kmgt]?)b?")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+@dataclass(frozen=True)
+class PublicTopologies:
+    """The topologies of a file by name, those left out with the reason, and what is wrong with it, place first."""
+
+    topologies: dict[str, Topology] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
+        raise _fault(f"expected a whole number; found {shown(value)}")
+    return int(value)
+
+
+def _bytes(value: Any) -> int:
+    match = _SIZE.fullmatch(str(value).lower())
+    if match is None:
+        raise _fault(f'expected a size such as "10g"; found {shown(value)}')
+    return int(match[1]) * int(1024 ** _POWERS[match[2]])
+
+
+def _settings(value: Any) -> dict[str, str]:
+    """Split a command line into settings; one may have several words, as `save` has."""
+    try:
+        words = shlex.split(str(value))
+    except ValueError as error:
+        raise _fault(f"not a command line: {error}") from error
+    values: dict[str, list[str]] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name = word.removeprefix("--")
+            if name in values:
+                raise _fault(f"--{name} is given twice")
+            values[name] = []
+        elif not name:
+            raise _fault(f"expected arguments such as --io-threads 2; found {shown(value)}")
+        else:
+            values[name].append(word)
+    return {name: shlex.join(given) for name, given in values.items()}
+
+
+def _fault(text: str) -> PydanticCustomError:
+    return PydanticCustomError("zerolap", "{text}", {"text": text})
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Shape(_Part):
+    primaries: Annotated[int, BeforeValidator(_count), Field(ge=1)] = 1
+    replicas: Annotated[int, BeforeValidator(_count)] = 0
+    placement: str = ""
+
+
+class _Requests(_Part):
+    cpus: Annotated[int | None, BeforeValidator(_count)] = None
+    memory: Annotated[int | None, BeforeValidator(_bytes)] = None
+
+
+class _Resources(_Part):
+    requests: _Requests = _Requests()
+
+
+class _Entry(_Part):
+    name: str
+    type: Literal["oss-standalone", "oss-cluster"]
+    redis_topology: _Shape = _Shape()
+    redis_arguments: Annotated[dict[str, str], BeforeValidator(_settings)] = Field(default_factory=dict)
+    resources: _Resources = _Resources()
+
+
+def load_topologies(path: Path) -> PublicTopologies:
+    """Read a file of the public format, `topologies.yml`.
+
+    An entry with a fault, or for another program, is left out; a fault is a warning. Raises `UsageError` if the file
+    cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    document = _document.read_document(text, str(path))
+    found = PublicTopologies()
+    for index, raw in enumerate(_setups(document)):
+        _take(raw, ("spec", "setups", index), document, found)
+    found.warnings.extend(str(problem) for problem in sorted(document.problems, key=lambda problem: problem.line))
+    return found
+
+
+def _setups(document: _document.Document) -> list[Any]:
+    spec = document.data.get("spec") if isinstance(document.data, dict) else None
+    setups = spec.get("setups") if isinstance(spec, dict) else None
+    if isinstance(setups, list):
+        return setups
+    if not document.problems:
+        document.add((), "expected topologies in a list spec.setups")
+    return []
+
+
+def _take(raw: Any, at: _document.Path, document: _document.Document, found: PublicTopologies) -> None:
+    if not isinstance(raw, dict):
+        document.add(at, f"expected a topology with its fields; found {shown(raw)}")
+        return
+    before = len(document.problems)
+    _note_unknown(raw, _Entry, at, document)
+    if isinstance(raw.get("redis_topology"), dict):
+        _note_unknown(raw["redis_topology"], _Shape, (*at, "redis_topology"), document)
+    entry = validated(_Entry, raw, document, at)
+    topology = _topology(entry, at, document) if entry else None
+    name = entry.name if entry else raw.get("name")
+    if not isinstance(name, str):
+        return
+    if name in found.topologies or name in found.left_out:
+        document.add((*at, "name"), f'topology "{name}" exists already; the first one holds')
+        return
+    if len(document.problems) > before:
+        found.left_out[name] = str(document.problems[before])
+    elif topology is not None and (program := _other_program(topology)):
+        found.left_out[name] = f"it is one of {program}, which the lab does not deploy"
+    elif topology is not None:
+        found.topologies[name] = topology
+
+
+def _note_unknown(
+    raw: Mapping[str, Any], model: type[BaseModel], at: _document.Path, document: _document.Document
+) -> None:
+    """Note fields that nobody reads: without them a topology would not be what its name says."""
+    for name in raw:
+        if name not in model.model_fields:
+            document.add((*at, name), "unknown field", near(name, model.model_fields))
+
+
+def _topology(entry: _Entry, at: _document.Path, document: _document.Document) -> Topology | None:
+    is_cluster = entry.type == CLUSTER
+    fields = {
+        "name": entry.name,
+        "primaries": entry.redis_topology.primaries,
+        "replicas": entry.redis_topology.replicas,
+        "is_cluster": is_cluster,
+        "settings": entry.redis_arguments,
+        "cpus": entry.resources.requests.cpus,
+        "memory_bytes": entry.resources.requests.memory,
+        "transport": "tcp" if is_cluster else "unix",
+    }
+    return validated(Topology, fields, document, (*at, "redis_topology"))
+
+
+def _other_program(topology: Topology) -> str | None:
+    return next((ARGUMENTS_OF_OTHERS[name] for name in topology.settings if name in ARGUMENTS_OF_OTHERS), None)

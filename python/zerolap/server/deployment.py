@@ -1,0 +1,105 @@
+"""A build deployed by a topology: all its servers started, joined and ready, stopped whatever happens."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from zerolap.cases import Topology
+from zerolap.server.cluster import attach_in_cluster, form_cluster
+from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
+from zerolap.server.ports import ADDRESS
+from zerolap.server.replication import attach, wait_for_replicas
+from zerolap.server.running import Launch
+from zerolap.server.threads import CpuTimes, read_cpu_times
+
+
+class Deployment:
+    """Running servers that belong together; `nodes` are the primaries, then the replicas."""
+
+    def __init__(self, topology: Topology, nodes: Sequence[Node]) -> None:
+        self.topology = topology
+        self.nodes = list(nodes)
+
+    @property
+    def primaries(self) -> list[Node]:
+        """The nodes that take writes."""
+        return [node for node in self.nodes if node.role == "primary"]
+
+    @property
+    def replicas(self) -> list[Node]:
+        """The nodes that copy, or are to copy, a primary."""
+        return [node for node in self.nodes if node.role == "replica"]
+
+    @property
+    def load_arguments(self) -> list[str]:
+        """The arguments by which a load generator with memtier_benchmark's command line reaches the deployment."""
+        first = self.nodes[0]
+        if self.topology.transport == "unix":
+            return ["--unix-socket", str(first.server.socket)]
+        if first.certificates is not None:
+            authority = str(first.certificates.authority)
+            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority]
+        arguments = ["--server", ADDRESS, "--port", str(first.port)]
+        return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
+
+    def on_primaries(self, *arguments: str | bytes) -> list[object]:
+        """Send a command to every primary and return their replies; raises `TrialFailed` with the node's name."""
+        return [node.command(*arguments) for node in self.primaries]
+
+    def attach_replicas(self) -> None:
+        """Let the replicas copy their primaries, and wait until they have what those have.
+
+        Raises `TrialFailed` with the node and what it lacks.
+        """
+        if not self.replicas:
+            return
+        if self.topology.is_cluster:
+            attach_in_cluster(self.nodes)
+        else:
+            attach(self.nodes)
+        self.wait_for_replicas()
+
+    def wait_for_replicas(self) -> None:
+        """Wait until the replicas, which are attached, have all that was written before.
+
+        Raises `TrialFailed` with the node and what it lacks.
+        """
+        wait_for_replicas(self.nodes)
+
+    def cpu_times(self) -> dict[str, CpuTimes]:
+        """Return what the threads of each node have used, by its name; raises `TrialFailed` if one is gone."""
+        return {node.name: read_cpu_times(node.process) for node in self.nodes}
+
+
+def _plain(_index: int, _directory: Path) -> Launch:
+    return Launch()
+
+
+@contextlib.contextmanager
+def deploy(
+    topology: Topology,
+    program: Path,
+    settings: Mapping[str, str],
+    directory: Path,
+    *,
+    logs: Path,
+    node_launch: NodeLaunch = _plain,
+    attach_replicas: bool = True,
+) -> Iterator[Deployment]:
+    """Start all servers of a topology, each in its own directory below `directory`; stop them at the context's end.
+
+    The topology's settings go before the given ones: they are what its name stands for. Servers have the machine's
+    network only where the topology needs it. Without `attach_replicas` the replicas are empty until the deployment's
+    method of that name is called, so that their primaries can be filled before.
+
+    Raises `TrialFailed` with the node, what it lacks and the end of its log, `EnvironmentMissing` if certificates or
+    ports cannot be had.
+    """
+    plan = Plan(topology, program, settings, directory, logs, node_launch)
+    with contextlib.ExitStack() as stack:
+        deployment = Deployment(topology, [enter_node(stack, plan, place) for place in places_of(topology)])
+        if topology.is_cluster:
+            form_cluster(deployment.nodes)
+        if attach_replicas:
+            deployment.attach_replicas()
+        yield deployment

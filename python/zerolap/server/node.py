@@ -1,0 +1,190 @@
+"""One server of a deployment: its place, its ports, its start."""
+
+import contextlib
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from zerolap.cases import Topology
+from zerolap.records import TrialFailed
+from zerolap.server import ports
+from zerolap.server.certificates import Certificates, make_certificates
+from zerolap.server.running import Launch, RunningServer, start_launched
+from zerolap.server.threads import find_server
+
+POLL_SECONDS = 0.02
+PORT_TRIES = 5
+PORT_TAKEN = "Address already in use"
+# As a setting that is not known, or from Redis 7.2 and Valkey on as a kind of connection.
+TLS_UNKNOWN = re.compile(r"^>>> 'tls-|Failed finding TLS support", re.MULTILINE)
+
+CLUSTER_SETTINGS = {"cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-announce-ip": ports.ADDRESS}
+PREFERRED_SETTINGS = {
+    # Replicas are there before the load, not five seconds into it.
+    "replicas": {"repl-diskless-sync-delay": "0"},
+    # A node that stands still, under an instrument or while the other side has its turn, has not failed.
+    "cluster": {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"},
+}
+"""What the lab sets unless it is chosen otherwise."""
+
+Role: TypeAlias = Literal["primary", "replica"]
+NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
+"""How a node is launched, by index and directory: each may be pinned elsewhere, or write to a file of its own.
+
+The launch's `network` is the topology's concern, whatever is said there.
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands in its topology; `primary` is the index of the primary that it is, or copies."""
+
+    index: int
+    role: Role
+    primary: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all nodes of a deployment share."""
+
+    topology: Topology
+    program: Path
+    settings: Mapping[str, str]
+    directory: Path
+    logs: Path
+    node_launch: NodeLaunch
+
+
+@dataclass(frozen=True)
+class Node:
+    """A running server of a deployment.
+
+    The lab reaches it by its unix socket; `port` is for a load, for replication and for the cluster, `tls_port` for a
+    load that is encrypted.
+    """
+
+    place: Place
+    server: RunningServer
+    directory: Path
+    port: int | None = None
+    tls_port: int | None = None
+    certificates: Certificates | None = None
+
+    @property
+    def name(self) -> str:
+        """What errors call it, and its directory and log: `primary-1`, `replica-2`."""
+        return self.place.name
+
+    @property
+    def role(self) -> Role:
+        """Whether it is a primary, or is to copy one."""
+        return self.place.role
+
+    @cached_property
+    def process(self) -> int:
+        """The system's number of the server itself, below sandbox and prefix.
+
+        Raises `TrialFailed` if there is none, as under an emulator.
+        """
+        return find_server(self.server.launched, str(self.directory / "server"))
+
+    def command(self, *arguments: str | bytes) -> object:
+        """Send a command and return its reply; raises `TrialFailed`, with the node's name, as the server does."""
+        try:
+            return self.server.command(*arguments)
+        except TrialFailed as fault:
+            raise fault.of(self.name) from fault
+
+
+def places_of(topology: Topology) -> list[Place]:
+    """Return the places of a topology: the primaries, then the replicas, which take turns among them."""
+    places = [Place(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
+    for number in range(topology.primaries * topology.replicas):
+        place = Place(len(places), "replica", number % topology.primaries, f"replica-{number + 1}")
+        places.append(place)
+    return places
+
+
+def enter_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
+    """Start a node, which ends with `stack`; ports that others take meanwhile are chosen anew.
+
+    Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` where certificates cannot be
+    made.
+    """
+    attempt = 1
+    while True:
+        try:
+            return _try_node(stack, plan, place)
+        except TrialFailed as fault:
+            taken = plan.topology.needs_network and PORT_TAKEN in fault.details
+            if not taken or attempt == PORT_TRIES:
+                raise _explained(fault).of(place.name) from fault
+        shutil.rmtree(plan.directory / place.name)
+        _log(plan, place).unlink()
+        attempt += 1
+
+
+def _log(plan: Plan, place: Place) -> Path:
+    return plan.logs / f"{place.name}.log"
+
+
+def _try_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
+    topology, directory = plan.topology, plan.directory / place.name
+    directory.mkdir(parents=True)
+    takes_tls = topology.transport == "tls" and place.role == "primary"
+    listens = topology.transport == "tcp" or topology.is_cluster or topology.replicas > 0
+    port = ports.free_port(with_bus=topology.is_cluster) if listens else None
+    tls_port = ports.free_port() if takes_tls else None
+    certificates = make_certificates(directory) if takes_tls else None
+    settings = _preferred(topology) | dict(plan.settings) | topology.settings
+    if topology.needs_network:
+        settings |= {"bind": ports.ADDRESS, "port": str(port or 0)}
+    if topology.is_cluster:
+        settings |= CLUSTER_SETTINGS
+    if certificates is not None:
+        settings |= _tls_settings(tls_port, certificates)
+    launched = replace(plan.node_launch(place.index, directory), network=topology.needs_network)
+    started = start_launched(plan.program, settings, directory, _log(plan, place), launched)
+    return Node(place, stack.enter_context(started), directory, port, tls_port, certificates)
+
+
+def _preferred(topology: Topology) -> dict[str, str]:
+    replicas = PREFERRED_SETTINGS["replicas"] if topology.replicas else {}
+    return replicas | (PREFERRED_SETTINGS["cluster"] if topology.is_cluster else {})
+
+
+def _tls_settings(tls_port: int | None, certificates: Certificates) -> dict[str, str]:
+    return {
+        "tls-port": str(tls_port),
+        "tls-cert-file": str(certificates.certificate),
+        "tls-key-file": str(certificates.key),
+        "tls-ca-cert-file": str(certificates.authority),
+        "tls-auth-clients": "no",
+    }
+
+
+def _explained(fault: TrialFailed) -> TrialFailed:
+    if TLS_UNKNOWN.search(fault.details):
+        hint = "build the server with BUILD_TLS=yes, or choose another topology"
+        return TrialFailed("the server was built without TLS", hint=hint, details=fault.details)
+    return fault
+
+
+def wait_until(lacking: Callable[[], tuple[Node, str] | None], seconds: float) -> None:
+    """Wait until nothing is lacking any more.
+
+    Raises `TrialFailed` with the node, what it lacks and the end of its log when the time is over.
+    """
+    end = time.monotonic() + seconds
+    while (found := lacking()) is not None:
+        if time.monotonic() > end:
+            node, what = found
+            raise node.server.failure(f"{what} after {seconds:g} s").of(node.name)
+        time.sleep(POLL_SECONDS)
