@@ -4,8 +4,8 @@ from zerolap.cases._client import Client, ClientCommand
 from zerolap.cases._commands import parse_command
 from zerolap.cases._load import core_suite, load_cases
 from zerolap.cases._model import Case, Dataset, Expect, Generator, Keys
-from zerolap.cases._scale import QUICK_SCALE, quick_factor, scaled
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
+from zerolap.cases._scale import QUICK_SCALE, quick_factor, scaled
 from zerolap.cases._schema import json_schema
 from zerolap.cases._select import select
 from zerolap.cases._topology import Topology, Transport, standard_topologies, topology_named

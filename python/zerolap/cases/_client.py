@@ -14,7 +14,7 @@ NOT_OF_A_SLICE = frozenset(
     {
         # Who drives the load generator slice by slice says how much, when and over how many connections.
         *("requests", "test-time", "rate", "rate-limiting", "arrivals", "run-count", "check", "prefill", "warm-up"),
-        *("threads", "clients", "cpus", "seed", "lockstep", "control", "reconnect-interval"),
+        *("threads", "clients", "cpus", "seed", "randomize", "lockstep", "control", "reconnect-interval"),
         *("thread-conn-start-min-jitter-micros", "thread-conn-start-max-jitter-micros"),
         # And where its results go.
         *("out-file", "json-out-file", "hide-histogram", "print-percentiles", "print-all-runs", "show-config"),
@@ -59,6 +59,12 @@ class Client(Record):
     def loading_requests(self) -> int:
         """How many requests fill a server: those asked for, or one a key where a time was given."""
         return self.key_maximum - self.key_minimum + 1 if self.requests is None else self.requests
+
+    @property
+    def words_per_request(self) -> float:
+        """How many words a request has, on average."""
+        sent = self.sent
+        return sum(len(command.line.split()) * command.ratio for command in sent) / sum(one.ratio for one in sent)
 
     @property
     def sent(self) -> list[ClientCommand]:
