@@ -93,9 +93,11 @@ def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_
     assert failed_checks(counted) == [name]
 
 
-def test_checks_of_the_server_itself() -> None:
-    assert checks.executed_check(100, 100).ok
-    assert not checks.executed_check(100, 99).ok
+def test_checks_of_the_server_itself(cases: dict[str, Case]) -> None:
+    case = cases["good"]
+    assert checks.executed_check(case, 100, 100).ok
+    assert not checks.executed_check(case, 100, 99).ok
+    assert not checks.executed_check(case, 100, 101).ok
     assert [check.ok for check in checks.pinned_checks(5, 1)] == [True, True]
     assert [check.ok for check in checks.pinned_checks(0, 1)] == [False, True]
     assert [check.check for check in checks.pinned_checks(5, 0) if not check.ok] == ["randomness_pinned"]

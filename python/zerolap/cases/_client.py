@@ -10,20 +10,41 @@ from pydantic import ConfigDict, Field
 from zerolap import _core
 from zerolap.records import Record, UsageError
 
-NOT_OF_A_SLICE = frozenset(
+DECIDED_BY_THE_LAB = frozenset(
     {
-        # Who drives the load generator slice by slice says how much, when and over how many connections.
-        *("requests", "test-time", "rate", "rate-limiting", "arrivals", "run-count", "check", "prefill", "warm-up"),
-        *("threads", "clients", "cpus", "seed", "randomize", "lockstep", "control", "reconnect-interval"),
-        *("thread-conn-start-min-jitter-micros", "thread-conn-start-max-jitter-micros"),
-        # And where its results go.
-        *("out-file", "json-out-file", "hide-histogram", "print-percentiles", "print-all-runs", "show-config"),
-        # Where the server is, the lab knows.
-        *("server", "host", "port", "unix-socket", "uri", "authenticate", "protocol", "cluster-mode", "select-db"),
-        *("tls", "cert", "key", "cacert", "tls-skip-verify", "sni"),
+        # Where the server is, and where results go.
+        *(
+            "server",
+            "host",
+            "port",
+            "unix-socket",
+            "uri",
+            "authenticate",
+            "cluster-mode",
+            "tls",
+            "cert",
+            "key",
+            "cacert",
+        ),
+        *("tls-skip-verify", "sni", "out-file", "json-out-file", "hide-histogram", "print-percentiles"),
+        *("print-all-runs", "show-config", "run-count"),
+        # What randomness comes from, and which processors it runs on.
+        *("seed", "randomize", "cpus"),
     }
 )
-"""Arguments that a slice of a trial leaves out."""
+"""Arguments that are left out of every command line that the lab starts."""
+NOT_OF_A_SLICE = DECIDED_BY_THE_LAB | {
+    # Who drives the load generator slice by slice says how much, when and over how many connections.
+    *("requests", "test-time", "rate", "rate-limiting", "arrivals", "check", "prefill", "warm-up", "control"),
+    *("threads", "clients", "lockstep", "reconnect-interval"),
+    *("thread-conn-start-min-jitter-micros", "thread-conn-start-max-jitter-micros"),
+}
+"""Arguments that a slice of a trial leaves out too."""
+NOT_OF_A_COMPANION = DECIDED_BY_THE_LAB | {"requests", "test-time", "threads", "clients", "reply-timeout"}
+"""Arguments that a program leaves out that works beside the measured one until it is stopped."""
+
+
+LONGEST_SECONDS = 24 * 60 * 60
 
 
 class ClientCommand(Record):
@@ -47,6 +68,7 @@ class Client(Record):
     key_minimum: int
     key_maximum: int
     connections: int
+    listeners: int = 0
     pipeline: int
     data_size: int
     random_data: bool
@@ -79,6 +101,15 @@ class Client(Record):
                 words.append(f"--{name}" if value is None else f"--{name}={value}")
         return words
 
+    def companion_arguments(self) -> list[str]:
+        """Return the command line of a program that goes on until it is stopped, on one thread."""
+        keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
+        # It may wait for what the measured client does not do between slices.
+        endless = ["--test-time", str(LONGEST_SECONDS), "--reply-timeout", str(LONGEST_SECONDS), "--threads", "1"]
+        if self.connections:
+            endless += ["--clients", str(self.connections)]
+        return [*self.arguments(NOT_OF_A_COMPANION), *keys, *endless]
+
     def slice_arguments(self) -> list[str]:
         """Return what stays of the command line where requests are sent slice by slice, for keys as they are now."""
         keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
@@ -105,6 +136,7 @@ def read_client(words: Sequence[str]) -> Client:
                 "key_minimum",
                 "key_maximum",
                 "connections",
+                "listeners",
                 "pipeline",
                 "data_size",
                 "random_data",

@@ -157,7 +157,7 @@ class Case(Record):
 
     A suite of the public format has a `client`, which sends its requests as its arguments say; the fields before it
     repeat what of them they can. `companions` work beside it. `topologies` are those that it is meant for, `warnings`
-    what is wrong with its file, `cannot_run` why nothing can be measured.
+    what is wrong with its file, `cannot_run` why nothing can be measured, `limits` what is left out of it.
     """
 
     name: str
@@ -184,6 +184,7 @@ class Case(Record):
     priority: int | None = None
     cannot_run: tuple[SkipReason, str] | None = None
     warnings: list[str] = Field(default_factory=list)
+    limits: list[str] = Field(default_factory=list)
     file: str = ""
     line: int = 0
 
@@ -208,7 +209,7 @@ class Case(Record):
     def digest(self) -> str:
         """Names what is measured: equal digests mean equal work, whatever the cases are called."""
         unmeasured = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
-        unmeasured |= {"topologies", "memory_bytes", "cannot_run", "warnings"}
+        unmeasured |= {"topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
         return _digest(self, exclude=unmeasured, exclude_of_dataset={"name", "expect"})
 
 

@@ -12,6 +12,7 @@ import redis
 from zerolap import _core
 from zerolap.cases import Case
 from zerolap.engines import checks
+from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import counted_arguments, load_program, packaged
 from zerolap.engines.pin import Pin
@@ -104,6 +105,7 @@ def count(trial: CountedTrial) -> Counted:
             try:
                 found = prepare(server, trial.case, trial.seed, load_log)
                 with (
+                    companions(server, trial.case, trial.seed, load_log) as beside,
                     load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load,
                     contextlib.closing(StatisticsReader(server.socket, trial.case.verbs)) as statistics,
                 ):
@@ -111,6 +113,7 @@ def count(trial: CountedTrial) -> Counted:
                     settle(counting)
                     _quiet(server, SETTLED_SETTINGS, settings)
                     windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
+                    beside.require_running()
             except TrialFailed as fault:
                 raise server.failure(fault.message) if server.died() else fault from fault
         found += checks.pinned_checks(windows.clock_readings, pin.random_readings)
@@ -150,7 +153,11 @@ def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds
     if allocations is not None or not trial.stripped:
         metrics["allocations_per_op"] = allocations or 0.0
     sent = sum(part.requests for part in windows.slices)
-    found = [*found, *checks.reply_checks(trial.case, windows.slices), checks.executed_check(sent, windows.executed)]
+    found = [
+        *found,
+        *checks.reply_checks(trial.case, windows.slices),
+        checks.executed_check(trial.case, sent, windows.executed),
+    ]
     small_per_op = dumped_instructions(windows.small_dump) / windows.counted_small
     agreement = checks.windows_check(trial.case, windows.counted_small, small_per_op, parsed.totals.instructions)
     if agreement is not None:

@@ -94,7 +94,7 @@ def _evaluate(trial: SampledTrial, slices: list[Slice], stacks: bytes, found: li
     found = [
         *found,
         *checks.reply_checks(trial.case, [one.result for one in slices]),
-        checks.executed_check(requests, sum(one.executed for one in slices)),
+        checks.executed_check(trial.case, requests, sum(one.executed for one in slices)),
         Check(
             check="stack_samples",
             ok=counts.samples >= FEWEST_SAMPLES,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.cases import Case
+from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import load_program, timed_arguments
 from zerolap.engines.slices import TimedSide
@@ -60,6 +61,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
 
     try:
         checks = prepare(server, setup.case, setup.seed, load_log)
+        stack.enter_context(companions(server, setup.case, setup.seed, load_log))
         arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
         load = stack.enter_context(load_program(server.socket, load_log, arguments))
         statistics = StatisticsReader(server.socket, setup.case.verbs)

@@ -18,7 +18,7 @@ def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[C
     """Return what the slices of one side say: replies, calls, lengths, and whether the client kept up."""
     return [
         *reply_checks(case, [one.result for one in slices]),
-        executed_check(work.requests * len(slices), sum(one.executed for one in slices)),
+        executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),
         _length_check(slices),
         _client_check(slices) if work.per_second is None else _rate_check(slices, work.per_second),
     ]

@@ -48,7 +48,7 @@ def check(request: CheckRequest, store: Store, progress: Progress) -> CheckRepor
     try:
         server = Builder(builds_directory(store), progress.building).build(request.server)
         under_test = SideUnderTest(server, request.server_settings)
-        selection = select_runnable(request.cases)
+        selection = select_runnable(request.cases, under_test)
         progress.measuring(len(selection.cases))
         checked = []
         for number, case in enumerate(selection.cases, 1):
@@ -83,7 +83,9 @@ def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
     else:
         facts = _facts(case, probed, factor)
         faults = faults_of(facts)
-    return CheckedCase(case=case.name, group=case.group, faults=faults, warnings=case.warnings, facts=facts)
+    return CheckedCase(
+        case=case.name, group=case.group, faults=faults, warnings=[*case.warnings, *case.limits], facts=facts
+    )
 
 
 def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:

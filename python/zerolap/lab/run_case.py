@@ -41,7 +41,7 @@ def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
         metrics=metrics if validity.valid else {},
         functions=_costliest(from_counting, sampled, metrics.get("cpu_ns_per_op"), store) if validity.valid else [],
         samples=max(len(from_counting), len(usable_times), len(from_sampling)),
-        limits=not_measured(timed, sampled),
+        limits=[*case.limits, *not_measured(timed, sampled)],
         failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
     )
 

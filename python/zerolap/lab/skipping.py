@@ -1,12 +1,14 @@
 """Which cases cannot be measured here, found before any is."""
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import psutil
 
 from zerolap.cases import Case, quick_factor
-from zerolap.engines import known_commands
+from zerolap.engines import ServerAbilities, server_abilities
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SideUnderTest
 from zerolap.records import Settings, Side, Skipped, SkipReason
@@ -31,13 +33,26 @@ def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], 
     """
     if not any(case.client is not None or case.cannot_run for case in cases):
         return Selection(list(cases), [])
-    commands = _commands_of_all(sides.values())
-    return _parted(cases, lambda case: _lacks_command(case, commands) or lacking(case, settings.quick))
+    abilities = _abilities_of_all(sides.values())
+    selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, settings.quick))
+    return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 
 
-def select_runnable(cases: Sequence[Case]) -> Selection:
-    """Part the cases by what they ask of the machine; what a server does not know, its error replies will tell."""
-    return _parted(cases, lambda case: lacking(case, quick=True))
+def select_runnable(cases: Sequence[Case], side: SideUnderTest) -> Selection:
+    """Part the cases by what they ask of the machine; commands that a server does not know, its errors will tell."""
+    selection = _parted(cases, lambda case: lacking(case, quick=True))
+    abilities = _abilities_of_all([side])
+    return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
+
+
+def _with_known_settings(case: Case, abilities: ServerAbilities) -> Case:
+    """Return a suite of the public format without the settings that the server would not start with."""
+    unknown = [name for name in case.config if name.lower() not in abilities.settings]
+    if case.client is None or not unknown:
+        return case
+    limits = [f"measured without the setting `{name}`, which the server does not know" for name in unknown]
+    config = {name: value for name, value in case.config.items() if name not in unknown}
+    return case.model_copy(update={"config": config, "limits": [*case.limits, *limits]})
 
 
 def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str] | None]) -> Selection:
@@ -51,17 +66,17 @@ def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str
     return Selection(possible, skipped)
 
 
-def _commands_of_all(sides: Iterable[SideUnderTest]) -> set[str]:
-    """Return the commands that every side knows."""
-    known: list[set[str]] = []
+def _abilities_of_all(sides: Iterable[SideUnderTest]) -> ServerAbilities:
+    """Return the commands and settings that every side knows."""
+    known = []
     for side in sides:
         with trial_directory() as directory:
-            known.append(known_commands(side.server.program, side.settings, directory))
-    return set.intersection(*known)
+            known.append(server_abilities(side.server.program, side.settings, directory))
+    return functools.reduce(operator.and_, known)
 
 
-def _lacks_command(case: Case, commands: set[str]) -> tuple[SkipReason, str] | None:
-    unknown = [verb for verb in _verbs(case) if verb not in commands]
+def _lacks_command(case: Case, abilities: ServerAbilities) -> tuple[SkipReason, str] | None:
+    unknown = [verb for verb in _verbs(case) if verb not in abilities.commands]
     return ("unknown command", f"the server does not know {', '.join(unknown)}") if unknown else None
 
 
@@ -69,7 +84,7 @@ def lacking(case: Case, quick: bool) -> tuple[SkipReason, str] | None:
     """Return what a case needs and this machine, or the lab, does not have."""
     if case.cannot_run is not None:
         return case.cannot_run
-    factor = quick_factor(case) if quick else 1.0
+    factor = 1.0 if not quick else quick_factor(case) if case.dataset is not None and case.dataset.is_scaled else 0.0
     needed, there = (case.memory_bytes or 0) * factor, psutil.virtual_memory().total * SPARED_SHARE
     if needed > there:
         text = f"it asks for {needed / MEBIBYTE:,.0f} MiB, and {there / MEBIBYTE:,.0f} MiB may be used here"

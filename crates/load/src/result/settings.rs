@@ -19,6 +19,8 @@ pub(crate) struct SettingsRecord {
     threads: usize,
     clients: usize,
     connections: usize,
+    /// Connections that only read.
+    listeners: usize,
     pipeline: usize,
     lockstep: bool,
     busy_poll: bool,
@@ -67,7 +69,8 @@ impl SettingsRecord {
             replica_reads: settings.server.replica_reads,
             threads: settings.threads,
             clients: settings.clients,
-            connections: settings.connections(),
+            connections: if is_only_listening(settings) { 0 } else { settings.connections() },
+            listeners: settings.listening.as_ref().map_or(0, |listening| listening.connections),
             pipeline: settings.pipeline,
             lockstep: settings.lockstep,
             busy_poll: settings.busy_poll,
@@ -84,4 +87,8 @@ impl SettingsRecord {
             reply_timeout_seconds: settings.connecting.reply_timeout.as_secs_f64(),
         }
     }
+}
+
+fn is_only_listening(settings: &Settings) -> bool {
+    settings.listening.as_ref().is_some_and(|listening| listening.is_alone)
 }

@@ -31,6 +31,7 @@ def client_of(entry: Fields) -> list[Client]:
     helper = HELPERS.get(tool)
     if helper is None:
         raise UnsupportedTool(f"`{tool}` is no program that the lab can stand in for")
+    entry.warn(("tool",), f"`{tool}` is not installed with the lab: its load generator sends the same commands instead")
     return [read_client(line) for line in helper(words)]
 
 

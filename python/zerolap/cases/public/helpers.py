@@ -3,13 +3,16 @@
 They are not installed with the lab; what they send and receive is little and known.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+from zerolap.cases.public import job_queues
 from zerolap.records import UsageError
 
 Words: TypeAlias = list[str]
+
+LISTENING_SECONDS = "120"
 
 
 def _options(words: Sequence[str], known: frozenset[str], program: str) -> dict[str, str]:
@@ -43,7 +46,7 @@ def _subscribers(words: Sequence[str]) -> list[Words]:
             *("--key-prefix", options.get("subscriber-prefix", "channel-")),
             *("--key-minimum", options.get("channel-minimum", "1")),
             *("--key-maximum", options.get("channel-maximum", "100")),
-            "--listen-only",
+            *("--listen-only", "--test-time", options.get("test-time") or LISTENING_SECONDS),
         ]
     ]
 
@@ -55,7 +58,7 @@ def _broadcast_listeners(words: Sequence[str]) -> list[Words]:
     line = [
         *("--listen", f"CLIENT TRACKING ON BCAST PREFIX {options.get('tracking-prefix', '')}"),
         *("--listeners", options.get("listener-count", "50")),
-        *("--protocol", "resp3", "--listen-only"),
+        *("--protocol", "resp3", "--listen-only", "--test-time", LISTENING_SECONDS),
     ]
     for index, _ in enumerate(acl_patterns(words)):
         line += ["--listen-authenticate", f"listener{index}:listener{index}"]
@@ -70,7 +73,25 @@ def acl_patterns(words: Sequence[str]) -> list[str]:
     return []
 
 
+_JOB_OPTIONS = frozenset(
+    {
+        *("workers", "jobs", "warmup-jobs", "num-queues", "quiet", "priorities", "brpop-timeout-secs"),
+        *("poll-interval-ms", "idle-poll-duration-s"),
+    }
+)
+
+
+def _job_queue(
+    program: str, clients: Callable[[Mapping[str, str]], list[Words]]
+) -> Callable[[Sequence[str]], list[Words]]:
+    return lambda words: clients(_options(words, _JOB_OPTIONS, program))
+
+
 HELPERS: dict[str, Callable[[Sequence[str]], list[Words]]] = {
     "pubsub-sub-bench": _subscribers,
     "bcast-listener": _broadcast_listeners,
+    "sidekiq-bench": _job_queue("sidekiq-bench", job_queues.sidekiq),
+    "bullmq-bench": _job_queue("bullmq-bench", job_queues.bullmq),
+    "celery-bench": _job_queue("celery-bench", job_queues.celery),
+    "resque-bench": _job_queue("resque-bench", job_queues.resque),
 }

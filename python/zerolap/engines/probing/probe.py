@@ -7,10 +7,10 @@ from pathlib import Path
 
 from zerolap.cases import Case
 from zerolap.engines.dataset import prepare
-from zerolap.engines.known_commands import command_flags
 from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample
+from zerolap.engines.server_abilities import command_flags
 from zerolap.host import Pinning
 from zerolap.records import Check
 from zerolap.server import RunningServer, find_server, read_cpu_times, start
