@@ -6,8 +6,10 @@ from typing import Any
 from zerolap.cases._document import Document, Path
 from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
 from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
-from zerolap.cases._messages import near, validated
+from zerolap.cases._messages import validated
 from zerolap.cases._model import DEFAULT_DATA_SIZE, Case, Dataset, KeyRange, Keys
+from zerolap.cases._topology import standard_topologies
+from zerolap.cases._values import near
 
 
 def cases_of(document: Document) -> list[Case]:
@@ -101,6 +103,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         document.add((*at, "expect", "keys"), "only a data set expects a number of keys")
     inherited = dataset.keys.model_copy(update={"pattern": "random"}) if dataset else Keys()
     size = dataset.data_size if dataset else DEFAULT_DATA_SIZE
+    _require_topology(entry.topology, document, at)
     own = {"description", "connections", "pipeline", "state", "setup", "expect", "topology", "config"}
     return Case(
         name=entry.name,
@@ -115,6 +118,14 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in own},
     )
+
+
+def _require_topology(name: str, document: Document, at: Path) -> None:
+    known = standard_topologies()
+    if name not in known:
+        document.add(
+            (*at, "topology"), f'no topology is called "{name}"; there are {", ".join(known)}', near(name, known)
+        )
 
 
 def _keys(inherited: Keys, given: KeyRange, document: Document, at: Path) -> Keys:

@@ -8,7 +8,8 @@ from typing import Any
 from zerolap.cases._document import Document, Path
 from zerolap.cases._fields import PLACEHOLDER, Filled
 from zerolap.cases._format import Matrix
-from zerolap.cases._messages import near, validated
+from zerolap.cases._messages import validated
+from zerolap.cases._values import near
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]*")
 _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")

@@ -1,5 +1,6 @@
 """Reads case files: one, a directory of them, and the suite that comes with the package."""
 
+import functools
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 from zerolap.cases._build import cases_of
 from zerolap.cases._document import Document, Problem, read_document
 from zerolap.cases._model import Case
+from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases.public import case_of, is_public
 from zerolap.records import CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
+TOPOLOGIES = "topologies.yml"
 _OF_OTHERS = {"exporter", "spec", "setups"}
 
 
@@ -66,7 +69,7 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     first_of: dict[str, Case] = {}
     for document in documents:
         if is_public(document.data) and not _has_faulty_form(document):
-            own = [case_of(document)]
+            own = [case_of(document, _topologies_beside(Path(document.file)))]
             document.problems.clear()
         else:
             own = cases_of(document)
@@ -80,6 +83,25 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     if problems:
         raise _error(problems)
     return cases
+
+
+@functools.cache
+def _topologies_in(directory: Path) -> PublicTopologies:
+    for place in (directory, directory.parent, directory.parent / "setups" / "topologies"):
+        if (place / TOPOLOGIES).is_file():
+            return load_topologies(place / TOPOLOGIES)
+    return PublicTopologies()
+
+
+def known_topologies(directory_or_file: Path) -> PublicTopologies:
+    """Return the topologies of the public format that belong to the cases there."""
+    path = directory_or_file.resolve()
+    return _topologies_in(path if path.is_dir() else path.parent)
+
+
+def _topologies_beside(file: Path) -> PublicTopologies:
+    """Return the topologies that suites in the file's directory mean by their names."""
+    return _topologies_in(file.resolve().parent)
 
 
 def _has_faulty_form(document: Document) -> bool:

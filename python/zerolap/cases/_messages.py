@@ -1,9 +1,6 @@
 """What is wrong with a file, in the user's words."""
 
-import difflib
-import json
 import re
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +9,7 @@ from pydantic_core import ErrorDetails
 from zerolap.cases._document import Document, Path
 from zerolap.cases._format import CaseTemplate, CommandEntry, DatasetEntry, Outline
 from zerolap.cases._model import Expect, Keys
+from zerolap.cases._values import near, shown
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -24,13 +22,6 @@ _EXPECTED = {
     "dict_type": "fields with values",
     "model_type": "fields with values",
 }
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """Return `did you mean ...?` for the known word nearest to this one, or an empty text."""
-    by_lower_case = {name.lower(): name for name in known}
-    matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
-    return f'did you mean "{by_lower_case[matches[0]]}"?' if matches else ""
 
 
 def validated(model: type[ModelT], values: Any, document: Document, at: Path = ()) -> ModelT | None:
@@ -89,12 +80,3 @@ def _fields_at(container: Path) -> list[str]:
     if container[2] == "expect":
         fields.remove("keys" if container[0] == "cases" else "hit_rate")
     return fields
-
-
-def shown(value: Any) -> str:
-    """Return a value as a file shows it."""
-    if isinstance(value, dict):
-        return "fields"
-    if isinstance(value, list):
-        return "a list"
-    return json.dumps(value, ensure_ascii=False)

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from zerolap.cases._client import Client
 from zerolap.cases._commands import verb_of
 from zerolap.cases._fields import Number
+from zerolap.cases._topology import Topology, topology_named
 from zerolap.records import Record, SkipReason
 
 Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
@@ -175,6 +176,7 @@ class Case(Record):
     dataset: Dataset | None = None
     expect: Expect = Expect()
     topology: str = "standalone"
+    deployment: Topology | None = None
     config: dict[str, str] = Field(default_factory=dict)
     client: Client | None = None
     companions: list[Client] = Field(default_factory=list)
@@ -197,6 +199,11 @@ class Case(Record):
             text = f"expected one ratio for each of {len(commands)} commands; found {len(ratios)}"
             raise PydanticCustomError("zerolap", "{text}", {"text": text})
         return ratios
+
+    @property
+    def deployed_as(self) -> Topology:
+        """The topology as a whole; raises `UsageError` if there is none of its name."""
+        return self.deployment or topology_named(self.topology)
 
     @property
     def verbs(self) -> list[str]:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from zerolap.cases import _document
-from zerolap.cases._messages import near, shown, validated
+from zerolap.cases._messages import validated
 from zerolap.cases._topology import Topology
+from zerolap.cases._values import near, shown
 from zerolap.records import UsageError
 
 CLUSTER = "oss-cluster"

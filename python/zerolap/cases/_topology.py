@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from zerolap.cases._document import read_document
-from zerolap.cases._messages import near
+from zerolap.cases._values import near
 from zerolap.records import Record, UsageError
 
 Transport: TypeAlias = Literal["unix", "tcp", "tls"]

@@ -54,6 +54,7 @@ def compare(
     budget: options.Budget = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
+    topology: options.Topology = None,
     config: options.Config = None,
     base_config: BaseConfig = None,
     head_config: HeadConfig = None,
@@ -70,7 +71,7 @@ def compare(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
-    from zerolap.cli.selection import selected_cases
+    from zerolap.cli.selection import deployed, selected_cases
     from zerolap.judge import Q
     from zerolap.lab import CompareRequest, Silent
     from zerolap.lab import compare as compare_servers
@@ -83,7 +84,7 @@ def compare(
     request = CompareRequest(
         base=resolve(base, repo),
         head=resolve(head, repo),
-        cases=selected_cases(cases_directory, cases, command, group),
+        cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
         settings=Settings(
             engines=chosen,
             min_effect=options.min_effects(min_effect),

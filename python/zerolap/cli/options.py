@@ -46,6 +46,12 @@ Engine = Annotated[
 Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
 MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Count alone, with data sets and requests a tenth as large.")]
+Topology = Annotated[
+    str | None,
+    typer.Option(
+        help="How servers are deployed, instead of as the cases say: replicas-1, cluster-3, tls.", metavar="NAME"
+    ),
+]
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
 ]

@@ -32,6 +32,7 @@ def run(
     engine: options.Engine = None,
     budget: options.Budget = None,
     quick: options.Quick = False,
+    topology: options.Topology = None,
     config: options.Config = None,
     json: options.Json = None,
     html: options.Html = None,
@@ -45,7 +46,7 @@ def run(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import write_run
-    from zerolap.cli.selection import selected_cases
+    from zerolap.cli.selection import deployed, selected_cases
     from zerolap.judge import Q
     from zerolap.lab import RunRequest, Silent
     from zerolap.lab import run as run_server
@@ -55,7 +56,7 @@ def run(
     options.check_reports(json=json, markdown=markdown, html=html)
     request = RunRequest(
         server=resolve(server, repo),
-        cases=selected_cases(cases_directory, cases, command, group),
+        cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
         settings=Settings(
             engines=options.engines(engine, ["counted", "timed"], quick=quick),
             min_effect=options.min_effects(""),

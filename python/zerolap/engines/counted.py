@@ -13,13 +13,13 @@ from zerolap import _core
 from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.companions import companions
+from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.dataset import prepare
-from zerolap.engines.load import counted_arguments, load_program, packaged
-from zerolap.engines.pin import Pin
+from zerolap.engines.load import counted_arguments, load_program
 from zerolap.engines.statistics import StatisticsReader
 from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
 from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
-from zerolap.server import RunningServer, start
+from zerolap.server import RunningServer
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
@@ -27,22 +27,6 @@ QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
 CRASH_SETTINGS = {"crash-log-enabled": "no"}
 # Until here the server's timers have finished what loading left behind, such as a table half way to its new size.
 SETTLED_SETTINGS = {"activerehashing": "no"}
-
-# `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
-GLIBC_TUNABLES = ":".join(
-    f"glibc.cpu.x86_{name}={1 << 40}"
-    for name in ("rep_movsb_threshold", "rep_stosb_threshold", "non_temporal_threshold")
-)
-
-CALLGRIND = (
-    "valgrind",
-    "--quiet",
-    "--tool=callgrind",
-    "--instr-atstart=no",
-    "--collect-systime=yes",
-    "--dump-line=yes",
-    "--vgdb=no",
-)
 
 
 @dataclass(frozen=True)
@@ -82,41 +66,29 @@ def count(trial: CountedTrial) -> Counted:
 
     Raises `TrialFailed` with the server's log if the server or the load generator fails.
     """
-    if trial.case.topology != "standalone":
-        raise TrialFailed(f"the topology `{trial.case.topology}` cannot be measured by this version")
     began = time.monotonic()
-    library = packaged("libzerolap_pin.so")
-    # What the server can write to is one directory; what the lab writes by name lies outside of it.
-    reachable = trial.directory / "server"
-    reachable.mkdir()
-    dumps, load_log = reachable / "callgrind", trial.directory / "load.log"
-    settings = {**trial.case.config, **trial.settings}
-    with Pin(reachable, trial.seed) as pin:
-        with start(
-            trial.program,
-            settings,
-            reachable,
-            log=trial.directory / "server.log",
-            prefix=[*CALLGRIND, f"--callgrind-out-file={dumps}"],
-            environment=pin.environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES},
-            read_only=[library],
-        ) as server:
-            _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
-            try:
-                found = prepare(server, trial.case, trial.seed, load_log)
-                with (
-                    companions(server, trial.case, trial.seed, load_log) as beside,
-                    load_program(server.socket, load_log, counted_arguments(trial.case, trial.seed)) as load,
-                    contextlib.closing(StatisticsReader(server.socket, trial.case.verbs)) as statistics,
-                ):
-                    counting = Counting(server, pin, load, statistics, dumps, trial.case)
-                    settle(counting)
-                    _quiet(server, SETTLED_SETTINGS, settings)
-                    windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
-                    beside.require_running()
-            except TrialFailed as fault:
-                raise server.failure(fault.message) if server.died() else fault from fault
-        found += checks.pinned_checks(windows.clock_readings, pin.random_readings)
+    load_log = trial.directory / "load.log"
+    case = trial.case
+    settings = {**case.config, **trial.settings}
+    with deploy_counted(case.deployed_as, trial.program, settings, trial.directory, trial.seed) as counted:
+        server = counted.target.server
+        _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
+        try:
+            found = prepare(counted.target, case, trial.seed, load_log)
+            counted.attach_replicas()
+            with (
+                companions(server, case, trial.seed, load_log) as beside,
+                load_program(counted.target.reach, load_log, counted_arguments(case, trial.seed)) as load,
+                contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
+            ):
+                counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
+                settle(counting)
+                _quiet(server, SETTLED_SETTINGS, settings)
+                windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
+                beside.require_running()
+        except TrialFailed as fault:
+            raise server.failure(fault.message) if server.died() else fault from fault
+        found += checks.pinned_checks(windows.clock_readings, counted.pin.random_readings)
     return _evaluate(trial, windows, found, time.monotonic() - began)
 
 

@@ -120,9 +120,9 @@ class LoadProgram:
 
 
 @contextlib.contextmanager
-def load_program(socket: Path, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
-    """Start the load generator against a unix socket and stop it at the end of the context."""
-    command = [str(packaged("zerolap-load")), "--unix-socket", str(socket), "--control"]
+def load_program(reach: Sequence[str], log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
+    """Start the load generator, which gets to the server by the arguments `reach`; it ends with the context."""
+    command = [str(packaged("zerolap-load")), *reach, "--control"]
     command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
     with launch(command, environment={}, output=log, piped=True) as process:
         program = LoadProgram(process)

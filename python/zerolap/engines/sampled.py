@@ -69,7 +69,7 @@ def sample(trial: SampledTrial) -> Sampled:
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             _run_for(WARM_UP_SECONDS, side, work)
-            recorder = stack.enter_context(recording(side.process, sampling_event(), data))
+            recorder = stack.enter_context(recording(side.processes[0], sampling_event(), data))
             side.refill = recorder.unseen(side.refill)
             recorder.begin()
             slices = _run_for(SAMPLED_SECONDS, side, work)

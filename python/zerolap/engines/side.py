@@ -10,10 +10,11 @@ from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import load_program, timed_arguments
 from zerolap.engines.slices import TimedSide
-from zerolap.engines.statistics import StatisticsReader
+from zerolap.engines.statistics import SummedStatistics
+from zerolap.engines.target import Target
 from zerolap.host import Pinning
 from zerolap.records import Check, TrialFailed
-from zerolap.server import find_server, start
+from zerolap.server import Launch, deploy
 
 
 @dataclass(frozen=True)
@@ -41,32 +42,37 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
 
     Returns the checks of the keyspace too. Raises `TrialFailed` with the server's log.
     """
-    directory = setup.directory / setup.name
-    directory.mkdir()
-    log, load_log = setup.directory / f"{setup.name}.log", setup.directory / f"{setup.name}-load.log"
+    logs, load_log = setup.directory / f"{setup.name}-logs", setup.directory / f"{setup.name}-load.log"
+    logs.mkdir()
     processors = ",".join(str(processor) for processor in setup.pinning.server)
-    server = stack.enter_context(
-        start(
+    deployment = stack.enter_context(
+        deploy(
+            setup.case.deployed_as,
             setup.server.program,
             {**setup.case.config, **setup.server.settings},
-            directory,
-            log=log,
-            prefix=["taskset", "--cpu-list", processors],
+            setup.directory / setup.name,
+            logs=logs,
+            node_launch=lambda _index, _directory: Launch(prefix=["taskset", "--cpu-list", processors]),
+            attach_replicas=False,
         )
     )
+    target = Target.of(deployment)
+    server = target.server
 
     def refill() -> None:
-        server.command("FLUSHALL")
-        prepare(server, setup.case, setup.seed, load_log)
+        target.remove_keys()
+        prepare(target, setup.case, setup.seed, load_log)
+        deployment.wait_for_replicas()
 
     try:
-        checks = prepare(server, setup.case, setup.seed, load_log)
+        checks = prepare(target, setup.case, setup.seed, load_log)
+        deployment.attach_replicas()
         stack.enter_context(companions(server, setup.case, setup.seed, load_log))
         arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
-        load = stack.enter_context(load_program(server.socket, load_log, arguments))
-        statistics = StatisticsReader(server.socket, setup.case.verbs)
+        load = stack.enter_context(load_program(target.reach, load_log, arguments))
+        statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)
         stack.callback(statistics.close)
     except TrialFailed as fault:
         raise server.failure(fault.message) if server.died() else fault from fault
-    process = find_server(server.launched, str(directory / "server"))
-    return TimedSide(server, process, load, statistics, setup.case, refill), checks
+    processes = [node.process for node in deployment.nodes]
+    return TimedSide(server, processes, load, statistics, setup.case, refill), checks

@@ -1,16 +1,18 @@
 """One slice of a timed trial: the same fixed work on a side, and what it took."""
 
 import contextlib
+import functools
 import math
+import operator
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
-from zerolap.engines.statistics import ServerStatistics, StatisticsReader
+from zerolap.engines.statistics import ServerStatistics, SummedStatistics
 from zerolap.records import TrialFailed
 from zerolap.server import CpuTimes, RunningServer, descendants, is_asleep, is_running, read_cpu_times
 
@@ -97,15 +99,15 @@ class Slice:
 
 @dataclass
 class TimedSide:
-    """A server that is up and loaded, with its connected load generator.
+    """A deployment that is up and loaded, with its connected load generator; `server` is its first primary.
 
     `freezes` is set once the idle server was seen to burn CPU: from then on it is stopped while the other side runs.
     """
 
     server: RunningServer
-    process: int
+    processes: Sequence[int]
     load: LoadProgram
-    statistics: StatisticsReader
+    statistics: SummedStatistics
     case: Case
     refill: Callable[[], None]
     freezes: bool = False
@@ -113,7 +115,7 @@ class TimedSide:
     @property
     def is_gone(self) -> bool:
         """Whether the server's process has ended, even if what started it does not know yet."""
-        return not self.server.alive or not is_running(self.process)
+        return not self.server.alive or not all(is_running(process) for process in self.processes)
 
     def run(self, work: SliceWork) -> Slice:
         """Carry out a slice; a draining keyspace is filled again before it."""
@@ -131,16 +133,21 @@ class TimedSide:
 
     def _settled_cpu(self) -> CpuTimes:
         """Return what the server has used once it has nothing more to do; at once of one that does not rest."""
-        at_once = read_cpu_times(self.process)
+        at_once = self._cpu()
         end = time.monotonic() + LONGEST_WAIT_SECONDS
         while time.monotonic() < end:
-            if is_asleep(self.process):
-                return read_cpu_times(self.process)
+            if all(is_asleep(process) for process in self.processes):
+                return self._cpu()
         return at_once
+
+    def _cpu(self) -> CpuTimes:
+        """Return what all servers together have used."""
+        times: list[CpuTimes] = [read_cpu_times(process) for process in self.processes]
+        return functools.reduce(operator.add, times)
 
     def server_ns(self) -> int:
         """Return the CPU time that the server has used so far."""
-        return read_cpu_times(self.process).total_ns
+        return self._cpu().total_ns
 
     def used_ns(self) -> int:
         """Return the CPU time that server and load generator have used so far."""
@@ -163,11 +170,11 @@ class TimedSide:
 
     def _signal(self, number: signal.Signals) -> None:
         """Send a signal to the server and to what it has forked."""
-        for process in descendants(self.process):
+        for process in [one for server in self.processes for one in descendants(server)]:
             try:
                 os.kill(process, number)
             except ProcessLookupError as gone:
-                if process == self.process:
+                if process in self.processes:
                     raise TrialFailed("the server's process is gone") from gone
 
 

@@ -99,3 +99,31 @@ class StatisticsReader:
 
     def _silent(self, fault: Exception) -> TrialFailed:
         return TrialFailed(f"the server does not say what it executed: {fault}")
+
+
+class SummedStatistics:
+    """Asks several servers, and adds up what they say."""
+
+    def __init__(self, paths: Sequence[Path], verbs: Sequence[str]) -> None:
+        self._readers = [StatisticsReader(path, verbs) for path in paths]
+
+    def read(self) -> ServerStatistics:
+        """Ask all servers; raises `TrialFailed` if one does not tell."""
+        found = [reader.read() for reader in self._readers]
+        reads, cycles = [one.reads for one in found], [one.cycles for one in found]
+        return ServerStatistics(
+            calls=sum(one.calls for one in found),
+            usec=sum(one.usec for one in found),
+            reads=_sum_of_all(reads),
+            cycles=_sum_of_all(cycles),
+        )
+
+    def close(self) -> None:
+        """Hang up."""
+        for reader in self._readers:
+            reader.close()
+
+
+def _sum_of_all(values: Sequence[int | None]) -> int | None:
+    told = [value for value in values if value is not None]
+    return sum(told) if len(told) == len(values) else None

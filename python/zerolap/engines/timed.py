@@ -70,8 +70,6 @@ def time_start(plan: TimedStart) -> Timed:
 
     Raises `TrialFailed` with the server's log if a server or the load generator fails.
     """
-    if plan.case.topology != "standalone":
-        raise TrialFailed(f"the topology `{plan.case.topology}` cannot be measured by this version")
     if not plan.alone:
         try:
             return _time_together(plan)
@@ -153,7 +151,7 @@ def _chosen(plan: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
 
 def _require_memory(running: Iterable[TimedSide]) -> None:
     """Raise `_DoesNotFitTwice` if there is no room for another server as large as those that run."""
-    resident = max((read_resident_bytes(side.process) for side in running), default=0)
+    resident = max((sum(map(read_resident_bytes, side.processes)) for side in running), default=0)
     if resident and available_bytes() < resident + MEMORY_RESERVE_BYTES:
         raise _DoesNotFitTwice
 

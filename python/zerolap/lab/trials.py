@@ -35,10 +35,10 @@ class SideUnderTest:
 
 
 def server_threads(case: Case, settings: Mapping[str, str]) -> int:
-    """Return the busy threads of a server: the main one is one of its I/O threads."""
-    wanted = {**case.config, **settings}.get("io-threads", "1")
-    # What is no number the server refuses by itself.
-    return max(1, int(wanted)) if wanted.isdigit() else 1
+    """Return the busy threads of all servers of a case: a main one is one of its server's I/O threads."""
+    topology = case.deployed_as
+    together = {**case.config, **settings, **topology.settings}
+    return topology.model_copy(update={"settings": together}).busy_threads
 
 
 @dataclass(frozen=True)

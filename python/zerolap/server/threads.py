@@ -24,6 +24,13 @@ class CpuTimes:
         """All threads together."""
         return self.main_ns + self.io_ns + self.background_ns
 
+    def __add__(self, other: "CpuTimes") -> "CpuTimes":
+        return CpuTimes(
+            self.main_ns + other.main_ns,
+            self.io_ns + other.io_ns,
+            self.background_ns + other.background_ns,
+        )
+
     def __sub__(self, earlier: "CpuTimes") -> "CpuTimes":
         return CpuTimes(
             self.main_ns - earlier.main_ns,

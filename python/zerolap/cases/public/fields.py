@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zerolap.cases._document import Document, Path
-from zerolap.cases._messages import near, shown
+from zerolap.cases._values import near, shown
 
 TOP_FIELDS = frozenset(
     {

@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from zerolap.cases._commands import parse_command
-from zerolap.cases._messages import shown
+from zerolap.cases._values import shown
 from zerolap.cases.public.fields import Fields
 from zerolap.records import UsageError
 

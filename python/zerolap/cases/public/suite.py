@@ -6,8 +6,10 @@ from typing import Any
 
 from zerolap.cases._client import Client
 from zerolap.cases._document import Document
-from zerolap.cases._messages import near
 from zerolap.cases._model import PATTERN_OF_LETTER, Case, Dataset, Expect, Generator, Keys
+from zerolap.cases._public_topologies import PublicTopologies
+from zerolap.cases._topology import Topology
+from zerolap.cases._values import near
 from zerolap.cases.public.clients import UnsupportedTool, client_of
 from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
 from zerolap.cases.public.helpers import acl_patterns
@@ -17,6 +19,7 @@ from zerolap.records import SkipReason, UsageError
 _MARKS = ("clientconfig", "clientconfigs", "dbconfig")
 SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
 """Commands that stand for others, which their text holds."""
+STANDALONE = "oss-standalone"
 GEO_POINTS = 1_000_000
 
 
@@ -25,8 +28,10 @@ def is_public(data: Any) -> bool:
     return isinstance(data, dict) and "cases" not in data and any(mark in data for mark in _MARKS)
 
 
-def case_of(document: Document) -> Case:
+def case_of(document: Document, topologies: PublicTopologies) -> Case:
     """Return the case of a suite; what is wrong with the file is in the document's problems, and in the case.
+
+    Of the topologies that it is meant for it gets the simplest.
 
     A suite that cannot run at all has a reason in `cannot_run`.
     """
@@ -41,6 +46,8 @@ def case_of(document: Document) -> Case:
     if clients:
         _check_tags(suite, clients)
     main = clients[0] if clients else None
+    topology, lacking = _topology(suite.words("redis-topologies"), topologies)
+    reason = reason or lacking
     case = Case(
         name=name,
         description=" ".join(suite.text("description").split()),
@@ -60,6 +67,8 @@ def case_of(document: Document) -> Case:
         setup=_acl_users(suite),
         dataset=dataset,
         config=_settings(database),
+        topology=topology.name if topology is not None else "standalone",
+        deployment=topology,
         topologies=suite.words("redis-topologies"),
         memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
         priority=suite.number("priority"),
@@ -96,6 +105,16 @@ def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]
             entry.warn(("arguments",), wrong.message, wrong.hint)
             return ("arguments", wrong.message), []
     return None, clients
+
+
+def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | None, tuple[SkipReason, str] | None]:
+    """Return the topology with the fewest busy threads, none for a standalone server, or why there is none."""
+    if STANDALONE in names or not names:
+        return None, None
+    found = [known.topologies[name] for name in names if name in known.topologies]
+    if not found:
+        return None, ("topology", f"no file says what {', '.join(names)} is")
+    return min(found, key=lambda topology: topology.busy_threads), None
 
 
 def _keys(client: Client) -> Keys:

@@ -11,6 +11,7 @@ from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_a
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample
 from zerolap.engines.server_abilities import command_flags
+from zerolap.engines.target import Target, by_socket
 from zerolap.host import Pinning
 from zerolap.records import Check
 from zerolap.server import RunningServer, find_server, read_cpu_times, start
@@ -73,7 +74,10 @@ def probe(request: Probe) -> ProbedCase:
         log=request.directory / "server.log",
         prefix=["taskset", "--cpu-list", ",".join(str(one) for one in request.pinning.server)],
     ) as server:
-        checks, keys_loaded = prepare(server, case, request.seed, log), _keys(server)
+        checks, keys_loaded = (
+            prepare(Target([server], by_socket(server.socket)), case, request.seed, log),
+            _keys(server),
+        )
         flags = command_flags(server)
         writing = {verb for verb in case.verbs if "write" in flags.get(verb, ())}
         before = _sample(request, server, writing, request.seed)
@@ -99,7 +103,7 @@ def _sample(request: Probe, server: RunningServer, writing: set[str], seed: int)
     arguments = [*timed_arguments(request.case, seed, request.pinning.client), *_quickly(), "--clients", clients]
     with (
         Recorder(path, server.socket, on_sample),
-        load_program(path, request.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
+        load_program(by_socket(path), request.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
     ):
         load.slice(SAMPLES)
     return found
@@ -114,7 +118,7 @@ def _burst(request: Probe, server: RunningServer) -> Burst:
     connections = ["--clients", str(min(case.connections, MOST_CONNECTIONS))]
     arguments = [*timed_arguments(case, request.seed, request.pinning.client), *_quickly(), *connections]
     process = find_server(server.launched, str(request.directory / "server" / "server"))
-    with load_program(server.socket, request.directory / "load.log", arguments) as load:
+    with load_program(by_socket(server.socket), request.directory / "load.log", arguments) as load:
         requests, sent = FIRST_BURST_REQUESTS, 0
         end = time.monotonic() + 4 * BURST_SECONDS
         while True:

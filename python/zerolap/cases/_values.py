@@ -1,0 +1,22 @@
+"""Words and values in messages: the nearest known word, a value as a file shows it."""
+
+import difflib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean ...?` for the known word nearest to this one, or an empty text."""
+    by_lower_case = {name.lower(): name for name in known}
+    matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
+    return f'did you mean "{by_lower_case[matches[0]]}"?' if matches else ""
+
+
+def shown(value: Any) -> str:
+    """Return a value as a file shows it."""
+    if isinstance(value, dict):
+        return "fields"
+    if isinstance(value, list):
+        return "a list"
+    return json.dumps(value, ensure_ascii=False)

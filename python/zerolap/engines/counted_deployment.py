@@ -1,0 +1,131 @@
+"""A deployment whose first primary runs under callgrind, with clock and randomness from the trial."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.cases import Topology
+from zerolap.engines.load import packaged
+from zerolap.engines.pin import Pin, Request
+from zerolap.engines.target import Target, by_socket
+from zerolap.records import TrialFailed
+from zerolap.server import Deployment, Launch, deploy
+
+CALLGRIND = (
+    "valgrind",
+    "--quiet",
+    "--tool=callgrind",
+    "--instr-atstart=no",
+    "--collect-systime=yes",
+    "--dump-line=yes",
+    "--vgdb=no",
+)
+
+# `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
+GLIBC_TUNABLES = ":".join(
+    f"glibc.cpu.x86_{name}={1 << 40}"
+    for name in ("rep_movsb_threshold", "rep_stosb_threshold", "non_temporal_threshold")
+)
+# Its clock leaps while it waits for others, which must not take them for gone.
+PATIENT_SETTINGS = {"repl-timeout": "1000000"}
+LEAP_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class CountedDeployment:
+    """The counted server with its page and dumps, and what else is deployed with it."""
+
+    deployment: Deployment
+    target: Target
+    pin: Pin
+    dumps: Path
+
+    def attach_replicas(self) -> None:
+        """Let the replicas copy the counted server; raises `TrialFailed` as the deployment does."""
+        if self.deployment.replicas:
+            with _leaping(lambda: self.pin, self.target.server.socket):
+                self.deployment.attach_replicas()
+
+
+def counted_topology(topology: Topology) -> Topology:
+    """Return what is deployed for counting: of a cluster one node, which has all slots.
+
+    What a request costs a node does not depend on the others; what nodes say to each other depends on time.
+    """
+    if not topology.is_cluster:
+        return topology
+    return topology.model_copy(update={"primaries": 1, "replicas": 0})
+
+
+@contextlib.contextmanager
+def deploy_counted(
+    topology: Topology, program: Path, settings: Mapping[str, str], directory: Path, seed: int
+) -> Iterator[CountedDeployment]:
+    """Deploy a topology for counting below `directory`, its replicas not yet attached; all ends with the context.
+
+    Raises `TrialFailed` with the node's name and log.
+    """
+    library = packaged("libzerolap_pin.so")
+    with contextlib.ExitStack() as stack:
+        pins: list[Pin] = []
+        # What the server can write to is one directory; what the lab writes by name lies outside of it.
+        reachable = directory / "server"
+
+        def node_launch(index: int, own: Path) -> Launch:
+            if index:
+                return Launch()
+            pins.append(stack.enter_context(Pin(own, seed)))
+            environment = pins[-1].environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES}
+            prefix = [*CALLGRIND, f"--callgrind-out-file={own / 'callgrind'}"]
+            return Launch(prefix=prefix, environment=environment, read_only=[library])
+
+        deployed = deploy(
+            counted_topology(topology),
+            program,
+            PATIENT_SETTINGS | dict(settings) if topology.replicas else settings,
+            reachable,
+            logs=directory,
+            node_launch=node_launch,
+            attach_replicas=False,
+        )
+        if topology.is_cluster:
+            # It takes writes only two seconds of its clock after it has all slots.
+            with _leaping(lambda: pins[-1] if pins else None, reachable / "primary-1" / "socket"):
+                deployment = stack.enter_context(deployed)
+        else:
+            deployment = stack.enter_context(deployed)
+        first = deployment.nodes[0]
+        reach = by_socket(first.server.socket) if topology.is_cluster else deployment.load_arguments
+        yield CountedDeployment(deployment, Target([first.server], reach), pins[-1], first.directory / "callgrind")
+
+
+@contextlib.contextmanager
+def _leaping(pin_of: Callable[[], Pin | None], path: Path) -> Iterator[None]:
+    """Let the server's clock leap again and again: its timers fire, which no wait of its own brings about."""
+    ended = threading.Event()
+    leaper = threading.Thread(target=_leap_until, args=(ended, pin_of, path), daemon=True)
+    leaper.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        leaper.join()
+
+
+def _leap_until(ended: threading.Event, pin_of: Callable[[], Pin | None], path: Path) -> None:
+    while not ended.wait(LEAP_SECONDS):
+        pin = pin_of()
+        if pin is None or not path.exists():
+            continue
+        # Whoever waits for the server finds out by itself that it is gone, and why.
+        with contextlib.suppress(OSError, TrialFailed), socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(path))
+
+            def wake_up(connection: socket.socket = connection) -> None:
+                connection.sendall(b"PING\r\n")
+                connection.recv(64)
+
+            pin.carry_out(Request.LEAP, wake_up, lambda: not ended.is_set())
