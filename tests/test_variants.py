@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import path_without
+from command_line import Zerolap, path_without
 from eras import ERAS, tree_of_era
-from toy_server import ToySource
+from toy_server import CASES, ToySource
 
 from zerolap.build import Binary, Builder, BuiltServer, Revision, Tree, Variant, parse_variant
 from zerolap.build.effective import Effective, unmet
@@ -225,3 +225,30 @@ def test_a_compiler_that_is_missing(toy: ToySource, tmp_path: Path, monkeypatch:
     with pytest.raises(EnvironmentMissing, match="`clang` is not installed") as raised:
         Builder(tmp_path / "builds").build(Revision("first", toy.path, toy.first), parse_variant("clang"))
     assert raised.value.hint == "apt-get install clang"
+
+
+# The command line
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_one_revision_in_two_variants(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> None:
+    common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--markdown", "out.md"]
+    sides = ["--base-variant=-O0", "--head-variant", "-O3", "--variant", "-O2,frame-pointers"]
+    ended = zerolap("compare", toy.first, toy.first, "toy-get", *common, *sides, "--json", "-")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    names = [f"{toy.first} (-O0,frame-pointers)", f"{toy.first} (-O3,frame-pointers)"]
+    assert [document[side]["name"] for side in ("base", "head")] == names
+    assert [document[side]["variant"] for side in ("base", "head")] == ["-O0,frame-pointers", "-O3,frame-pointers"]
+    assert document["cases"][0]["verdict"] == "improvement"
+    assert all(name in (zerolap.directory / "out.md").read_text() for name in names)
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_variants_that_cannot_be(zerolap: Zerolap, toy: ToySource, toy_program: Path) -> None:
+    common = ["--cases", CASES, "--repo", toy.path]
+    zerolap("run", "--server", toy_program, "--variant=-O2", *common).fails_with(2, "it is as it was built")
+    head = zerolap("compare", toy.first, toy_program, "--head-variant=-O2", *common)
+    head.fails_with(2, "it is as it was built", "hint: ")
+    assert not (zerolap.directory / ".zerolap" / "builds").exists()
+    zerolap("run", "--server", toy.first, "--variant", "clagn", *common).fails_with(2, "`clagn`", "clang")

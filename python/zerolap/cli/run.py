@@ -16,6 +16,8 @@ Examples:
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 
+    zerolap run 'set-*' --server 8.0 --repo ~/redis --variant libc,frame-pointers
+
     zerolap run get-100B --engine sampled --html run.html
 """
 
@@ -33,6 +35,7 @@ def run(
     budget: options.Budget = None,
     quick: options.Quick = False,
     config: options.Config = None,
+    variant: options.VariantWords = None,
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
@@ -66,6 +69,7 @@ def run(
         ),
         command_line=options.command_line(context),
         server_settings=options.server_settings(config),
+        variant=options.variant(variant),
     )
     with Store.open(store) as results:
         report = run_server(request, results, Silent() if quiet else Bar())
