@@ -11,6 +11,7 @@ from toy_server import CASES, ToySource
 
 from zerolap.build import Binary, Builder, BuiltServer, Revision, Tree, Variant, parse_variant
 from zerolap.build.effective import Effective, unmet
+from zerolap.cli import options
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
 
 # Words
@@ -64,6 +65,14 @@ def test_the_words_of_a_side_go_before_those_of_both() -> None:
     both = parse_variant("clang,-O2,-flto,-march=native")
     assert both.with_changes(parse_variant("-O3,-fno-lto")).name == "clang,-O3,-fno-lto,-march=native"
     assert both.with_changes(parse_variant("-funroll-loops")).name == "clang,-O2,-flto,-march=native,-funroll-loops"
+
+
+def test_a_side_can_be_the_makefiles_own() -> None:
+    assert options.variant("clang,-O2", "default").is_default
+    assert options.variant("clang,-O2", "-O3").name == "clang,-O3"
+    assert options.variant("clang,-O2").name == "clang,-O2"
+    assert options.variant(None, "libc").name == "libc"
+    assert options.variant(None).is_default
 
 
 def test_what_did_not_take_effect() -> None:
