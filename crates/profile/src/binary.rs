@@ -90,9 +90,10 @@ const LINK_TIME_PRODUCER: &str = "GNU GIMPLE";
 /// The directory that most C units were compiled in, which is a server's own code and not its bundled libraries', and
 /// the producer of most units there.
 fn main_units(file: &object::File<'_>) -> Result<Option<(String, String)>, BinaryError> {
-    const WANTED: [SectionId; 6] = [
+    const WANTED: [SectionId; 7] = [
         SectionId::DebugInfo,
         SectionId::DebugAbbrev,
+        SectionId::DebugAddr,
         SectionId::DebugStr,
         SectionId::DebugStrOffsets,
         SectionId::DebugLine,

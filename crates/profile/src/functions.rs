@@ -37,9 +37,10 @@ pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunc
 }
 
 pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Vec<SourceFunction>, BinaryError> {
-    const WANTED: [SectionId; 6] = [
+    const WANTED: [SectionId; 7] = [
         SectionId::DebugInfo,
         SectionId::DebugAbbrev,
+        SectionId::DebugAddr,
         SectionId::DebugStr,
         SectionId::DebugStrOffsets,
         SectionId::DebugLine,

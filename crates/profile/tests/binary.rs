@@ -40,14 +40,18 @@ impl Tree {
     }
 
     fn compile(&self, flags: &[&str]) -> PathBuf {
+        self.compile_with("cc", flags)
+    }
+
+    fn compile_with(&self, compiler: &str, flags: &[&str]) -> PathBuf {
         let program = self.directory.join("program");
-        let status = Command::new("cc")
+        let status = Command::new(compiler)
             .args(flags)
             .args(["-Wl,--build-id", "-o"])
             .args([program.as_path(), Path::new("main.c")])
             .current_dir(self.directory.join("src"))
             .status();
-        assert!(status.expect("cc can be run").success());
+        assert!(status.expect("a compiler that can be run").success());
         program
     }
 
@@ -72,6 +76,22 @@ fn facts_of_a_build_with_debug_information() {
 fn facts_of_a_build_optimised_at_link_time() {
     let facts = facts(&Tree::new("link_time").compile(&["-g", "-O2", "-flto"])).expect("an ELF file");
     assert!(!facts.compiler.contains("GIMPLE") && !facts.compiler.is_empty());
+}
+
+/// Its version of DWARF 5 names addresses by their place in a table.
+#[test]
+fn facts_of_a_build_by_clang() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        return;
+    }
+    let tree = Tree::new("clang");
+    let program = tree.compile_with("clang", &["-gdwarf-5", "-O2", "-grecord-command-line"]);
+    let facts = facts(&program).expect("an ELF file");
+    assert!(facts.compiler.contains("clang version"), "{}", facts.compiler);
+    assert!(facts.flags.split(' ').any(|flag| flag == "-O2"), "{}", facts.flags);
+    let functions = source_functions(&program, tree.root()).expect("an ELF file");
+    let found: Vec<_> = functions.iter().map(|f| (f.name.as_str(), f.first_line)).collect();
+    assert_eq!(found, [("twice", 1), ("helper", 4), ("main", 8)]);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 from zerolap.build.builder import Builder, BuiltServer
 from zerolap.build.changes import changes_between
 from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
+from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
 __all__ = [
+    "DEFAULT",
     "Binary",
     "Builder",
     "BuiltServer",
@@ -12,6 +14,8 @@ __all__ = [
     "Revision",
     "Source",
     "Tree",
+    "Variant",
     "changes_between",
+    "parse_variant",
     "resolve",
 ]

@@ -1,13 +1,10 @@
 """Builds a source once and keeps the artifact under the digest of what went in."""
 
 import errno
-import functools
 import hashlib
 import os
-import re
 import secrets
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,22 +13,23 @@ from pydantic import ValidationError
 
 from zerolap import _core
 from zerolap.build import export
-from zerolap.build.recipe import RECIPE_REVISION, Recipe, recipe_for
+from zerolap.build.compilers import tools_digest
+from zerolap.build.effective import effective, unmet
+from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
+from zerolap.build.program import server_words, source_root_of
+from zerolap.build.recipe import RECIPE_REVISION, recipe_for
 from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
-from zerolap.records import Build, BuildFailed, EnvironmentMissing, Record, UsageError
-from zerolap.sandbox import Confinement, launch
-
-NEEDED_FREE_BYTES = 600 * 1024 * 1024
-VERSION_SECONDS = 20
-BUILD_SECONDS = 3600
-LOG_LINES = 30
+from zerolap.build.variant import DEFAULT, Variant
+from zerolap.records import Build, BuildFailed, Record, UsageError
 
 
 class Artifact(Record):
     """What is kept beside a built program; `source_root` is the directory that its debug information names."""
 
     version: str
+    allocator: str
     source_root: str
+    variant: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,47 +49,62 @@ class Builder:
         self._directory = directory
         self._on_build = on_build
 
-    def build(self, source: Source) -> BuiltServer:
-        """Return the server of a source, building it if it is not yet there.
-
-        Raises `BuildFailed` with the end of the compiler's output, `EnvironmentMissing` where a compiler or disk space
-        is missing, `UsageError` for a source that is no server.
-        """
+    def check(self, source: Source, variant: Variant = DEFAULT) -> None:
+        """Raise `UsageError` or `EnvironmentMissing` if a source cannot be built so: before others are built."""
         match source:
             case Endpoint():
+                raise _running(source)
+            case Binary() if not variant.is_default:
                 raise UsageError(
-                    f"`{source.name}` is a running server: it cannot be counted",
-                    hint="give a binary, a source tree or a revision",
+                    f"`{source.name}` is a program: it is as it was built, and cannot be `{variant.name}`",
+                    hint="give its source tree or a revision, or leave `--variant` out",
                 )
+            case Tree() | Revision():
+                tools_digest(variant)
+
+    def build(self, source: Source, variant: Variant = DEFAULT) -> BuiltServer:
+        """Return the server of a source in a variant, building it if it is not yet there.
+
+        Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
+        `EnvironmentMissing` where a compiler or disk space is missing, `UsageError` for a source that is no server or
+        cannot be built so.
+        """
+        self.check(source, variant)
+        match source:
+            case Endpoint():
+                raise _running(source)
             case Binary():
                 return self._from_binary(source)
             case Tree() | Revision():
-                return self._from_source(source)
+                return self._from_source(source, variant)
 
     def _from_binary(self, source: Binary) -> BuiltServer:
         if not os.access(source.path, os.X_OK):
             raise UsageError(f"`{source.path}` is not an executable file")
         digest = _digest(["binary", hashlib.sha256(source.path.read_bytes()).hexdigest()])
-        version = server_version(source.path)
+        words = server_words(source.path)
         try:
             root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
         except ValueError as wrong:
             raise UsageError(f"`{source.path}` is no program that can be counted: {wrong}") from wrong
-        return _built(source, digest, source.path, Artifact(version=version, source_root=root))
+        artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root)
+        return _built(source, digest, source.path, artifact)
 
-    def _from_source(self, source: Tree | Revision) -> BuiltServer:
+    def _from_source(self, source: Tree | Revision, variant: Variant) -> BuiltServer:
         if isinstance(source, Tree):
             # Before all its files are read: it may be a large directory that is no source at all.
-            recipe_for(source.name, source.path, jobs=1)
-        digest = _digest([str(RECIPE_REVISION), export.content_digest(source), compiler_version()])
+            recipe_for(source.name, source.path, jobs=1, variant=variant)
+        parts = [str(RECIPE_REVISION), export.content_digest(source), *tools_digest(variant), variant.name]
+        digest = _digest(parts)
         kept = self._directory / digest
         artifact = _read_artifact(kept)
         if artifact is None:
-            artifact = self._make(source, kept)
+            artifact = self._make(source, variant, kept)
         return _built(source, digest, kept / "server", artifact)
 
-    def _make(self, source: Tree | Revision, kept: Path) -> Artifact:
-        self._on_build(source.name)
+    def _make(self, source: Tree | Revision, variant: Variant, kept: Path) -> Artifact:
+        name = _name(source, variant.name)
+        self._on_build(name)
         # Of fixed length: the path is part of the debug information, whose size must not depend on the source.
         work = self._directory / f"w-{secrets.token_hex(6)}"
         try:
@@ -101,9 +114,9 @@ class Builder:
             tree = work / "source"
             tree.mkdir(parents=True)
             export.export(source, tree)
-            recipe = recipe_for(source.name, tree, jobs=os.cpu_count() or 1)
-            run_recipe(source.name, tree, recipe, work / "build.log")
-            artifact = Artifact(version=server_version(tree / recipe.program), source_root=str(tree))
+            recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
+            run_recipe(name, tree, recipe, work / "build.log")
+            artifact = _artifact(name, tree, tree / recipe.program, variant)
             _keep(work, tree / recipe.program, artifact, kept)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
@@ -114,44 +127,18 @@ class Builder:
         return artifact
 
 
-def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> None:
-    """Build a tree in the sandbox; raises `BuildFailed` if no program comes out."""
-    if shutil.which(recipe.command[0]) is None:
-        raise EnvironmentMissing(f"`{recipe.command[0]}` is not installed", hint="apt-get install make gcc g++")
-    # What the lab itself was called with must not reach a server's Makefile, which reads CFLAGS and others.
-    environment = {
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        "HOME": "/tmp",
-        "LANG": "C",
-        "SOURCE_DATE_EPOCH": "0",
-        "GIT_CEILING_DIRECTORIES": str(tree.parent),
-    }
-    confinement = Confinement(writable=[tree], directory=tree / recipe.directory)
-    with launch(recipe.command, environment=environment, output=log, confinement=confinement) as process:
-        try:
-            code = process.wait(BUILD_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise BuildFailed(
-                f"`{name}` did not build within {BUILD_SECONDS} s", details=process.output_tail()
-            ) from None
-        tail = process.output_tail(LOG_LINES)
-    if "No space left on device" in tail:
-        raise no_space(tree.parent.parent)
-    if code != 0 or not (tree / recipe.program).is_file():
+def _artifact(name: str, tree: Path, program: Path, variant: Variant) -> Artifact:
+    """Return what is to be kept of a program; raises `BuildFailed` if it was not built as asked."""
+    words, built = server_words(program), effective(program)
+    missed = unmet(variant, built, words.allocator)
+    if missed:
+        said = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"
         raise BuildFailed(
-            f"`{name}` does not build: `{' '.join(recipe.command)}` ended with {code}",
-            hint="the source must build with this machine's compiler; the end of its output is above",
-            details=tail,
+            f"`{name}` was built, but {', '.join(missed)} did not take effect",
+            hint="its Makefile takes flags in a way that is not known here: build it yourself and give the binary",
+            details=f"the program says of itself: {said}",
         )
-
-
-def no_space(directory: Path) -> EnvironmentMissing:
-    """Return the error for a full disk."""
-    free_mib = shutil.disk_usage(directory).free // (1024 * 1024)
-    return EnvironmentMissing(
-        f"no space left on the disk of `{directory}` ({free_mib} MiB free)",
-        hint=f"free {NEEDED_FREE_BYTES // (1024 * 1024)} MiB, or put the store on another disk with `--store`",
-    )
+    return Artifact(version=words.version, allocator=words.allocator, source_root=str(tree), variant=variant.name)
 
 
 def _keep(work: Path, program: Path, artifact: Artifact, kept: Path) -> None:
@@ -176,53 +163,33 @@ def _read_artifact(kept: Path) -> Artifact | None:
 
 
 def _built(source: Source, digest: str, program: Path, artifact: Artifact) -> BuiltServer:
-    facts = _core.binary_facts(str(program))
+    facts, said = _core.binary_facts(str(program)), effective(program)
     record = Build(
-        name=source.name,
+        name=_name(source, artifact.variant),
         commit=source.commit if isinstance(source, Revision) else None,
         version=artifact.version,
         build=digest,
         build_id=facts.build_id,
-        flags=facts.flags,
-        compiler=facts.compiler,
+        flags=said.flags,
+        compiler=said.compiler,
         stripped=facts.stripped,
+        variant=artifact.variant,
+        allocator=artifact.allocator,
     )
     return BuiltServer(record=record, program=program, source_root=artifact.source_root, source=source)
 
 
+def _name(source: Source, variant: str) -> str:
+    """Return a side's name: what the user called the source, and the variant that tells it from another of it."""
+    return source.name if variant in {"", DEFAULT.name} else f"{source.name} ({variant})"
+
+
+def _running(source: Endpoint) -> UsageError:
+    return UsageError(
+        f"`{source.name}` is a running server: it cannot be counted",
+        hint="give a binary, a source tree or a revision",
+    )
+
+
 def _digest(parts: list[str]) -> str:
     return "b-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-@functools.cache
-def compiler_version() -> str:
-    """Return what the C compiler says of itself; it is part of what goes into a build."""
-    try:
-        done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
-    except (FileNotFoundError, subprocess.CalledProcessError) as missing:
-        raise EnvironmentMissing("no C compiler is installed", hint="apt-get install gcc") from missing
-    return done.stdout.splitlines()[0]
-
-
-def server_version(program: Path) -> str:
-    """Return the version that a server program prints; raises `UsageError` if it is no such server."""
-    confinement = Confinement(read_only=[program])
-    with launch([str(program), "--version"], environment={}, confinement=confinement, piped=True) as process:
-        try:
-            process.wait(VERSION_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise _no_server(program, "it does not answer") from None
-        text = process.stdout.read().decode(errors="replace") if process.stdout else ""
-    found = re.search(r"\bv=(\S+)", text) or re.search(r"\b(\d+\.\d+\.\d+\S*)", text)
-    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
-        raise _no_server(program, f"it answers `{text.strip()[:80]}`")
-    return found.group(1)
-
-
-def source_root_of(compile_directory: str) -> str:
-    """Return the root of the tree that a binary was compiled in: servers are compiled in its `src`."""
-    return compile_directory.removesuffix("/src")
-
-
-def _no_server(program: Path, seen: str) -> UsageError:
-    return UsageError(f"`{program}` is not a server: asked for `--version`, {seen}")

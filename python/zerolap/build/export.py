@@ -27,6 +27,9 @@ def export(source: Tree | Revision, directory: Path) -> None:
     """Copy the source into an empty directory."""
     if isinstance(source, Revision):
         _export_revision(source, directory)
+        # Settings of an earlier build that someone committed would go before those of this one.
+        for settings in directory.rglob(".make-*"):
+            settings.unlink()
         return
     for file in _files(source.path):
         target = directory / file

@@ -23,10 +23,14 @@ Examples:
     zerolap compare ./old/redis-server ./new/redis-server --command XADD
 
     zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
+
+    zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 
 BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the base.", metavar="KEY=VALUE")]
 HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the head.", metavar="KEY=VALUE")]
+BaseVariant = Annotated[str | None, typer.Option(help="How to build the base, beside --variant.", metavar="WORDS")]
+HeadVariant = Annotated[str | None, typer.Option(help="How to build the head, beside --variant.", metavar="WORDS")]
 
 
 class WhichStacks(StrEnum):
@@ -58,6 +62,9 @@ def compare(
     config: options.Config = None,
     base_config: BaseConfig = None,
     head_config: HeadConfig = None,
+    variant: options.VariantWords = None,
+    base_variant: BaseVariant = None,
+    head_variant: HeadVariant = None,
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
@@ -96,6 +103,8 @@ def compare(
         command_line=options.command_line(context),
         base_settings=shared | options.server_settings(base_config),
         head_settings=shared | options.server_settings(head_config),
+        base_variant=options.variant(variant, base_variant),
+        head_variant=options.variant(variant, head_variant),
         all_stacks=stacks is WhichStacks.ALL,
         notes=notes,
     )

@@ -6,11 +6,14 @@ import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap.errors import UsageError
+
+if TYPE_CHECKING:
+    from zerolap.build import Variant
 
 DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
 ENGINES = ("counted", "timed", "sampled")
@@ -54,6 +57,12 @@ Topology = Annotated[
 ]
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
+]
+VariantWords = Annotated[
+    str | None,
+    typer.Option(
+        "--variant", help="How to build sources, such as clang,-O2,-flto,libc,frame-pointers.", metavar="WORDS"
+    ),
 ]
 Json = Annotated[
     str | None, typer.Option("--json", help="Write the JSON document; - is standard output.", metavar="FILE|-")
@@ -129,6 +138,17 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
             raise UsageError(f"`--config {pair}` is not understood: {wrong}", hint="close the quotes") from wrong
         settings[name.strip()] = value
     return settings
+
+
+def variant(shared: str | None, own: str | None = None) -> "Variant":
+    """Return the variant of a side: what is asked of all sides, changed by its own words; raises `UsageError`."""
+    from zerolap.build import DEFAULT, parse_variant
+
+    of_all = parse_variant(shared) if shared is not None else DEFAULT
+    if own is None:
+        return of_all
+    changes = parse_variant(own)
+    return DEFAULT if changes.is_default else of_all.with_changes(changes)
 
 
 def check_reports(*, json: str | None = None, markdown: str | None = None, html: str | None = None) -> None:

@@ -16,6 +16,8 @@ Examples:
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 
+    zerolap run 'set-*' --server 8.0 --repo ~/redis --variant libc,frame-pointers
+
     zerolap run get-100B --engine sampled --html run.html
 """
 
@@ -34,6 +36,7 @@ def run(
     quick: options.Quick = False,
     topology: options.Topology = None,
     config: options.Config = None,
+    variant: options.VariantWords = None,
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
@@ -67,6 +70,7 @@ def run(
         ),
         command_line=options.command_line(context),
         server_settings=options.server_settings(config),
+        variant=options.variant(variant),
     )
     with Store.open(store) as results:
         report = run_server(request, results, Silent() if quiet else Bar())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from zerolap.build import Builder, Source, changes_between
+from zerolap.build import DEFAULT, Builder, Source, Variant, changes_between
 from zerolap.cases import Case
 from zerolap.host import fingerprint
 from zerolap.lab.bank import add_to_bank, read_bank
@@ -30,7 +30,7 @@ from zerolap.store import Store
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What to compare; `base_settings` and `head_settings` are given to the servers when they start.
+    """What to compare: sources, each built in its variant; the settings are given to the servers when they start.
 
     With `all_stacks` every case is sampled, not only those that changed; `notes` belong to the result.
     """
@@ -42,6 +42,8 @@ class CompareRequest:
     command_line: str
     base_settings: Mapping[str, str] = field(default_factory=dict)
     head_settings: Mapping[str, str] = field(default_factory=dict)
+    base_variant: Variant = DEFAULT
+    head_variant: Variant = DEFAULT
     all_stacks: bool = False
     notes: Sequence[str] = ()
 
@@ -106,9 +108,11 @@ def _work(begun: _Begun) -> Work:
 def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Side, SideUnderTest]:
     builder = Builder(builds_directory(store), progress.building)
     try:
+        builder.check(request.base, request.base_variant)
+        builder.check(request.head, request.head_variant)
         return {
-            "base": SideUnderTest(builder.build(request.base), request.base_settings),
-            "head": SideUnderTest(builder.build(request.head), request.head_settings),
+            "base": SideUnderTest(builder.build(request.base, request.base_variant), request.base_settings),
+            "head": SideUnderTest(builder.build(request.head, request.head_variant), request.head_settings),
         }
     except KeyboardInterrupt:
         stop_all()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from zerolap.build import Builder, Source
+from zerolap.build import DEFAULT, Builder, Source, Variant
 from zerolap.cases import Case
 from zerolap.host import fingerprint
 from zerolap.judge import MIN_BLOCKS
@@ -28,13 +28,14 @@ EndState: TypeAlias = Literal["done", "interrupted", "failed"]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to measure; `server_settings` are given to the server when it starts."""
+    """What to measure, built in a variant; `server_settings` are given to the server when it starts."""
 
     server: Source
     cases: Sequence[Case]
     settings: Settings
     command_line: str
     server_settings: Mapping[str, str] = field(default_factory=dict)
+    variant: Variant = DEFAULT
 
 
 def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
@@ -46,7 +47,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     for note in sandbox_note():
         progress.note(note)
     try:
-        server = Builder(builds_directory(store), progress.building).build(request.server)
+        server = Builder(builds_directory(store), progress.building).build(request.server, request.variant)
     except KeyboardInterrupt:
         stop_all()
         raise Interrupted("interrupted while building; nothing was measured yet") from None

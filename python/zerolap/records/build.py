@@ -15,7 +15,9 @@ class Build(Record):
 
     `build` is the digest of what went in (for a binary, of the binary itself); `build_id` is the linker's own note in
     the artifact, or empty; `flags` are the effective compiler flags as recorded in the artifact, or empty where it
-    carries no debug information. `config` holds the settings that the server was started with beside the case's own.
+    carries no debug information. `variant` is what was asked of the build, in one order of words: `default` for the
+    Makefile's own, empty for a binary. `allocator` is what the program itself says, or empty. `config` holds the
+    settings that the server was started with beside the case's own.
     """
 
     name: str
@@ -26,4 +28,6 @@ class Build(Record):
     flags: str
     compiler: str = ""
     stripped: bool = False
+    variant: str = ""
+    allocator: str = ""
     config: dict[str, str] = {}

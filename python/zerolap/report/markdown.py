@@ -107,6 +107,8 @@ def build_facts(build: Build) -> str:
     parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
     if build.compiler:
         parts.append(escaped(build.compiler))
+    if build.allocator:
+        parts.append(escaped(build.allocator))
     return ", ".join(parts)
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test holds the two together.
-REVISION = "0003"
+REVISION = "0004"
 
 metadata = MetaData(
     naming_convention={
@@ -39,6 +39,8 @@ build = Table(
     Column("flags", Text, nullable=False),
     Column("compiler", Text, nullable=False),
     Column("stripped", Boolean, nullable=False),
+    Column("variant", String, nullable=False, server_default=""),
+    Column("allocator", String, nullable=False, server_default=""),
 )
 
 platform = Table(

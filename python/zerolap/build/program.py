@@ -1,0 +1,44 @@
+"""What a server program says of itself when asked for its version."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.records import UsageError
+from zerolap.sandbox import Confinement, launch
+
+VERSION_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class ServerWords:
+    """Version and allocator, such as `jemalloc-5.2.1`; the allocator is empty where the program does not say."""
+
+    version: str
+    allocator: str
+
+
+def server_words(program: Path) -> ServerWords:
+    """Return what a server program prints of itself; raises `UsageError` if it is no such server."""
+    confinement = Confinement(read_only=[program])
+    with launch([str(program), "--version"], environment={}, confinement=confinement, piped=True) as process:
+        try:
+            process.wait(VERSION_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise _no_server(program, "it does not answer") from None
+        text = process.stdout.read().decode(errors="replace") if process.stdout else ""
+    found = re.search(r"\bv=(\S+)", text) or re.search(r"\b(\d+\.\d+\.\d+\S*)", text)
+    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
+        raise _no_server(program, f"it answers `{text.strip()[:80]}`")
+    allocator = re.search(r"\bmalloc=(\S+)", text)
+    return ServerWords(found.group(1), allocator.group(1) if allocator else "")
+
+
+def source_root_of(compile_directory: str) -> str:
+    """Return the root of the tree that a binary was compiled in: servers are compiled in its `src`."""
+    return compile_directory.removesuffix("/src")
+
+
+def _no_server(program: Path, seen: str) -> UsageError:
+    return UsageError(f"`{program}` is not a server: asked for `--version`, {seen}")
