@@ -44,6 +44,7 @@ NOT_OF_A_COMPANION = DECIDED_BY_THE_LAB | {"requests", "test-time", "threads", "
 """Arguments that a program leaves out that works beside the measured one until it is stopped."""
 
 
+LONG_WORD_BYTES = 64
 LONGEST_SECONDS = 24 * 60 * 60
 
 
@@ -84,9 +85,10 @@ class Client(Record):
 
     @property
     def words_per_request(self) -> float:
-        """How many words a request has, on average."""
+        """How many words a request has, on average; long ones count for several."""
         sent = self.sent
-        return sum(len(command.line.split()) * command.ratio for command in sent) / sum(one.ratio for one in sent)
+        words = sum(max(len(one.line.split()), len(one.line) / LONG_WORD_BYTES) * one.ratio for one in sent)
+        return words / sum(one.ratio for one in sent)
 
     @property
     def sent(self) -> list[ClientCommand]:

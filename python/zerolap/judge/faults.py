@@ -8,7 +8,7 @@ LARGEST_NOTHING_SHARE = 0.1
 """Of replies that find nothing: more is no longer the command's work that is measured."""
 LARGEST_NEW_SHARE = 0.5
 """Of writes to keys that the data set does not hold."""
-DRAINED_STEP = 0.2
+DRAINED_STEP = 0.4
 """By how much the share of nothing rises over a burst that empties the data."""
 SATURATED_SHARE = 0.9
 """Of a processor: a thread that has used as much has no time to spare."""
@@ -31,15 +31,15 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         share = errors / command.requests
         text = f"{errors} of {command.requests} requests got an error: {first}"
         yield Fault(kind="errors", command=name, text=text, value=share, limit="= 0")
-    if command.nothing_share > LARGEST_NOTHING_SHARE:
+    if _drains(command, facts):
+        share = max(command.nothing_share, command.nothing_share_after)
+        text = f"after {_sent_at_full_size(command, facts):,.0f} requests {share:.0%} of the replies find nothing"
+        yield Fault(kind="drained", command=name, text=text, value=share, limit=f"< {DRAINED_STEP}")
+    elif command.nothing_share > LARGEST_NOTHING_SHARE and not _churns(command, facts):
         text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
-    elif _drains(command, facts):
-        after = facts.burst_requests / facts.factor
-        text = f"after {after:,.0f} requests {command.nothing_share_after:.0%} of the replies find nothing"
-        yield Fault(kind="drained", command=name, text=text, value=command.nothing_share_after, limit="")
-    elif command.writes and facts.has_dataset and command.missing_share > LARGEST_NEW_SHARE:
+    elif _misses_dataset(command, facts) and not _churns(command, facts):
         text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
         limit = f"<= {LARGEST_NEW_SHARE}"
         yield Fault(kind="new keys", command=name, text=text, value=command.missing_share, limit=limit)
@@ -50,11 +50,32 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
 
 def _drains(command: CommandFacts, facts: CaseFacts) -> bool:
     """Whether the data came to an end within what the case itself would send."""
-    if command.nothing_share_after - command.nothing_share < DRAINED_STEP:
+    if command.nothing_share_first > LARGEST_NOTHING_SHARE:
         return False
-    sent_at_full_size = facts.burst_requests / facts.factor
+    at_once = command.nothing_share > LARGEST_NOTHING_SHARE
+    if not at_once and command.nothing_share_after - command.nothing_share < DRAINED_STEP:
+        return False
     planned = facts.requests or (facts.seconds or 0.0) * facts.ops_per_sec
-    return not planned or sent_at_full_size < planned
+    return not planned or _sent_at_full_size(command, facts) < planned
+
+
+def _sent_at_full_size(command: CommandFacts, facts: CaseFacts) -> float:
+    """Return after how many requests it found nothing, had its data not been scaled."""
+    at_once = command.nothing_share > LARGEST_NOTHING_SHARE
+    return (facts.sampled_requests if at_once else facts.burst_requests) / facts.factor
+
+
+def _misses_dataset(command: CommandFacts, facts: CaseFacts) -> bool:
+    """Whether a command writes to keys that were not loaded, where some were."""
+    return command.writes and facts.has_dataset and not facts.evicts and command.missing_share > LARGEST_NEW_SHARE
+
+
+def _churns(command: CommandFacts, facts: CaseFacts) -> bool:
+    """Whether a command writes keys, and others take them away again: then some are always missing."""
+    writing = [one for one in facts.commands if one.writes]
+    makes = any(_misses_dataset(one, facts) and one.nothing_share == 0 for one in writing)
+    takes = any(one.nothing_share > LARGEST_NOTHING_SHARE for one in writing)
+    return command.writes and makes and takes
 
 
 def _expires(command: CommandFacts, facts: CaseFacts) -> bool:

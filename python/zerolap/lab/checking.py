@@ -96,12 +96,14 @@ def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:
         keys_left=probed.keys_left,
         client_share=burst.client_share,
         server_share=burst.server_share,
+        sampled_requests=sum(samples.requests for samples in probed.before.values()),
         burst_requests=burst.requests,
         ops_per_sec=burst.result.ops_per_sec,
         factor=factor if case.dataset is not None and case.dataset.is_scaled else 1.0,
         seconds=None if case.client is None else case.client.seconds,
         requests=None if case.client is None else case.client.requests,
         has_dataset=case.dataset is not None and case.dataset.is_scaled,
+        evicts=case.config.get("maxmemory-policy", "noeviction") != "noeviction",
     )
 
 
@@ -113,6 +115,7 @@ def _command(before: CommandSamples, after: CommandSamples | None) -> CommandFac
         writes=before.writes,
         requests=before.requests + later.requests,
         errors=dict(before.errors + later.errors),
+        nothing_share_first=before.first_nothing_share,
         nothing_share=before.nothing_share,
         nothing_share_after=later.nothing_share,
         missing_share=before.missing_share,

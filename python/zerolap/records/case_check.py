@@ -20,14 +20,15 @@ class CommandFacts(Record):
     """What was seen of one command's requests, a few hundred of them, before and after a burst at full speed.
 
     Shares are of the requests that got no error. `nothing_share` is of replies that say there is nothing: nil, empty
-    arrays, 0 for a key that is not there. `missing_share` is of requests none of whose keys was there, of those that
-    have keys. `life_seconds` is the shortest time that a key had left.
+    arrays, 0 for a key that is not there; `nothing_share_first` is of the first thirty. `missing_share` is of requests
+    none of whose keys was there, of those that have keys. `life_seconds` is the shortest time that a key had left.
     """
 
     command: str
     writes: bool
     requests: int
     errors: dict[str, int]
+    nothing_share_first: float
     nothing_share: float
     nothing_share_after: float
     missing_share: float
@@ -39,7 +40,7 @@ class CaseFacts(Record):
     """What was seen of a case; shares are of the time of the burst at full speed, on a processor.
 
     `factor` is what data sets and key ranges were scaled by, `seconds` and `requests` what the case itself asks for,
-    `burst_requests` what was sent here.
+    `sampled_requests` and `burst_requests` what was sent here. One that `evicts` has less memory than its data need.
     """
 
     commands: list[CommandFacts]
@@ -47,12 +48,14 @@ class CaseFacts(Record):
     keys_left: int
     client_share: float
     server_share: float
+    sampled_requests: int
     burst_requests: int
     ops_per_sec: float
     factor: float
     seconds: float | None
     requests: int | None
     has_dataset: bool
+    evicts: bool = False
 
 
 class Fault(Record):

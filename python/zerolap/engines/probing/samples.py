@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from zerolap.engines.probing.frames import Reply, ReplyError
 
+FIRST_REQUESTS = 30
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -25,8 +27,11 @@ class Sample:
 
         A 0 or a -2 says so only of a key that was not there: 0 may be a length, a score, or "nothing new".
         """
+        if not self.keys:
+            # A script may say nothing because it has nothing to say.
+            return False
         if self.reply in (0, -2, b"", b"none"):
-            return bool(self.keys) and self.missing_keys == len(self.keys)
+            return self.missing_keys == len(self.keys)
         return is_nothing(self.reply)
 
 
@@ -50,6 +55,8 @@ class CommandSamples:
     keys_missing: int = 0
     shortest_life_seconds: float | None = None
     example_of_nothing: str = ""
+    first_requests: int = 0
+    first_nothing: int = 0
 
     def add(self, sample: Sample) -> None:
         """Count a sample."""
@@ -57,8 +64,10 @@ class CommandSamples:
         if isinstance(sample.reply, ReplyError):
             self.errors[sample.reply.text[:200]] += 1
             return
+        self.first_requests += self.requests <= FIRST_REQUESTS
         if sample.found_nothing:
             self.nothing += 1
+            self.first_nothing += self.requests <= FIRST_REQUESTS
             self.example_of_nothing = self.example_of_nothing or shown(sample.words)
         if sample.keys:
             self.with_keys += 1
@@ -76,6 +85,11 @@ class CommandSamples:
     def nothing_share(self) -> float:
         """Of the requests that got no error."""
         return self.nothing / max(1, self.requests - sum(self.errors.values()))
+
+    @property
+    def first_nothing_share(self) -> float:
+        """Of the first few requests, which meet the data as it was loaded."""
+        return self.first_nothing / max(1, self.first_requests)
 
     @property
     def missing_share(self) -> float:
