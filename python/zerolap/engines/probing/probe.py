@@ -19,7 +19,7 @@ from zerolap.server import RunningServer, find_server, read_cpu_times, start
 SAMPLES = 300
 """Requests that are looked at one by one, before the burst and after it."""
 SAMPLED_CONNECTIONS = 4
-SAMPLING_SECONDS = 5
+SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
 REPLY_SECONDS = 10
 MOST_CONNECTIONS = 200
