@@ -15,7 +15,8 @@ from toy_server import CASES
 from zerolap.engines.probing.frames import FrameReader, Reply, ReplyError, written
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
-from zerolap.records import TrialFailed
+from zerolap.judge import faults_of
+from zerolap.records import CaseFacts, CommandFacts, TrialFailed
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
 RANGE = "--key-minimum 1 --key-maximum 2000 --key-prefix k-"
@@ -119,6 +120,7 @@ def checked(report: Any, name: str) -> Any:
     return case
 
 
+@pytest.mark.slow
 class TestCheck:
     @pytest.mark.parametrize("name", FAULTY)
     def test_a_fault_is_found(self, report: Any, name: str) -> None:
@@ -226,6 +228,57 @@ def test_run_of_nothing_that_can_be_measured(zerolap: Zerolap, redis_server: Pat
     assert ended.code == 0, ended.err
     assert ended.document()["cases"] == []
     assert [one["case"] for one in ended.document()["skipped"]] == ["unknown-tool"]
+
+
+# The judgement
+
+
+def facts(first: float, share: float, after: float, requests: int | None) -> CaseFacts:
+    """What was seen of LPOP in a data set of a tenth of its size."""
+    command = CommandFacts(
+        command="LPOP",
+        writes=True,
+        requests=600,
+        errors={},
+        nothing_share_first=first,
+        nothing_share=share,
+        nothing_share_after=after,
+        missing_share=share,
+        life_seconds=None,
+        example="LPOP list",
+    )
+    return CaseFacts(
+        commands=[command],
+        keys_loaded=1,
+        keys_left=0,
+        client_share=0.5,
+        server_share=0.5,
+        sampled_requests=300,
+        burst_requests=10_000,
+        ops_per_sec=50_000,
+        factor=0.1,
+        seconds=60.0,
+        requests=requests,
+        has_dataset=True,
+        evicts=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "kinds"),
+    [
+        (facts(0.0, 0.0, 0.0, None), []),
+        (facts(1.0, 1.0, 1.0, None), ["misses"]),
+        (facts(0.0, 0.8, 1.0, None), ["drained"]),
+        (facts(0.0, 0.0, 1.0, None), ["drained"]),
+        # At full size it would end before its data does.
+        (facts(0.0, 0.8, 1.0, 2_000), []),
+        (facts(0.0, 0.0, 1.0, 90_000), []),
+        (facts(0.0, 0.8, 1.0, 4_000), ["drained"]),
+    ],
+)
+def test_data_that_comes_to_an_end(seen: CaseFacts, kinds: list[str]) -> None:
+    assert [fault.kind for fault in faults_of(seen)] == kinds
 
 
 # Frames
@@ -339,7 +392,7 @@ def sample(reply: Reply, keys: int = 0, missing: int = 0, left: float | None = N
 @pytest.mark.parametrize(
     ("reply", "keys", "missing", "nothing"),
     [
-        *((None, 1, 0, True), (None, 0, 0, True), ([], 1, 0, True), ([None, [None]], 1, 0, True)),
+        *((None, 1, 0, True), (None, 0, 0, False), ([], 1, 0, True), ([None, [None]], 1, 0, True)),
         *(([None, b"a"], 2, 1, False), (b"a", 1, 1, False), (5, 1, 1, False), (-1, 1, 1, False)),
         *((0, 1, 1, True), (0, 1, 0, False), (0, 0, 0, False), (0, 2, 1, False), (0, 2, 2, True)),
         *((b"", 1, 1, True), (b"", 1, 0, False), (b"none", 1, 1, True), (-2, 1, 1, True), (b"OK", 1, 1, False)),
