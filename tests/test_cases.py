@@ -140,7 +140,7 @@ class TestReading:
         (tmp_path / "deep").mkdir()
         (tmp_path / "deep" / "b.yaml").write_text(one_case(GET).replace("one", "two"))
         (tmp_path / "a.yml").write_text(one_case(GET))
-        (tmp_path / "public.yml").write_text("version: 0.4\nname: x\nclientconfig:\n")
+        (tmp_path / "defaults.yml").write_text("version: 0.1\nexporter: {}\n")
         (tmp_path / "notes.txt").write_text("not a case")
         assert [case.name for case in load_cases(tmp_path)] == ["one", "two"]
 

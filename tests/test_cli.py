@@ -85,8 +85,8 @@ def test_a_report_goes_through_a_link_and_into_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_file_of_cases_is_checked(zerolap: Zerolap, tmp_path: Path) -> None:
-    ended = zerolap("suites", "check", CASES)
-    assert (ended.code, ended.out) == (0, f"{CASES}: 3 cases, all well-formed\n")
+    ended = zerolap("suites", "check", "--no-run", CASES)
+    assert (ended.code, ended.out) == (0, "3 cases, all well-formed\n")
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("group: g\ncases:\n  - {name: a, comands: [PING]}\n")
     zerolap("suites", "check", CASES, wrong).fails_with(2, f"{wrong}:3", "comands")
@@ -125,7 +125,7 @@ def test_run_of_the_toy(zerolap: Zerolap, toy_program: Path, quick: list[str | P
     [case] = document["cases"]
     assert case["validity"]["valid"] is True
     assert case["metrics"]["instructions_per_op"] > 100
-    assert case["samples"] == 3
+    assert case["samples"] == 1
     names = {function["function"] for function in case["functions"]}
     assert "checksum_value" in names
     assert sum(function["share"] for function in case["functions"]) <= 1.0 + 1e-9

@@ -88,7 +88,7 @@ class Client(Record):
         """How many words a request has, on average; long ones count for several."""
         sent = self.sent
         words = sum(max(len(one.line.split()), len(one.line) / LONG_WORD_BYTES) * one.ratio for one in sent)
-        return words / sum(one.ratio for one in sent)
+        return words / max(1, sum(one.ratio for one in sent))
 
     @property
     def sent(self) -> list[ClientCommand]:

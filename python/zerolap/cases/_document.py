@@ -73,11 +73,20 @@ def read_document(text: str, file: str) -> Document:
     except yaml.YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         document.problems.append(Problem(file, line, "not valid YAML: a control character"))
+    except RecursionError:
+        document.problems.append(Problem(file, 1, "nested too deeply"))
     else:
         if root is not None:
             document.lines[()] = root.start_mark.line + 1
-            document.data = _value(root, (), document, ())
+            _take(root, document)
     return document
+
+
+def _take(root: yaml.Node, document: Document) -> None:
+    try:
+        document.data = _value(root, (), document, ())
+    except RecursionError:
+        document.problems.append(Problem(document.file, 1, "nested too deeply"))
 
 
 def _line(text: str, number: int) -> str:

@@ -1,7 +1,7 @@
 """Reads case files: one, a directory of them, and the suite that comes with the package."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from importlib import resources
 from pathlib import Path
 
@@ -67,9 +67,12 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     cases: list[Case] = []
     problems: list[Problem] = []
     first_of: dict[str, Case] = {}
+    documents = list(documents)
+    stems = {Path(document.file).stem for document in documents if is_public(document.data)}
     for document in documents:
         if is_public(document.data) and not _has_faulty_form(document):
-            own = [case_of(document, _topologies_beside(Path(document.file)))]
+            suite = case_of(document, _topologies_beside(Path(document.file)))
+            own = [_with_own_name(suite, stems | first_of.keys())]
             document.problems.clear()
         else:
             own = cases_of(document)
@@ -102,6 +105,15 @@ def known_topologies(directory_or_file: Path) -> PublicTopologies:
 def _topologies_beside(file: Path) -> PublicTopologies:
     """Return the topologies that suites in the file's directory mean by their names."""
     return _topologies_in(file.resolve().parent)
+
+
+def _with_own_name(suite: Case, others: Set[str]) -> Case:
+    """Return a suite under its file's name where its own is another suite's, as happens to copies."""
+    stem = Path(suite.file).stem
+    if suite.name == stem or suite.name not in others:
+        return suite
+    warning = f'{suite.file}:{suite.line}: field "name": "{suite.name}" is another suite\'s; the file\'s name is taken'
+    return suite.model_copy(update={"name": stem, "warnings": [*suite.warnings, warning]})
 
 
 def _has_faulty_form(document: Document) -> bool:

@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+LONGEST_SHOWN = 200
+
 
 def near(word: str, known: Iterable[str]) -> str:
     """Return `did you mean ...?` for the known word nearest to this one, or an empty text."""
@@ -19,4 +21,5 @@ def shown(value: Any) -> str:
         return "fields"
     if isinstance(value, list):
         return "a list"
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

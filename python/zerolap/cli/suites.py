@@ -88,8 +88,11 @@ def check(
         zerolap suites check --no-run my-suites/
     """
     from zerolap.cli.selection import cases_named
+    from zerolap.records import Settings, UsageError
 
     cases = cases_named(cases_directory, what, command, group)
+    if no_run and json is not None:
+        raise UsageError("--no-run makes no report for --json", hint="leave out one of them")
     if no_run:
         show_form(cases, quiet=quiet)
         return
@@ -99,7 +102,6 @@ def check(
     from zerolap.judge import Q
     from zerolap.lab import CheckRequest, Silent
     from zerolap.lab import check as check_cases
-    from zerolap.records import Settings
     from zerolap.store import Store
 
     options.check_reports(json=json)
@@ -118,9 +120,11 @@ def check(
 
 
 def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
-    """Tell how many files of cases are well-formed, and the warnings of the others."""
+    """Tell how many cases are well-formed, and the warnings of the others."""
     for case in cases:
         for warning in case.warnings:
             typer.echo(warning, err=True)
+    warned = sum(bool(case.warnings) for case in cases)
     if not quiet:
-        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, all well-formed")
+        found = f"{warned} with warnings" if warned else "all well-formed"
+        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {found}")

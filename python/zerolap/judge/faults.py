@@ -35,11 +35,14 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         share = max(command.nothing_share, command.nothing_share_after)
         text = f"after {_sent_at_full_size(command, facts):,.0f} requests {share:.0%} of the replies find nothing"
         yield Fault(kind="drained", command=name, text=text, value=share, limit=f"< {DRAINED_STEP}")
-    elif command.nothing_share > LARGEST_NOTHING_SHARE and not _churns(command, facts):
+    elif _ended_early(command) or _churns(command, facts):
+        # Scaled up again the data lasts, or others write it anew.
+        pass
+    elif command.nothing_share > LARGEST_NOTHING_SHARE:
         text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
-    elif _misses_dataset(command, facts) and not _churns(command, facts):
+    elif _misses_dataset(command, facts):
         text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
         limit = f"<= {LARGEST_NEW_SHARE}"
         yield Fault(kind="new keys", command=name, text=text, value=command.missing_share, limit=limit)
@@ -57,6 +60,11 @@ def _drains(command: CommandFacts, facts: CaseFacts) -> bool:
         return False
     planned = facts.requests or (facts.seconds or 0.0) * facts.ops_per_sec
     return not planned or _sent_at_full_size(command, facts) < planned
+
+
+def _ended_early(command: CommandFacts) -> bool:
+    """Whether a command found its data at first, and not much later."""
+    return command.nothing_share_first <= LARGEST_NOTHING_SHARE < command.nothing_share
 
 
 def _sent_at_full_size(command: CommandFacts, facts: CaseFacts) -> float:

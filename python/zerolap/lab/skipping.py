@@ -41,6 +41,9 @@ def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], 
 def select_runnable(cases: Sequence[Case], side: SideUnderTest) -> Selection:
     """Part the cases by what they ask of the machine; commands that a server does not know, its errors will tell."""
     selection = _parted(cases, lambda case: lacking(case, quick=True))
+    if not any(case.client is not None for case in selection.cases):
+        # Others say nothing of what a server may not know, which may not tell of it either.
+        return selection
     abilities = _abilities_of_all([side])
     return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 

@@ -25,6 +25,8 @@ def client_of(entry: Fields) -> list[Client]:
     Raises `UnsupportedTool` for a program that nothing stands in for, `UsageError` for arguments that cannot be read.
     """
     tool = entry.text("tool")
+    if not tool:
+        raise UsageError("no tool is given that sends requests", hint="give clientconfig a tool and its arguments")
     words = _words(entry)
     if tool == "memtier_benchmark":
         return [_memtier(words, entry)]
@@ -32,11 +34,17 @@ def client_of(entry: Fields) -> list[Client]:
     if helper is None:
         raise UnsupportedTool(f"`{tool}` is no program that the lab can stand in for")
     entry.warn(("tool",), f"`{tool}` is not installed with the lab: its load generator sends the same commands instead")
-    return [read_client(line) for line in helper(words)]
+    try:
+        lines = helper(words)
+    except ValueError as wrong:
+        raise UsageError(f"the arguments of `{tool}` hold a number that is none: {wrong}") from wrong
+    return [read_client(line) for line in lines]
 
 
 def _words(entry: Fields) -> list[str]:
     text = entry.text("arguments")
+    if "\0" in text:
+        raise UsageError("the arguments hold a zero byte, which no program can be given")
     try:
         return shlex.split(text)
     except ValueError as wrong:

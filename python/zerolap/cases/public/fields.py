@@ -1,5 +1,6 @@
 """Values of a public file, taken with care: what has another form than expected is a warning and not taken."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ DATABASE_FIELDS = frozenset(
         *("dataset", "dataset_name", "dataset_description", "preload_before_replica"),
     }
 )
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_AMOUNT = re.compile(r"([0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]?)i?b?")
 _BYTES_PER_UNIT = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
@@ -70,17 +73,18 @@ class Fields:
         found = self._values.get(name)
         if found is None:
             return ""
-        if not isinstance(found, str):
-            self.warn((name,), f"expected text; found {shown(found)}", "put it in quotes")
-        return str(found)
+        if isinstance(found, str):
+            return found
+        self.warn((name,), f"expected text; found {shown(found)}", "put it in quotes")
+        return "" if isinstance(found, dict | list) else str(found)
 
     def number(self, name: str) -> int | None:
         """Return the whole number called so."""
         found = self._values.get(name)
-        if isinstance(found, str) and found.isdigit():
+        if isinstance(found, str) and _NUMBER.fullmatch(found):
             self.warn((name,), f"expected a whole number; found the text {shown(found)}")
             return int(found)
-        if found is not None and (not isinstance(found, int) or isinstance(found, bool)):
+        if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found < 0):
             self.warn((name,), f"expected a whole number; found {shown(found)}")
             return None
         return found
@@ -100,10 +104,8 @@ class Fields:
         found = self._values.get(name)
         if found is None:
             return None
-        text = str(found).strip().lower().removesuffix("b").removesuffix("i")
-        unit = text[-1:] if text[-1:] in "kmgt" else ""
-        amount = text.removesuffix(unit) if unit else text
-        if not amount.replace(".", "", 1).isdigit():
+        amount = _AMOUNT.fullmatch(str(found).strip().lower())
+        if amount is None:
             self.warn((name,), f"expected an amount of memory such as 2g; found {shown(found)}")
             return None
-        return int(float(amount) * _BYTES_PER_UNIT[unit])
+        return int(float(amount[1]) * _BYTES_PER_UNIT[amount[2]])

@@ -39,7 +39,7 @@ def _items(database: Fields) -> list[Any]:
 def _words(item: Any, database: Fields, index: int) -> list[str]:
     at = ("init_commands", index)
     if isinstance(item, list):
-        return [str(word) for word in item]
+        return _listed(item, database, index)
     if not isinstance(item, str):
         database.warn(at, f"expected a command; found {shown(item)}")
         return []
@@ -50,6 +50,17 @@ def _words(item: Any, database: Fields, index: int) -> list[str]:
     except ValueError as wrong:
         database.warn(at, f"the quotes do not match ({wrong}); the command is left out")
         return []
+
+
+def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
+    words = []
+    for number, word in enumerate(item):
+        if isinstance(word, bool) or not isinstance(word, str | int | float):
+            text = f"expected a word of the command; found {shown(word)}; the command is left out"
+            database.warn(("init_commands", index, number), text, "put it in quotes")
+            return []
+        words.append(str(word))
+    return words
 
 
 def command_line(words: list[str]) -> str:

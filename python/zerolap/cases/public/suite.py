@@ -13,6 +13,7 @@ from zerolap.cases._values import near
 from zerolap.cases.public.clients import UnsupportedTool, client_of
 from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
 from zerolap.cases.public.helpers import acl_patterns
+from zerolap.cases.public.settings import settings_of
 from zerolap.cases.public.setup import setup_lines
 from zerolap.records import SkipReason, UsageError
 
@@ -66,7 +67,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         companions=clients[1:],
         setup=_acl_users(suite),
         dataset=dataset,
-        config=_settings(database),
+        config=settings_of(database),
         topology=topology.name if topology is not None else "standalone",
         deployment=topology,
         topologies=suite.words("redis-topologies"),
@@ -93,18 +94,24 @@ def _name(suite: Fields, document: Document) -> str:
 
 
 def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]]:
-    """Return the clients, that of memtier_benchmark first, and why there are none."""
+    """Return the clients, those that send requests first, and why there are none."""
     entries = suite.each("clientconfigs") if "clientconfigs" in suite else [suite.fields("clientconfig")]
     clients: list[Client] = []
     for entry in entries:
         try:
             clients += client_of(entry)
         except UnsupportedTool as unsupported:
+            entry.warn(("tool",), unsupported.message, unsupported.hint)
             return ("unsupported tool", unsupported.message), []
         except UsageError as wrong:
-            entry.warn(("arguments",), wrong.message, wrong.hint)
+            entry.warn(("arguments",) if "arguments" in entry else (), wrong.message, wrong.hint)
             return ("arguments", wrong.message), []
-    return None, clients
+    if not any(client.sent for client in clients):
+        text = "no client sends requests"
+        suite.warn(("clientconfigs",), text)
+        return ("arguments", text), []
+    # What only listens works beside what is measured.
+    return None, sorted(clients, key=lambda client: not client.sent)
 
 
 def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | None, tuple[SkipReason, str] | None]:
@@ -132,9 +139,11 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
     if "preload_tool" in database:
         entry = database.fields("preload_tool")
         try:
-            clients = client_of(entry)
+            clients = [client for client in client_of(entry) if client.sent]
+        except UnsupportedTool as unsupported:
+            entry.warn(("tool",), f"{unsupported.message}; nothing is loaded", unsupported.hint)
         except UsageError as wrong:
-            entry.warn(("arguments",), wrong.message, wrong.hint)
+            entry.warn(("arguments",) if "arguments" in entry else (), wrong.message, wrong.hint)
     generator = None
     if "dataset" in database:
         url = database.text("dataset")
@@ -154,18 +163,6 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
         after_load=after_load,
         expect=Expect(keys=expected),
     )
-
-
-def _settings(database: Fields) -> dict[str, str]:
-    parameters = database.fields("configuration-parameters")
-    settings = {}
-    for name in parameters.names():
-        value = parameters.raw(name)
-        if not isinstance(value, str):
-            parameters.warn((name,), f"settings are text; found {value!r}", "put it in quotes")
-            value = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-        settings[name] = value
-    return settings
 
 
 def _acl_users(suite: Fields) -> list[str]:

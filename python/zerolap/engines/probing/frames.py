@@ -1,5 +1,6 @@
 """RESP frames on a stream, kept as they are and understood as far as a probe needs."""
 
+import re
 import socket
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,8 +10,12 @@ from zerolap.records import TrialFailed
 Reply: TypeAlias = "bytes | int | ReplyError | list[Reply] | None"
 
 LONGEST_FRAME_BYTES = 512 * 1024 * 1024
+LONGEST_LINE_BYTES = 1024 * 1024
+DEEPEST = 100
 _LINES = b"+-:_#,("
 _BULKS = b"$=!"
+_NUMBER = re.compile(rb"[+-]?[0-9]{1,20}")
+_BULK_ERROR, _ATTRIBUTES = b"!|"
 _AGGREGATES = {ord("*"): 1, ord("~"): 1, ord(">"): 1, ord("%"): 2}
 
 
@@ -27,7 +32,7 @@ class ReplyError:
 
 
 class FrameReader:
-    """Reads whole frames from a connection; raises `TrialFailed` for what is no RESP."""
+    """Reads whole frames from a connection; raises `TrialFailed` for what is no RESP, or once it is lost."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -38,7 +43,7 @@ class FrameReader:
         """Return the next frame as it came and what it says; none where the other side hung up between frames."""
         self._at = 0
         try:
-            value = self._value()
+            value = self._value(0)
         except EOFError:
             if self._buffer:
                 raise TrialFailed("a connection ended in the middle of a message") from None
@@ -47,16 +52,24 @@ class FrameReader:
         del self._buffer[: self._at]
         return raw, value
 
-    def _value(self) -> Reply:
+    def _value(self, depth: int) -> Reply:
         line = self._line()
         kind, rest = line[0], line[1:]
+        if depth > DEEPEST:
+            raise TrialFailed(f"a message is nested more than {DEEPEST} deep")
         if kind in _LINES:
             return _of_line(kind, rest)
         if kind in _BULKS:
-            return self._bulk(int(rest))
+            data = self._bulk(_number(rest))
+            return ReplyError(data.decode(errors="replace")) if kind == _BULK_ERROR and data is not None else data
+        if kind == _ATTRIBUTES:
+            # They stand before the value that they say something of.
+            for _ in range(2 * _number(rest)):
+                self._value(depth + 1)
+            return self._value(depth + 1)
         if kind in _AGGREGATES:
-            count = int(rest) * _AGGREGATES[kind]
-            return None if count < 0 else [self._value() for _ in range(count)]
+            count = _number(rest) * _AGGREGATES[kind]
+            return None if count < 0 else [self._value(depth + 1) for _ in range(count)]
         raise TrialFailed(f"a message starts with {line[:20]!r}, which is no RESP")
 
     def _bulk(self, length: int) -> bytes | None:
@@ -71,6 +84,8 @@ class FrameReader:
 
     def _line(self) -> bytes:
         while (end := self._buffer.find(b"\r\n", self._at)) < 0:
+            if len(self._buffer) - self._at > LONGEST_LINE_BYTES:
+                raise TrialFailed(f"a line of more than {LONGEST_LINE_BYTES} bytes, which is no RESP")
             self._receive()
         line = bytes(self._buffer[self._at : end])
         self._at = end + 2
@@ -96,10 +111,16 @@ def _of_line(kind: int, rest: bytes) -> Reply:
     if kind == ord("-"):
         return ReplyError(rest.decode(errors="replace"))
     if kind == ord(":"):
-        return int(rest)
+        return _number(rest)
     if kind == ord("#"):
         return int(rest == b"t")
     return None if kind == ord("_") else rest
+
+
+def _number(text: bytes) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise TrialFailed(f"{text[:20]!r} stands where RESP has a number")
+    return int(text)
 
 
 def written(words: list[bytes]) -> bytes:

@@ -9,18 +9,18 @@ from zerolap.cases import Case
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
 from zerolap.engines.probing.recorder import Recorder
-from zerolap.engines.probing.samples import CommandSamples, Sample
+from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_abilities import command_flags
 from zerolap.engines.target import Target, by_socket
 from zerolap.host import Pinning
-from zerolap.records import Check
+from zerolap.records import Check, TrialFailed
 from zerolap.server import RunningServer, find_server, read_cpu_times, start
 
 SAMPLES = 300
 """Requests that are looked at one by one, before the burst and after it."""
 SAMPLED_CONNECTIONS = 4
+SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
-FIRST_BURST_REQUESTS = 200
 REPLY_SECONDS = 10
 MOST_CONNECTIONS = 200
 
@@ -74,15 +74,12 @@ def probe(request: Probe) -> ProbedCase:
         log=request.directory / "server.log",
         prefix=["taskset", "--cpu-list", ",".join(str(one) for one in request.pinning.server)],
     ) as server:
-        checks, keys_loaded = (
-            prepare(Target([server], by_socket(server.socket)), case, request.seed, log),
-            _keys(server),
-        )
-        flags = command_flags(server)
-        writing = {verb for verb in case.verbs if "write" in flags.get(verb, ())}
-        before = _sample(request, server, writing, request.seed)
+        target = Target([server], by_socket(server.socket))
+        checks, keys_loaded = prepare(target, case, request.seed, log), _keys(server)
+        writing = _writing(server)
+        before = _sample(request, server, writing, "before")
         burst = _burst(request, server)
-        after = _sample(request, server, writing, request.seed + 1)
+        after = _sample(request, server, writing, "after")
         return ProbedCase(checks, keys_loaded, _keys(server), before, after, burst)
 
 
@@ -90,23 +87,53 @@ def _keys(server: RunningServer) -> int:
     return int(str(server.command("DBSIZE")))
 
 
-def _sample(request: Probe, server: RunningServer, writing: set[str], seed: int) -> dict[str, CommandSamples]:
-    """Send some requests one by one, and return what they did, by command."""
+def _writing(server: RunningServer) -> set[str]:
+    """Return the commands that write, as far as the server tells."""
+    try:
+        flags = command_flags(server)
+    except TrialFailed:
+        if not server.alive:
+            raise
+        return set()
+    return {verb for verb, of_verb in flags.items() if "write" in of_verb}
+
+
+def _sample(request: Probe, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
+    """Send some requests one by one, and return what they did, by command; `when` is before the burst or after it."""
     found: dict[str, CommandSamples] = {}
 
     def on_sample(sample: Sample) -> None:
         name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
         found.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
-    path = request.directory / f"recorder-{seed}"
+    path, seed = request.directory / when, request.seed ^ (when == "after")
     clients = str(min(SAMPLED_CONNECTIONS, request.case.connections))
     arguments = [*timed_arguments(request.case, seed, request.pinning.client), *_quickly(), "--clients", clients]
     with (
-        Recorder(path, server.socket, on_sample),
+        Recorder(path, server.socket, on_sample) as recorder,
         load_program(by_socket(path), request.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
     ):
-        load.slice(SAMPLES)
+        try:
+            _sample_for_a_while(load)
+        except TrialFailed as failed:
+            raise _explained(failed, server, recorder) from failed
     return found
+
+
+def _explained(failed: TrialFailed, server: RunningServer, recorder: Recorder) -> TrialFailed:
+    """Return the failure with the request that got no reply, and with the end of the server if that is the reason."""
+    waiting = recorder.unanswered()
+    text = f"{failed.message}; without a reply is `{shown(waiting[0])}`" if waiting else failed.message
+    return server.failure(text)
+
+
+def _sample_for_a_while(load: LoadProgram) -> None:
+    """Send requests until there are enough, or until they have taken too long: some take seconds each."""
+    end, sent, step = time.monotonic() + SAMPLING_SECONDS, 0, SAMPLED_CONNECTIONS
+    while sent < SAMPLES and time.monotonic() < end:
+        step = min(2 * step, SAMPLES - sent)
+        load.slice(step)
+        sent += step
 
 
 def _quickly() -> list[str]:
@@ -115,11 +142,12 @@ def _quickly() -> list[str]:
 
 def _burst(request: Probe, server: RunningServer) -> Burst:
     case = request.case
-    connections = ["--clients", str(min(case.connections, MOST_CONNECTIONS))]
-    arguments = [*timed_arguments(case, request.seed, request.pinning.client), *_quickly(), *connections]
+    connections = min(case.connections, MOST_CONNECTIONS)
+    arguments = [*timed_arguments(case, request.seed, request.pinning.client), *_quickly()]
+    arguments += ["--clients", str(connections)]
     process = find_server(server.launched, str(request.directory / "server" / "server"))
     with load_program(by_socket(server.socket), request.directory / "load.log", arguments) as load:
-        requests, sent = FIRST_BURST_REQUESTS, 0
+        requests, sent = connections, 0
         end = time.monotonic() + 4 * BURST_SECONDS
         while True:
             burst = _slice(load, process, requests)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from zerolap.engines.probing.frames import FrameReader, Reply, ReplyError, written
+from zerolap.engines.probing.frames import FrameReader, Reply, written
 from zerolap.engines.probing.samples import Sample
 from zerolap.records import TrialFailed
 
 REPLY_SECONDS = 20
+SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRIBE", b"PUNSUBSCRIBE", b"SUNSUBSCRIBE"})
 
 
 @dataclass
@@ -57,19 +58,33 @@ class Recorder:
         self.path, self._server, self._on_sample = path, server, on_sample
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = threading.Lock()
+        self._gate = threading.Lock()
+        self._has_ended = False
         self._sockets: list[socket.socket] = [self._listener]
         self._threads: list[threading.Thread] = []
+        self._waiting: dict[socket.socket, list[bytes]] = {}
+
+    def unanswered(self) -> list[list[bytes]]:
+        """Return the requests that wait for a reply, or never got one."""
+        with self._lock:
+            return list(self._waiting.values())
 
     def __enter__(self) -> "Recorder":
-        self._listener.bind(str(self.path))
-        self._listener.listen(1024)
+        try:
+            self._listener.bind(str(self.path))
+            self._listener.listen(1024)
+        except OSError as fault:
+            self._listener.close()
+            raise TrialFailed(f"`{self.path}` cannot be listened on: {fault}") from fault
         self._begin(self._accept)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for one in list(self._sockets):
+        with self._gate:
+            self._has_ended = True
+        for one in self._sockets:
             # A thread that waits in it wakes up.
             with_shutdown(one)
             one.close()
@@ -81,42 +96,73 @@ class Recorder:
         self._threads.append(thread)
         thread.start()
 
+    def _held(self, one: socket.socket) -> socket.socket:
+        """Return a socket that is ended with the recorder; raises `TrialFailed` if that has ended meanwhile."""
+        with self._gate:
+            if not self._has_ended:
+                self._sockets.append(one)
+                return one
+        one.close()
+        raise TrialFailed("the recorder has ended")
+
     def _accept(self) -> None:
         while True:
             try:
-                client, _ = self._listener.accept()
-            except OSError:
+                client = self._held(self._listener.accept()[0])
+            except (OSError, TrialFailed):
                 return
-            self._sockets.append(client)
             self._begin(lambda client=client: self._serve(client))  # type: ignore[misc]
 
     def _serve(self, client: socket.socket) -> None:
         try:
-            server, inspector = self._connected(), _Inspector(self._connected())
-            requests, replies = FrameReader(client), FrameReader(server)
-            while (request := requests.next_frame()) is not None:
-                words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
-                with self._lock:
-                    keys, missing, left = inspector.sample(words)
-                server.sendall(request[0])
-                reply = replies.next_frame()
-                if reply is None:
-                    return
-                with self._lock:
-                    self._on_sample(Sample(words, reply[1], keys, missing, left))
-                client.sendall(reply[0])
+            with client, self._connected() as server, self._connected() as asking:
+                self._pass_on(client, server, _Inspector(asking))
         except (OSError, TrialFailed):
             # The load generator sees its connection end, and says so.
             return
-        finally:
-            client.close()
+
+    def _pass_on(self, client: socket.socket, server: socket.socket, inspector: _Inspector) -> None:
+        requests, replies = FrameReader(client), FrameReader(server)
+        while (request := requests.next_frame()) is not None:
+            words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
+            with self._lock:
+                keys, missing, left = inspector.sample(words)
+            with self._lock:
+                self._waiting[client] = words
+            server.sendall(request[0])
+            for _ in range(_replies_to(words)):
+                raw, reply = _reply(replies, client, words)
+                client.sendall(raw)
+            with self._lock:
+                del self._waiting[client]
+                self._on_sample(Sample(words, reply, keys, missing, left))
 
     def _connected(self) -> socket.socket:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(REPLY_SECONDS)
         connection.connect(str(self._server))
-        self._sockets.append(connection)
         return connection
+
+
+def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> tuple[bytes, Reply]:
+    """Return the next reply, and pass on what the server pushes before it; subscriptions are answered by a push.
+
+    Raises `TrialFailed` if the server hangs up.
+    """
+    while (frame := replies.next_frame()) is not None:
+        if not frame[0].startswith(b">") or _verb(words) in SUBSCRIBING:
+            return frame
+        client.sendall(frame[0])
+    raise TrialFailed("the server hung up")
+
+
+def _replies_to(words: list[bytes]) -> int:
+    """Return how many replies a request gets: a subscription one for each of its channels."""
+    return max(1, len(words) - 1) if _verb(words) in SUBSCRIBING else 1
+
+
+def _verb(words: list[bytes]) -> bytes:
+    return words[0].upper() if words else b""
 
 
 def with_shutdown(one: socket.socket) -> None:
@@ -125,6 +171,3 @@ def with_shutdown(one: socket.socket) -> None:
         one.shutdown(socket.SHUT_RDWR)
     except OSError:
         return
-
-
-__all__ = ["Recorder", "ReplyError"]

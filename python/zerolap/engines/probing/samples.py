@@ -61,8 +61,9 @@ class CommandSamples:
     def add(self, sample: Sample) -> None:
         """Count a sample."""
         self.requests += 1
-        if isinstance(sample.reply, ReplyError):
-            self.errors[sample.reply.text[:200]] += 1
+        error = first_error(sample.reply)
+        if error is not None:
+            self.errors[error.text[:200]] += 1
             return
         self.first_requests += self.requests <= FIRST_REQUESTS
         if sample.found_nothing:
@@ -95,6 +96,13 @@ class CommandSamples:
     def missing_share(self) -> float:
         """Of the requests with keys: those none of whose keys was there."""
         return self.keys_missing / max(1, self.with_keys)
+
+
+def first_error(reply: Reply) -> ReplyError | None:
+    """Return the error that a reply is, or the first that it holds, as that to EXEC may."""
+    if isinstance(reply, list):
+        return next((error for part in reply if (error := first_error(part)) is not None), None)
+    return reply if isinstance(reply, ReplyError) else None
 
 
 def shown(words: list[bytes]) -> str:
