@@ -33,7 +33,10 @@ Server = Annotated[
 ]
 Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
 CasesDirectory = Annotated[
-    Path | None, typer.Option("--cases", help="Case files instead of the core suite.", metavar="DIR|FILE")
+    Path | None,
+    typer.Option(
+        "--cases", help="Case files, or another suite by name (geo), instead of core.", metavar="DIR|FILE|SUITE"
+    ),
 ]
 Command = Annotated[
     list[str] | None, typer.Option("--command", help="Only cases with this command, such as XADD.", metavar="NAME")

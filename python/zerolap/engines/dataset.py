@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from zerolap.cases import Case, Dataset, parse_command
-from zerolap.engines.geo_points import geo_commands
+from zerolap.engines.geo_points import add_points
 from zerolap.engines.load import LOAD_PIPELINE, PATTERN_LETTERS, key_arguments, load_program, loading_arguments
 from zerolap.records import Check, TrialFailed
 from zerolap.server import RunningServer
@@ -24,7 +24,7 @@ def prepare(server: RunningServer, case: Case, seed: int, log: Path) -> list[Che
         for command in dataset.load:
             _load(server, dataset, command, seed, log)
         if dataset.generator is not None:
-            _send_words(server, geo_commands(dataset.generator))
+            add_points(server, dataset.generator)
         for client in dataset.clients:
             _carry_out(server, dataset.name, loading_arguments(client, seed), client.loading_requests, log)
         _send(server, dataset.after_load)

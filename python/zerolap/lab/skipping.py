@@ -25,13 +25,12 @@ class Selection:
 
 
 def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], settings: Settings) -> Selection:
-    """Part the cases; only suites of the public format say what they need.
+    """Part the cases; which commands they send only those of the public format say.
 
     Raises `TrialFailed` if a server does not start.
     """
-    if not any(case.client is not None or case.cannot_run for case in cases):
-        return Selection(list(cases), [])
-    commands = _commands_of_all(sides.values())
+    foreign = any(case.client is not None or case.cannot_run for case in cases)
+    commands = _commands_of_all(sides.values()) if foreign else set()
     return _parted(cases, lambda case: _lacks_command(case, commands) or lacking(case, settings.quick))
 
 
