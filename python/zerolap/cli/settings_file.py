@@ -13,7 +13,7 @@ INNER_VERBS = {"suites": ("list", "show")}
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
-    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
+    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks", "load-tool",
 }  # fmt: skip
 
 
