@@ -290,7 +290,7 @@ FAULTS = {
     ),
     "data set without content": (
         "group: g\ndatasets:\n  d: {data_size: 3}\n" + USING_D,
-        'own.yml:3: field "datasets.d": expected setup, load or both; found neither',
+        'own.yml:3: field "datasets.d": expected setup, load or generator; found none of them',
     ),
     "data set with a hit rate": (
         DATASET_D + '    expect: {hit_rate: ">= 1"}\n' + USING_D,

@@ -46,6 +46,10 @@ class TrialFailed(ZerolapError):
         return TrialFailed(f"{side}: {self.message}", self.hint, self.details)
 
 
+class CaseRefused(TrialFailed):
+    """A case that an engine or a load tool cannot measure: it is left out, as others are for lack of memory."""
+
+
 class Interrupted(ZerolapError):
     """The user stopped the work; what was measured is kept."""
 

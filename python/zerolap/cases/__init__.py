@@ -2,7 +2,7 @@
 
 from zerolap.cases._client import Client, ClientCommand
 from zerolap.cases._commands import parse_command
-from zerolap.cases._load import core_suite, known_topologies, load_cases
+from zerolap.cases._load import core_suite, known_topologies, load_cases, packaged_suites
 from zerolap.cases._model import Case, Dataset, Expect, Generator, Keys
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases._scale import QUICK_SCALE, quick_factor, scaled
@@ -27,6 +27,7 @@ __all__ = [
     "known_topologies",
     "load_cases",
     "load_topologies",
+    "packaged_suites",
     "parse_command",
     "quick_factor",
     "scaled",

@@ -78,11 +78,14 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
     entry = validated(DatasetEntry, filled(raw, values, document, at), document, at)
     if entry is None:
         return None
-    if not entry.setup and not entry.load:
-        document.add(at, "expected setup, load or both; found neither")
+    if not entry.setup and not entry.load and entry.generator is None:
+        document.add(at, "expected setup, load or generator; found none of them")
     if entry.expect.hit_rate is not None:
         document.add((*at, "expect", "hit_rate"), "only a case expects a hit rate")
-    keys = _keys(Keys(pattern="parallel"), entry.keys, document, at)
+    loaded = Keys(pattern="parallel")
+    if entry.generator is not None and not entry.load:
+        loaded = Keys(prefix="", maximum=entry.generator.count, pattern="parallel")
+    keys = _keys(loaded, entry.keys, document, at)
     return Dataset(
         name=filled(name, values, document, at),
         setup=entry.setup,
@@ -90,6 +93,7 @@ def _dataset(name: str, raw: Mapping[str, Any], values: Mapping[str, str], docum
         keys=keys,
         data_size=entry.data_size,
         random_data=entry.random_data,
+        generator=entry.generator,
         expect=entry.expect,
     )
 
@@ -114,6 +118,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         data_size=size if entry.data_size is None else entry.data_size,
         random_data=(dataset is not None and dataset.random_data) if entry.random_data is None else entry.random_data,
         dataset=dataset,
+        memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
         file=document.file,
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in own},

@@ -9,7 +9,8 @@ from pydantic_core import core_schema
 
 PLACEHOLDER = r"\{[a-z][a-z0-9_]*\}"
 
-_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"(-?(?:0|[1-9][0-9]*))([kM]?)")
+_FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Filled(str):
@@ -28,7 +29,8 @@ class _OrPlaceholder:
 
 
 def _number_of(value: Any) -> Any:
-    return int(value) if isinstance(value, Filled) and _DECIMAL.fullmatch(value) else value
+    match = _DECIMAL.fullmatch(value) if isinstance(value, Filled) else None
+    return value if match is None else int(match[1]) * _FACTORS[match[2]]
 
 
 Number: TypeAlias = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_number_of), _OrPlaceholder()]

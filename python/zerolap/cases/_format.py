@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from zerolap.cases._commands import fault_of_command
 from zerolap.cases._fields import Positive
-from zerolap.cases._model import DEFAULT_DATA_SIZE, Expect, KeyRange, LoadRange, State
+from zerolap.cases._model import DEFAULT_DATA_SIZE, Expect, Generator, KeyRange, LoadRange, State
 from zerolap.records import Record
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -63,6 +63,7 @@ class DatasetEntry(Record):
 
     setup: list[SetupLine] = Field(default_factory=list)
     load: list[CommandLine] = Field(default_factory=list)
+    generator: Generator | None = None
     keys: LoadRange = LoadRange()
     data_size: Positive = DEFAULT_DATA_SIZE
     random_data: StrictBool = False

@@ -1,4 +1,4 @@
-"""Reads case files: one, a directory of them, and the suite that comes with the package."""
+"""Reads case files: one, a directory of them, and the suites that come with the package."""
 
 import functools
 from collections.abc import Iterable, Set
@@ -20,10 +20,11 @@ _OF_OTHERS = {"exporter", "spec", "setups"}
 def load_cases(directory_or_file: Path) -> list[Case]:
     """Read a case file, or all files below a directory, of the lab's own format and of the public one.
 
-    In a file of the public format faults are warnings of its case, not errors.
+    Where there is neither, it may be the name of a suite that comes with the package, such as `geo`. In a file of
+    the public format faults are warnings of its case, not errors.
 
     Raises:
-        UsageError: There is no such file, or no case file below the directory.
+        UsageError: There is no such file or suite, or no case file below the directory.
         CaseFileError: A file does not follow the format; `details` lists all problems, one a line.
     """
     if directory_or_file.is_dir():
@@ -32,8 +33,13 @@ def load_cases(directory_or_file: Path) -> list[Case]:
         documents = [document for document in documents if not _holds_no_case(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
+    elif str(directory_or_file) in packaged_suites():
+        return _packaged(str(directory_or_file))
     else:
-        raise UsageError(f"{directory_or_file}: no such file or directory")
+        raise UsageError(
+            f"{directory_or_file}: no such file or directory, nor a suite of that name",
+            hint=f"suites: {', '.join(packaged_suites())}",
+        )
     if not documents:
         raise UsageError(
             f"{directory_or_file}: no case file (*.yml, *.yaml) in it", hint="docs/cases.md has an example"
@@ -42,8 +48,18 @@ def load_cases(directory_or_file: Path) -> list[Case]:
 
 
 def core_suite() -> list[Case]:
-    """Return the cases of the suite that comes with the package."""
-    resource = resources.files("zerolap.cases") / "suites" / "core.yml"
+    """Return the cases that are measured where none are named."""
+    return _packaged("core")
+
+
+def packaged_suites() -> list[str]:
+    """Return the names of the suites that come with the package."""
+    files = (resources.files("zerolap.cases") / "suites").iterdir()
+    return sorted(file.name.removesuffix(".yml") for file in files if file.name.endswith(".yml"))
+
+
+def _packaged(name: str) -> list[Case]:
+    resource = resources.files("zerolap.cases") / "suites" / f"{name}.yml"
     return _cases([read_document(resource.read_text(encoding="utf-8"), str(resource))])
 
 

@@ -2,7 +2,7 @@
 
 from zerolap.cases._client import Client
 from zerolap.cases._commands import KEY
-from zerolap.cases._model import Case, Dataset, Expect, Keys
+from zerolap.cases._model import Case, Dataset, Expect, Generator, Keys
 
 QUICK_SCALE = 0.1
 """The one factor by which `--quick` scales data sets and requests down."""
@@ -18,7 +18,7 @@ def scaled(case: Case, factor: float) -> Case:
     """Return the case with its loaded key range, and its own range over the same keys, scaled by one factor.
 
     A range keeps its place within the loaded one, so the share of hits stays. What setup commands fill is not scaled,
-    nor is a case without a load.
+    nor is a case without a load or a generator.
 
     Raises:
         ValueError: The factor is not above 0 and at most 1.
@@ -28,7 +28,7 @@ def scaled(case: Case, factor: float) -> Case:
     dataset = case.dataset
     if case.client is not None:
         return _scaled_suite(case, case.client, factor)
-    if dataset is None or not dataset.load:
+    if dataset is None or not dataset.is_scaled:
         return case
     origin = dataset.keys.minimum
     keys = case.keys
@@ -41,13 +41,22 @@ def quick_factor(case: Case) -> float:
     """Return the factor by which `--quick` scales a case down."""
     dataset = case.dataset
     if case.client is None:
-        return QUICK_SCALE
+        words = 0 if dataset is None else _generated_words(dataset)
+        return min(QUICK_SCALE, QUICK_LOAD_WORDS / max(1, words))
     if dataset is None:
         return 1.0
-    words = sum(client.loading_requests * client.words_per_request for client in dataset.clients)
-    if dataset.generator is not None:
-        words += dataset.generator.count * WORDS_PER_POINT
-    return min(1.0, QUICK_LOAD_WORDS / max(1.0, words))
+    sent = sum(client.loading_requests * client.words_per_request for client in dataset.clients)
+    return min(1.0, QUICK_LOAD_WORDS / max(1.0, sent + _generated_words(dataset)))
+
+
+def _generated_words(dataset: Dataset) -> int:
+    return 0 if dataset.generator is None else dataset.generator.count * WORDS_PER_POINT
+
+
+def _scaled_generator(generator: Generator | None, factor: float) -> Generator | None:
+    if generator is None:
+        return None
+    return generator.model_copy(update={"count": max(1, round(generator.count * factor))})
 
 
 def _scaled_dataset(dataset: Dataset, factor: float) -> Dataset:
@@ -57,7 +66,8 @@ def _scaled_dataset(dataset: Dataset, factor: float) -> Dataset:
         per_value = min(expect.keys // dataset.keys.count, sum(KEY in command for command in dataset.load))
         removed = per_value * (dataset.keys.count - keys.count)
         expect = expect.model_copy(update={"keys": expect.keys - removed})
-    return dataset.model_copy(update={"keys": keys, "expect": expect})
+    generator = _scaled_generator(dataset.generator, factor)
+    return dataset.model_copy(update={"keys": keys, "expect": expect, "generator": generator})
 
 
 def _scaled_keys(keys: Keys, origin: int, factor: float) -> Keys:
@@ -84,9 +94,7 @@ def _scaled_suite(case: Case, client: Client, factor: float) -> Case:
     main = _scaled_client(client, origin, factor)
     clients = [_scaled_client(one, origin, factor) for one in dataset.clients]
     keys = _scaled_keys(dataset.keys, origin, factor)
-    generator = dataset.generator
-    if generator is not None:
-        generator = generator.model_copy(update={"count": max(1, round(generator.count * factor))})
+    generator = _scaled_generator(dataset.generator, factor)
     return case.model_copy(
         update={
             "client": main,

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +37,10 @@ Server = Annotated[
 ]
 Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
 CasesDirectory = Annotated[
-    Path | None, typer.Option("--cases", help="Case files instead of the core suite.", metavar="DIR|FILE")
+    Path | None,
+    typer.Option(
+        "--cases", help="Case files, or another suite by name (geo), instead of core.", metavar="DIR|FILE|SUITE"
+    ),
 ]
 Command = Annotated[
     list[str] | None, typer.Option("--command", help="Only cases with this command, such as XADD.", metavar="NAME")
@@ -106,23 +110,38 @@ def min_effects(text: str) -> dict[str, float]:
     return effects
 
 
-def engines(text: str | None, default: list[str], *, quick: bool = False) -> list[str]:
-    """Return the engines named, or the default ones; raises `UsageError` for an unknown one, or nothing to do."""
+def _require_engine(name: str) -> None:
+    if name in ENGINES:
+        return
+    from zerolap.plugins import ENGINES as PLUGINS
+    from zerolap.plugins import plugin_names
+
+    if name == "loaded" or name in plugin_names(PLUGINS):
+        raise UsageError(
+            f"the engine `{name}` measures one server by itself: nothing is compared by it",
+            hint=f"zerolap run --engine {name}",
+        )
+    raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
+
+
+def engines(
+    text: str | None,
+    default: list[str],
+    *,
+    quick: bool = False,
+    require: Callable[[str], None] = _require_engine,
+) -> list[str]:
+    """Return the engines named, or the default ones; raises `UsageError` for nothing to do, and what `require` does."""
     if text is None:
         return ["counted"] if quick else default
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
-        _require_engine(name)
+        require(name)
     if not names:
         raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
     if quick and "counted" not in names:
         raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
     return ["counted"] if quick else names
-
-
-def _require_engine(name: str) -> None:
-    if name not in ENGINES:
-        raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:

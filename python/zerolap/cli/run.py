@@ -1,8 +1,29 @@
 """`zerolap run`: one server measured by itself."""
 
+from typing import Annotated
+
 import typer
 
 from zerolap.cli import options
+
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Engines, separated by commas: counted, timed, sampled, loaded, or a plugin's.",
+        metavar="NAMES",
+        show_default=False,
+    ),
+]
+LoadTool = Annotated[
+    str | None,
+    typer.Option(
+        "--load-tool",
+        help="Measure under the load of this program: zerolap-load, memtier_benchmark, redis-benchmark, "
+        "valkey-benchmark, or a plugin's.",
+        metavar="NAME",
+    ),
+]
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -19,6 +40,8 @@ Examples:
     zerolap run 'set-*' --server 8.0 --repo ~/redis --variant libc,frame-pointers
 
     zerolap run get-100B --engine sampled --html run.html
+
+    zerolap run get-100B --load-tool memtier_benchmark
 """
 
 
@@ -31,7 +54,8 @@ def run(
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,
     group: options.Group = None,
-    engine: options.Engine = None,
+    engine: Engine = None,
+    load_tool: LoadTool = None,
     budget: options.Budget = None,
     quick: options.Quick = False,
     topology: options.Topology = None,
@@ -49,7 +73,9 @@ def run(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import write_run
+    from zerolap.cli.run_engines import run_engines
     from zerolap.cli.selection import deployed, selected_cases
+    from zerolap.engines import OWN_TOOL
     from zerolap.judge import Q
     from zerolap.lab import RunRequest, Silent
     from zerolap.lab import run as run_server
@@ -57,20 +83,23 @@ def run(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    engines, plugged = run_engines(engine, load_tool, quick=quick)
     request = RunRequest(
         server=resolve(server, repo),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
         settings=Settings(
-            engines=options.engines(engine, ["counted", "timed"], quick=quick),
+            engines=engines,
             min_effect=options.min_effects(""),
             q=Q,
             budget_seconds=options.seconds(budget),
             seed=seed,
             quick=quick,
+            load_tool=load_tool or OWN_TOOL,
         ),
         command_line=options.command_line(context),
         server_settings=options.server_settings(config),
         variant=options.variant(variant),
+        plugged=plugged,
     )
     with Store.open(store) as results:
         report = run_server(request, results, Silent() if quiet else Bar())

@@ -13,8 +13,8 @@ INNER_VERBS = {"suites": ("list", "show")}
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
-    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
-    "variant", "base-variant", "head-variant",
+    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks", "load-tool",
+    "variant", "base-variant", "head-variant", "topology",
 }  # fmt: skip
 
 

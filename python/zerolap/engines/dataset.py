@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from zerolap.cases import Case, Dataset, parse_command
-from zerolap.engines.geo_points import geo_commands
+from zerolap.engines.geo_points import add_points
 from zerolap.engines.load import LOAD_PIPELINE, PATTERN_LETTERS, key_arguments, load_program, loading_arguments
 from zerolap.engines.target import Target
 from zerolap.records import Check, TrialFailed
@@ -25,7 +25,7 @@ def prepare(target: Target, case: Case, seed: int, log: Path) -> list[Check]:
         for command in dataset.load:
             _load(target, dataset, command, seed, log)
         if dataset.generator is not None:
-            _send_words(server, geo_commands(dataset.generator))
+            add_points(server, dataset.generator)
         for client in dataset.clients:
             _carry_out(target, dataset.name, loading_arguments(client, seed), client.loading_requests, log)
         _send(server, dataset.after_load)

@@ -7,6 +7,7 @@ from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.identity import fingerprint
 from zerolap.host.noise import measure_noise
 from zerolap.host.probes import PROBES, disturbance
+from zerolap.host.probes.plugged import plugged_probes
 
 DOCTOR_SCHEMA = "zerolap.doctor/1"
 
@@ -15,7 +16,7 @@ def doctor() -> list[Diagnosis]:
     """Return what this machine can measure and how well; first what disturbs it, before the probes do."""
     noise = measure_noise()
     with ThreadPoolExecutor(max_workers=4) as workers:
-        found = list(workers.map(lambda probe: probe(), PROBES))
+        found = list(workers.map(lambda probe: probe(), [*PROBES, *plugged_probes()]))
     return [disturbance.load(noise), disturbance.steal(noise), disturbance.swap(noise), *found]
 
 

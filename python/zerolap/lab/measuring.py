@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.cases import Case
+from zerolap.engines import Engine
 from zerolap.judge import MIN_BLOCKS
+from zerolap.lab.plugging import PluggedPlan, PluggedTrials, measure_plugged
 from zerolap.lab.progress import Progress
 from zerolap.lab.recording import record_events
 from zerolap.lab.sampling import SampledTrials, SamplingPlan, measure_sampled
@@ -27,13 +29,17 @@ class Measured:
     counted: dict[str, CaseTrials] = field(default_factory=dict)
     timed: dict[str, TimedTrials] = field(default_factory=dict)
     sampled: dict[str, SampledTrials] = field(default_factory=dict)
+    plugged: dict[str, PluggedTrials] = field(default_factory=dict)
 
     def cases(self, order: Sequence[Case]) -> list[Case]:
         """Return the cases that were measured at all, in the order given."""
         return [
             case
             for case in order
-            if case.name in self.counted or self._was_timed(case.name) or case.name in self.sampled
+            if case.name in self.counted
+            or self._was_timed(case.name)
+            or case.name in self.sampled
+            or case.name in self.plugged
         ]
 
     def _was_timed(self, name: str) -> bool:
@@ -51,6 +57,7 @@ class Measured:
             counted
             + sum(trials.seconds() for trials in self.timed.values())
             + sum(trials.seconds() for trials in self.sampled.values())
+            + sum(one.seconds for trials in self.plugged.values() for one in trials.measurements.values())
         )
 
 
@@ -60,7 +67,8 @@ class Work:
 
     `enough` says of a case's counted measurements, of at least so many `blocks`, whether they suffice; `on_counted` is
     called with each case once it is counted; `worth_sampling` says which cases are sampled once the others have been
-    measured. `bank` is what the platform said of the spread of starts in the metric that decides.
+    measured. `bank` is what the platform said of the spread of starts in the metric that decides. `plugged` are engines
+    that measure the one side of a run by themselves.
     """
 
     identity: str
@@ -72,6 +80,7 @@ class Work:
     worth_sampling: Callable[[Measured], Sequence[Case]]
     bank: Sequence[Spread] = ()
     blocks: int = MIN_BLOCKS
+    plugged: Mapping[str, Engine] = field(default_factory=dict)
 
 
 def measure(work: Work, store: Store, progress: Progress, measured: Measured) -> None:
@@ -99,6 +108,12 @@ def measure(work: Work, store: Store, progress: Progress, measured: Measured) ->
         progress.timing(len(cases))
         timing = TimingPlan(cases, work.sides, settings, work.bank, deadline, progress.trial_done)
         measure_timed(timing, work.identity, store, measured.timed)
+    if work.plugged:
+        progress.measuring(len(work.cases))
+        plugged = PluggedPlan(
+            work.cases, work.plugged, work.sides["base"], settings.seed, deadline, progress.trial_done
+        )
+        measure_plugged(plugged, work.identity, store, measured.plugged)
     if "sampled" in settings.engines:
         chosen = work.worth_sampling(measured)
         if chosen:

@@ -6,9 +6,11 @@ from typing import Literal, TypeAlias
 
 from zerolap.build import DEFAULT, Builder, Source, Variant
 from zerolap.cases import Case
+from zerolap.engines import Engine
 from zerolap.host import fingerprint
 from zerolap.judge import MIN_BLOCKS
 from zerolap.lab.measuring import Measured, Work, measure
+from zerolap.lab.plugging import require_engines
 from zerolap.lab.progress import Progress
 from zerolap.lab.run_case import run_case
 from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
@@ -18,6 +20,7 @@ from zerolap.records import (
     Interrupted,
     RunReport,
     Settings,
+    Skipped,
     ZerolapError,
 )
 from zerolap.sandbox import stop_all
@@ -28,7 +31,10 @@ EndState: TypeAlias = Literal["done", "interrupted", "failed"]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to measure, built in a variant; `server_settings` are given to the server when it starts."""
+    """What to measure, built in a variant; `server_settings` are given to the server when it starts.
+
+    `plugged` are the engines of the settings that are not the lab's own.
+    """
 
     server: Source
     cases: Sequence[Case]
@@ -36,6 +42,7 @@ class RunRequest:
     command_line: str
     server_settings: Mapping[str, str] = field(default_factory=dict)
     variant: Variant = DEFAULT
+    plugged: Mapping[str, Engine] = field(default_factory=dict)
 
 
 def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
@@ -44,6 +51,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     Raises as `compare` does.
     """
     require_instruments(request.settings.engines)
+    require_engines(request.plugged)
     for note in sandbox_note():
         progress.note(note)
     try:
@@ -79,6 +87,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
         blocks=1 if request.settings.quick else MIN_BLOCKS,
         on_counted=lambda trials: _record_case(trials, report, store),
         worth_sampling=lambda measured: _worth_sampling(measured, request),
+        plugged=request.plugged,
     )
     try:
         measure(work, store, progress, measured)
@@ -97,15 +106,23 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
 
 
 def _conclude(report: RunReport, request: RunRequest, measured: Measured, store: Store, state: EndState) -> RunReport:
-    cases, left_out = [], []
+    cases, left_out, skipped = [], [], []
     for case in measured.cases(request.cases):
-        if _was_not_reached(case, measured):
+        refused = _only_refused(case, measured)
+        if refused is not None:
+            skipped.append(refused)
+        elif _was_not_reached(case, measured):
             left_out.append(case.name)
         else:
             cases.append(run_case(case, measured, store))
     notes = [f"not measured, as the budget was used up: {', '.join(left_out)}"] if left_out else []
     concluded = report.model_copy(
-        update={"cases": cases, "machine_seconds": measured.seconds(), "notes": [*report.notes, *notes]}
+        update={
+            "cases": cases,
+            "machine_seconds": measured.seconds(),
+            "notes": [*report.notes, *notes],
+            "skipped": [*report.skipped, *skipped],
+        }
     )
     store.finish_run(concluded, state)
     return concluded
@@ -116,7 +133,20 @@ def _was_not_reached(case: Case, measured: Measured) -> bool:
     counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
     uncounted = counted is None or (counted.cut_short and not counted.measurements["base"])
     untimed = timed is None or (timed.cut_short and not timed.measurements["base"])
-    return uncounted and untimed and case.name not in measured.sampled
+    plugged = measured.plugged.get(case.name)
+    unplugged = plugged is None or (plugged.cut_short and not plugged.measurements)
+    return uncounted and untimed and unplugged and case.name not in measured.sampled
+
+
+def _only_refused(case: Case, measured: Measured) -> Skipped | None:
+    """Return that a case was skipped, if no engine took it: the only ones there were refused it."""
+    plugged = measured.plugged.get(case.name)
+    if plugged is None or not plugged.is_refused:
+        return None
+    if case.name in measured.counted or case.name in measured.timed or case.name in measured.sampled:
+        return None
+    reasons = dict.fromkeys(plugged.refusals.values())
+    return Skipped(case=case.name, reason="unsupported tool", text="; ".join(reasons))
 
 
 def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:

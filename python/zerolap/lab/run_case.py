@@ -7,6 +7,7 @@ from zerolap.cases import Case
 from zerolap.judge import case_validity
 from zerolap.lab.conclusions import not_measured
 from zerolap.lab.measuring import Measured
+from zerolap.lab.plugging import PluggedTrials
 from zerolap.lab.sampling import SampledTrials, sampled_side
 from zerolap.records import CallGraph, FunctionCost, Measurement, RunCase, Validity
 from zerolap.store import Store
@@ -17,7 +18,7 @@ LISTED_FUNCTIONS = 10
 def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
     """Return the case's metrics and costliest functions; what of it could not be measured is left out, and told."""
     counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
-    sampled = measured.sampled.get(case.name)
+    sampled, plugged = measured.sampled.get(case.name), measured.plugged.get(case.name, PluggedTrials())
     from_counting = counted.measurements["base"] if counted is not None else []
     from_timing = timed.measurements["base"] if timed is not None else []
     from_sampling = [sampled.measurements["base"]] if sampled is not None and sampled.measurements else []
@@ -25,13 +26,18 @@ def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
     usable_times = from_timing if timed is not None and timed.usable else []
     disturbance = timed.disturbance() if timed is not None else []
     # Stacks say where time goes: that there are none takes nothing from what was counted and timed.
-    found = [*from_counting, *([] if disturbance else from_timing)] or from_sampling
+    found = [*from_counting, *([] if disturbance else from_timing), *plugged.valid.values()]
+    is_alone = not (found or from_sampling)
+    found = found or from_sampling or [*plugged.measurements.values()]
     validity = case_validity(found, []) if found else Validity.of(disturbance)
     if not found and sampled is not None:
         failure = failure or sampled.failure
+    if is_alone:
+        failure = failure or plugged.failure
     if failure is not None or not validity.checks:
         validity = validity.model_copy(update={"valid": False})
     metrics = _means(from_counting) | _means(usable_times)
+    metrics |= plugged.metrics(taken=metrics)
     return RunCase(
         case=case.name,
         commands=case.verbs,
@@ -40,8 +46,8 @@ def run_case(case: Case, measured: Measured, store: Store) -> RunCase:
         validity=validity,
         metrics=metrics if validity.valid else {},
         functions=_costliest(from_counting, sampled, metrics.get("cpu_ns_per_op"), store) if validity.valid else [],
-        samples=max(len(from_counting), len(usable_times), len(from_sampling)),
-        limits=[*case.limits, *not_measured(timed, sampled)],
+        samples=max(len(from_counting), len(usable_times), len(from_sampling), min(1, len(plugged.valid))),
+        limits=[*case.limits, *not_measured(timed, sampled), *plugged.limits(alone=is_alone)],
         failure=None if failure is None else "\n".join(part for part in (failure.message, failure.details) if part),
     )
 

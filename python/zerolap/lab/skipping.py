@@ -27,12 +27,12 @@ class Selection:
 
 
 def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], settings: Settings) -> Selection:
-    """Part the cases; only suites of the public format say what they need.
+    """Part the cases; which commands they send only those of the public format say.
 
     Raises `TrialFailed` if a server does not start.
     """
     if not any(case.client is not None or case.cannot_run for case in cases):
-        return Selection(list(cases), [])
+        return _parted(cases, lambda case: lacking(case, settings.quick))
     abilities = _abilities_of_all(sides.values())
     selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, settings.quick))
     return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)

@@ -3,6 +3,7 @@
 from zerolap.errors import (
     BuildFailed,
     CaseFileError,
+    CaseRefused,
     EnvironmentMissing,
     Interrupted,
     TrialFailed,
@@ -62,6 +63,7 @@ __all__ = [
     "CaseFacts",
     "CaseFileError",
     "CasePictures",
+    "CaseRefused",
     "CaseResult",
     "CaseVerdict",
     "Changes",

@@ -20,7 +20,8 @@ CaseVerdict: TypeAlias = Literal["regression", "improvement", "same", "unsure", 
 class Settings(Record):
     """What the comparison was asked to do; `min_effect` by engine, as a fraction.
 
-    `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
+    `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
+    is the program that the engine `loaded` uses, all others use the lab's own.
     """
 
     engines: list[str]
@@ -30,6 +31,7 @@ class Settings(Record):
     seed: int
     quick: bool = False
     load_policy: Literal["lab"] = "lab"
+    load_tool: str = "zerolap-load"
 
 
 class Summary(Record):

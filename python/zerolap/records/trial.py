@@ -3,16 +3,15 @@
 from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
-from zerolap.records.metric import EngineName
 
 Side: TypeAlias = Literal["base", "head"]
 
 
 class Trial(Record):
-    """What is to be measured once; `block` numbers the seeds, which both sides share."""
+    """What is to be measured once; `engine` may be a plugin, `block` numbers the seeds, which both sides share."""
 
     case: str
     side: Side
-    engine: EngineName
+    engine: str
     block: int
     seed: int

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from zerolap.records import Build, FunctionCost, RunCase, RunReport
-from zerolap.report.format import COMMIT_DIGITS, count, share
+from zerolap.records import METRICS, Build, FunctionCost, RunCase, RunReport
+from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
     LISTED_ROWS,
     REASONS,
@@ -55,8 +55,10 @@ def _server(build: Build) -> str:
 
 def _table(cases: Sequence[RunCase]) -> str:
     metrics = [name for name in COLUMNS if any(name in case.metrics for case in cases)]
+    # Those of plugins are what was asked for.
+    metrics += dict.fromkeys(name for case in cases for name in case.metrics if name not in METRICS)
     lines = [
-        _row(["case", *(COLUMNS[name] for name in metrics)]),
+        _row(["case", *(COLUMNS.get(name) or escaped(metric_label(name)) for name in metrics)]),
         "|---|" + "--:|" * len(metrics),
         *(_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerolap.cases import Case
+from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
 from zerolap.engines.probing.recorder import Recorder
@@ -77,9 +78,11 @@ def probe(request: Probe) -> ProbedCase:
         target = Target([server], by_socket(server.socket))
         checks, keys_loaded = prepare(target, case, request.seed, log), _keys(server)
         writing = _writing(server)
-        before = _sample(request, server, writing, "before")
-        burst = _burst(request, server)
-        after = _sample(request, server, writing, "after")
+        with companions(server, case, request.seed, log) as beside:
+            before = _sample(request, server, writing, "before")
+            burst = _burst(request, server)
+            after = _sample(request, server, writing, "after")
+            beside.require_running()
         return ProbedCase(checks, keys_loaded, _keys(server), before, after, burst)
 
 

@@ -1,0 +1,133 @@
+"""The loaded engine: what a server does under the load of any program, by one start of each."""
+
+import contextlib
+import math
+import os
+import resource
+import shutil
+import subprocess
+import time
+
+from zerolap.engines.disturbance import watch
+from zerolap.engines.load_tools import LoadOutcome, LoadTool, LoadWork
+from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
+from zerolap.engines.plugged import EngineTrial, FilledServer, filled_server
+from zerolap.engines.statistics import StatisticsReader
+from zerolap.records import CaseRefused, Measurement, TrialFailed, Validity
+from zerolap.sandbox import launch
+from zerolap.server import read_cpu_times
+
+MEASURED_SECONDS = 2.0
+LOOK_SECONDS = 0.1
+LONGEST_LOOK_SECONDS = 10.0
+FIRST_UNITS = 4
+GROWTH = 8
+LONGEST_SECONDS = 300
+NUMBERS_IN_ENGLISH = {"LC_ALL": "C"}
+
+
+class Loaded:
+    """Measures by a load tool: a look at how fast it is, then so many requests as take about two seconds."""
+
+    def __init__(self, name: str, tool: LoadTool) -> None:
+        self._name = name
+        self._tool = tool
+
+    def missing(self) -> str | None:
+        """Return why the tool cannot be used here, or none."""
+        return self._tool.missing()
+
+    def measure(self, trial: EngineTrial) -> Measurement:
+        """Carry out a trial.
+
+        Raises `CaseRefused` for a case that the tool cannot send, `TrialFailed` if the tool or the server fails.
+        """
+        case = trial.case
+        if case.state == "drains":
+            raise CaseRefused("its data is used up, and a load tool does not tell when")
+        unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
+        # What is refused is refused before a server is filled for it.
+        self._tool.command(self._work(trial, unit))
+        began = time.monotonic()
+        with (
+            filled_server(trial) as filled,
+            contextlib.closing(StatisticsReader(filled.server.socket, case.verbs)) as statistics,
+        ):
+            requests = self._enough(trial, filled, statistics, unit)
+            processors = {*trial.pinning.server, *trial.pinning.client}
+            with watch(lambda: _used_ns(filled), processors) as disturbance:
+                run = self._run(trial, filled, statistics, requests)
+        self._require_rate(run.outcome)
+        checks = [*filled.checks, *loaded_checks(trial, run), *disturbance.checks()]
+        return Measurement(metrics=run.metrics(), validity=Validity.of(checks), seconds=time.monotonic() - began)
+
+    def _enough(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, unit: int) -> int:
+        """Return the requests of the measured run: after looks, each longer than the one before."""
+        requests = FIRST_UNITS * unit
+        while True:
+            run = self._run(trial, filled, statistics, requests)
+            rate = run.outcome.ops_per_sec
+            # Of a run that is too short for it a tool may tell no rate.
+            if rate > 0 and run.outcome.requests / rate >= LOOK_SECONDS:
+                return max(1, round(MEASURED_SECONDS * rate / unit)) * unit
+            if run.seconds > LONGEST_LOOK_SECONDS or run.outcome.errors == run.outcome.requests:
+                self._require_rate(run.outcome)
+            requests *= GROWTH
+
+    def _run(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, requests: int) -> LoadedRun:
+        work = self._work(trial, requests)
+        verbs = trial.case.verbs
+        calls, counts = statistics.read().calls, read_counts(filled.server, verbs)
+        cpu = read_cpu_times(filled.process)
+        client_seconds, began = _client_seconds(), time.monotonic()
+        output = self._output(trial, work)
+        client_seconds, seconds = _client_seconds() - client_seconds, time.monotonic() - began
+        cpu, counts = read_cpu_times(filled.process) - cpu, read_counts(filled.server, verbs) - counts
+        calls = statistics.read().calls - calls
+        return LoadedRun(self._told(work, output), client_seconds, seconds, cpu, calls, counts)
+
+    def _work(self, trial: EngineTrial, requests: int) -> LoadWork:
+        socket, result = trial.directory / "server" / "socket", trial.directory / "result"
+        return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client)
+
+    def _output(self, trial: EngineTrial, work: LoadWork) -> str:
+        """Run the program to its end and return what it wrote; raises `TrialFailed` if it fails or does not end."""
+        work.result.unlink(missing_ok=True)
+        log = trial.directory / "load.log"
+        log.unlink(missing_ok=True)
+        processors = ",".join(map(str, work.processors))
+        program, *arguments = self._tool.command(work)
+        command = ["taskset", "--cpu-list", processors, shutil.which(program) or program, *arguments]
+        with launch(command, environment=os.environ | NUMBERS_IN_ENGLISH, output=log) as process:
+            try:
+                code = process.wait(LONGEST_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise TrialFailed(f"{self._name} did not end within {LONGEST_SECONDS} s") from None
+            if code != 0:
+                raise TrialFailed(f"{self._name} failed (exit code {code})", details=process.output_tail())
+        return log.read_text(errors="replace")
+
+    def _told(self, work: LoadWork, output: str) -> LoadOutcome:
+        try:
+            outcome = self._tool.outcome(work, output)
+        except (ValueError, KeyError, TypeError, OSError) as wrong:
+            reason = f"{self._name} told its result in another form: {type(wrong).__name__}: {wrong}"
+            raise TrialFailed(reason, details=output[-2000:]) from wrong
+        if outcome.requests <= 0 or not 0 <= outcome.ops_per_sec < math.inf:
+            raise TrialFailed(f"{self._name} tells of {outcome.requests} requests, {outcome.ops_per_sec} a second")
+        return outcome
+
+    def _require_rate(self, outcome: LoadOutcome) -> None:
+        if not outcome.ops_per_sec:
+            errors = f", {outcome.errors} of them answered with errors" if outcome.errors else ""
+            raise TrialFailed(f"{self._name} tells of {outcome.requests} requests{errors}, and none a second")
+
+
+def _client_seconds() -> float:
+    """Return the CPU time of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _used_ns(filled: FilledServer) -> int:
+    return read_cpu_times(filled.process).total_ns + round(_client_seconds() * 1e9)

@@ -1,0 +1,111 @@
+"""What a run of a load tool gave, and the conditions under which it may be used: the server is asked, not the tool."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zerolap.cases import Case
+from zerolap.engines.checks import executed_check
+from zerolap.engines.load_tools import LoadOutcome
+from zerolap.engines.plugged import EngineTrial
+from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
+from zerolap.records import Check
+from zerolap.server import CpuTimes, RunningServer
+
+
+@dataclass(frozen=True)
+class ServerCounts:
+    """Totals since the server began; `errors` are none where it does not tell them, as before Redis 6.2."""
+
+    errors: int | None
+    hits: int
+    misses: int
+
+    def __sub__(self, earlier: "ServerCounts") -> "ServerCounts":
+        errors = None if self.errors is None or earlier.errors is None else self.errors - earlier.errors
+        return ServerCounts(errors, self.hits - earlier.hits, self.misses - earlier.misses)
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """One run of a program: what it told, what it used itself, and what the server did meanwhile."""
+
+    outcome: LoadOutcome
+    client_seconds: float
+    seconds: float
+    cpu: CpuTimes
+    calls: int
+    counts: ServerCounts
+
+    def metrics(self) -> dict[str, float]:
+        """Return what the program told and what the lab saw, by name."""
+        requests = self.outcome.requests
+        seen = {
+            "cpu_ns_per_op": self.cpu.total_ns / requests,
+            "main_thread_ns_per_op": self.cpu.main_ns / requests,
+            "client_cpu_ns_per_op": self.client_seconds * 1e9 / requests,
+        }
+        return self.outcome.metrics() | {name: value for name, value in seen.items() if value > 0}
+
+
+def read_counts(server: RunningServer, verbs: Sequence[str]) -> ServerCounts:
+    """Return what a server tells of look-ups, and of errors of these commands.
+
+    Other commands, with which a client introduces itself, not every server knows. Raises `TrialFailed` if the server is
+    gone.
+    """
+    totals, commands = _told(server, "stats"), _told(server, "commandstats")
+    wanted = {f"cmdstat_{verb.lower()}" for verb in verbs}
+    own = [fields for name, fields in commands.items() if name.partition("|")[0] in wanted]
+    tells = all("failed_calls" in fields for fields in commands.values())
+    return ServerCounts(
+        errors=sum(int(one["failed_calls"]) + int(one["rejected_calls"]) for one in own) if tells else None,
+        hits=int(totals.get("keyspace_hits", 0)),
+        misses=int(totals.get("keyspace_misses", 0)),
+    )
+
+
+def _told(server: RunningServer, section: str) -> dict[str, Any]:
+    reply = server.command("INFO", section)
+    return reply if isinstance(reply, dict) else {}
+
+
+def loaded_checks(trial: EngineTrial, run: LoadedRun) -> list[Check]:
+    """Return what the server says of errors, hits and calls, and whether the program kept up, on its own core."""
+    return [
+        *_reply_checks(trial.case, run),
+        executed_check(trial.case, run.outcome.requests, run.calls),
+        _client_check(run),
+        Check(
+            check="oversubscribed",
+            ok=trial.pinning.is_clean,
+            value=f"sharing: {trial.pinning.sharing.value}",
+            limit="a core for every busy thread",
+        ),
+    ]
+
+
+def _reply_checks(case: Case, run: LoadedRun) -> list[Check]:
+    checks, counts = [], run.counts
+    errors = run.outcome.errors if counts.errors is None else counts.errors
+    if errors is not None:
+        allowed = case.expect.errors
+        checks.append(Check(check="errors", ok=errors <= allowed, value=float(errors), limit=f"<= {allowed}"))
+    looked_up = counts.hits + counts.misses
+    if case.expect.hit_rate is not None and looked_up:
+        rate = counts.hits / looked_up
+        holds = case.expect.hit_rate_holds(rate)
+        checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
+    return checks
+
+
+def _client_check(run: LoadedRun) -> Check:
+    """Whether the program had time left, or the server had none: else the program's own speed was measured."""
+    client = run.client_seconds / run.seconds
+    server = run.cpu.main_ns / 1e9 * run.outcome.ops_per_sec / run.outcome.requests
+    return Check(
+        check="client_saturation",
+        ok=client <= CLIENT_BUSY_LIMIT or server >= SERVER_BUSY_ENOUGH,
+        value=client,
+        limit=f"<= {CLIENT_BUSY_LIMIT:g}, or a server busy >= {SERVER_BUSY_ENOUGH:g}",
+    )

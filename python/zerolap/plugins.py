@@ -1,0 +1,55 @@
+"""What others add to Zerolap: entry points of installed distributions, looked for only when one is asked for.
+
+`docs/extending.md` builds one of each kind.
+"""
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import ClassVar, TypeVar
+
+from zerolap.errors import ZerolapError
+
+LOAD_TOOLS = "zerolap.load_tools"
+ENGINES = "zerolap.engines"
+PROBES = "zerolap.probes"
+
+Interface = TypeVar("Interface")
+
+
+class PluginFault(ZerolapError):
+    """A plugin cannot be imported, or is not what its group asks for."""
+
+    exit_code: ClassVar[int] = 3
+
+
+def plugin_names(group: str) -> list[str]:
+    """Return the names of a group's plugins, without importing any."""
+    return sorted(entry_points(group=group).names)
+
+
+def load_plugin(group: str, name: str, interface: type[Interface]) -> Interface:
+    """Import a plugin and return it; what is a class is called first.
+
+    `interface` is a protocol that can be checked at run time. Raises `KeyError` where there is none of that name,
+    `PluginFault` where it cannot be imported or lacks something of the interface.
+    """
+    found = entry_points(group=group, name=name)
+    if not found:
+        raise KeyError(name)
+    (entry, *_) = found
+    try:
+        loaded = entry.load()
+        plugin = loaded() if isinstance(loaded, type) else loaded
+    except Exception as fault:
+        raise _fault(entry, f"{type(fault).__name__}: {fault}") from fault
+    if not isinstance(plugin, interface):
+        wanted = sorted(name for name in dir(interface) if not name.startswith("_")) or ["a call"]
+        raise _fault(entry, f"`{entry.value}` lacks one of: {', '.join(wanted)}")
+    return plugin
+
+
+def _fault(entry: EntryPoint, what: str) -> PluginFault:
+    owner = entry.dist.name if entry.dist is not None else entry.module
+    return PluginFault(
+        f"the plugin `{entry.name}` of `{owner}` ({entry.group}) cannot be used: {what}",
+        hint=f"mend or remove it: pip uninstall {owner}",
+    )

@@ -1,0 +1,151 @@
+"""Load tools: what their adapters send and read, and each of them against a real server where it is installed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from zerolap.cases import Case, Dataset, Expect, Keys, core_suite, load_cases
+from zerolap.engines import EngineTrial, LoadWork, engine_named
+from zerolap.engines.load_tools import load_tool_named
+from zerolap.host import choose_pinning, read_topology
+from zerolap.records import CaseRefused, TrialFailed
+
+TOOLS = ("zerolap-load", "memtier_benchmark", "redis-benchmark", "valkey-benchmark")
+OF_THE_MACHINE = {"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "oversubscribed"}
+FIRST = 10**12
+STRINGS = Keys(prefix="key:", minimum=FIRST, maximum=FIRST + 999)
+
+
+def reading(**fields: object) -> Case:
+    """Return a case that every tool can send."""
+    dataset = Dataset(name="d", load=["SET __key__ __data__"], keys=STRINGS.model_copy(update={"pattern": "parallel"}))
+    expect = Expect(reply="bulk", hit_rate=">= 0.99")
+    case = Case(name="get", group="g", commands=["GET __key__"], keys=STRINGS, dataset=dataset, expect=expect)
+    return case.model_copy(update=fields)
+
+
+def work(case: Case, tmp_path: Path) -> LoadWork:
+    return LoadWork(case, 32_000, 7, tmp_path / "socket", tmp_path / "result", (1,))
+
+
+def trial(case: Case, tmp_path: Path) -> EngineTrial:
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("not installed: redis-server")
+    return EngineTrial(Path(program), {}, case, 1, tmp_path, choose_pinning(read_topology()))
+
+
+def installed(name: str) -> str:
+    missing = load_tool_named(name).missing()
+    if missing is not None:
+        pytest.skip(missing)
+    return name
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_measures_a_real_server(tmp_path: Path, name: str) -> None:
+    engine = engine_named("loaded", installed(name))
+    measured = engine.measure(trial(reading(), tmp_path))
+    assert {check.check for check in measured.validity.failed} <= OF_THE_MACHINE
+    metrics = measured.metrics
+    assert metrics["ops_per_sec"] > 1000
+    assert 0 < metrics["latency_p50_us"] <= metrics["latency_p99_us"] <= metrics["latency_max_us"]
+    assert 100 < metrics["cpu_ns_per_op"] < 1e6
+    assert 10 < metrics["client_cpu_ns_per_op"] < 1e6
+    told = {check.check: check.value for check in measured.validity.checks}
+    assert told["errors"] == 0
+    assert told["hit_rate"] == 1.0
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_misses_and_errors_are_seen_whatever_the_tool_tells(tmp_path: Path, name: str) -> None:
+    engine = engine_named("loaded", installed(name))
+    (tmp_path / "misses").mkdir()
+    missing = reading(keys=STRINGS.model_copy(update={"prefix": "other:"}))
+    found = engine.measure(trial(missing, tmp_path / "misses")).validity
+    assert "hit_rate" in {check.check for check in found.failed}
+    (tmp_path / "errors").mkdir()
+    all_refused = reading(commands=["LPUSH __key__ x"], expect=Expect())
+    half_refused = reading(commands=["LPUSH __key__ x", "GET __key__"], ratios=[1, 1], expect=Expect())
+    if name in ("redis-benchmark", "valkey-benchmark"):
+        with pytest.raises(TrialFailed, match="failed"):
+            engine.measure(trial(all_refused, tmp_path / "errors"))
+    else:
+        found = engine.measure(trial(half_refused, tmp_path / "errors")).validity
+        assert "errors" in {check.check for check in found.failed}
+
+
+@pytest.mark.parametrize("name", ["redis-benchmark", "valkey-benchmark"])
+def test_random_keys_of_twelve_digits(tmp_path: Path, name: str) -> None:
+    case = reading(commands=["SET __key__ __data__"], data_size=5, connections=4, pipeline=8)
+    command = load_tool_named(name).command(work(case, tmp_path))
+    assert command[0] == name
+    assert command[-3:] == ["SET", "key:1__rand_int__", "xxxxx"]
+    options = dict(zip(command[1::2], command[2::2], strict=False))
+    assert (options["-c"], options["-P"], options["-n"], options["-r"]) == ("4", "8", "32000", "1000")
+    one = reading(keys=Keys(prefix="k", minimum=5, maximum=5))
+    assert load_tool_named(name).command(work(one, tmp_path))[-2:] == ["GET", "k5"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"keys": Keys(minimum=1, maximum=1000)}, "its keys end with 12 digits"),
+        ({"keys": Keys(minimum=FIRST + 1, maximum=FIRST + 2)}, "its keys end with 12 digits"),
+        ({"keys": Keys(minimum=FIRST, maximum=2 * FIRST)}, "its keys end with 12 digits"),
+        ({"keys": STRINGS.model_copy(update={"pattern": "sequential"})}, "the pattern sequential"),
+        ({"commands": ["GET __key__", "GET k"], "ratios": [1, 1]}, "one command at a time"),
+        ({"commands": ["SET k __data__"], "random_data": True}, "the same each time"),
+        ({"commands": ['SET k "\\x00"']}, "no plain text"),
+    ],
+)
+def test_what_redis_benchmark_cannot_send_is_refused(tmp_path: Path, fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(CaseRefused, match=f"redis-benchmark cannot send this case: .*{reason}"):
+        load_tool_named("redis-benchmark").command(work(reading(**fields), tmp_path))
+
+
+def test_cases_that_use_up_their_data_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CaseRefused, match="used up"):
+        engine_named("loaded").measure(trial(reading(state="drains"), tmp_path))
+
+
+@pytest.mark.parametrize("case", core_suite(), ids=lambda case: case.name)
+def test_memtier_gets_arguments_that_it_has(tmp_path: Path, case: Case) -> None:
+    command = load_tool_named("memtier_benchmark").command(work(case, tmp_path))
+    assert command[0] == "memtier_benchmark"
+    assert not {"--cpus", "--seed", "--lockstep"} & set(command)
+    assert command[command.index("--requests") + 1] == str(32_000 // case.connections)
+    assert [command[place + 1] for place, word in enumerate(command) if word == "--command"] == case.commands
+
+
+def test_arguments_of_a_public_suite_are_taken_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yml"
+    file.write_text(
+        "version: 0.4\nname: suite\ndescription: d\ndbconfig:\n  check: {keyspacelen: 0}\n"
+        "tested-groups: [string]\ntested-commands: [set]\nredis-topologies: [oss-standalone]\n"
+        "clientconfig:\n  run_image: i\n  tool: memtier_benchmark\n"
+        "  arguments: --test-time 180 -c 3 -t 2 --pipeline 5 --ratio 1:0 --key-pattern G:G --key-stddev 10 -d 7\n"
+        "  resources: {requests: {cpus: '4', memory: 2g}}\npriority: 1\n"
+    )
+    (case,) = load_cases(file)
+    command = load_tool_named("memtier_benchmark").command(work(case, tmp_path))
+    assert {"--key-pattern=G:G", "--key-stddev=10", "--data-size=7", "--pipeline=5", "--ratio=1:0"} <= set(command)
+    assert "--distinct-client-seed" not in command
+    assert not any(word.startswith(("--test-time", "--threads=2")) for word in command)
+    with pytest.raises(CaseRefused, match="memtier_benchmark's"):
+        load_tool_named("redis-benchmark").command(work(case, tmp_path))
+
+
+def test_what_memtier_tells(tmp_path: Path) -> None:
+    totals = {
+        "Count": 2000,
+        "Ops/sec": 9795.71,
+        "Max Latency": 12.479,
+        "Percentile Latencies": {"p50.00": 0.031, "p99.00": 4.047, "p99.90": 8.159},
+    }
+    (tmp_path / "result").write_text(json.dumps({"ALL STATS": {"Totals": totals}}))
+    told = load_tool_named("memtier_benchmark").outcome(work(reading(), tmp_path), "")
+    assert (told.requests, told.ops_per_sec, told.errors) == (2000, 9795.71, None)
+    assert [told.p50_us, told.p99_us, told.p99_9_us, told.max_us] == pytest.approx([31.0, 4047.0, 8159.0, 12479.0])
