@@ -179,6 +179,7 @@ def _acl_users(suite: Fields) -> list[str]:
 def _check_tags(suite: Fields, clients: list[Client]) -> None:
     """Note commands that the file says it tests, and that no client sends."""
     sent = {command.name.lower() for client in clients for command in client.sent}
+    sent |= {line.split()[0].lower() for client in clients for name, line in client.given if name == "listen" and line}
     if not sent.isdisjoint(SCRIPTS):
         return
     for index, tag in enumerate(suite.words("tested-commands")):
