@@ -1,6 +1,7 @@
 """Faults put into public suites: how many are found, and how many suites are called faulty that are not."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,14 +26,13 @@ def faults_caught(directory: Path) -> dict[str, Figure]:
         if "clientconfig" in document:
             suites[path.name] = document
     drawn = plan(suites, SUITES, SEED)
-    untouched = checked({name: suites[name] for name, _ in drawn})
-    faulty = checked({name: injected(suites[name], injection) for name, injection in drawn})
+    topologies = directory.parent / "topologies.yml"
+    untouched = checked({name: suites[name] for name, _ in drawn}, topologies)
+    faulty = checked({name: injected(suites[name], injection) for name, injection in drawn}, topologies)
     rows = []
     for name, injection in drawn:
-        before, after = untouched[name], faulty[name]
-        # A fault counts as caught where it is told of, and was not told of before it was there.
-        new = sorted({f"{command}: {kind}" for kind, command in after - before})
-        rows.append([name, injection.kind, new])
+        told = sorted(f"{command}: {kind}" for kind, command in faulty[name] if kind in injection.told)
+        rows.append([name, injection.kind, told])
     caught = [row for row in rows if row[2]]
     judged = yaml.safe_load(JUDGED.read_text())
     alarms = [[name, sorted(kind for kind, _ in found)] for name, found in untouched.items() if found]
@@ -55,11 +55,12 @@ def faults_caught(directory: Path) -> dict[str, Figure]:
     }
 
 
-def checked(suites: dict[str, Suite]) -> dict[str, set[tuple[str, str]]]:
+def checked(suites: dict[str, Suite], topologies: Path) -> dict[str, set[tuple[str, str]]]:
     """Return the kinds of faults that `zerolap suites check` tells of each suite, with their commands."""
     with tempfile.TemporaryDirectory() as directory:
         files = Path(directory) / "suites"
         files.mkdir()
+        shutil.copy(topologies, files)
         for name, suite in suites.items():
             (files / name).write_text(yaml.safe_dump({**suite, "name": Path(name).stem}))
         report = Path(directory) / "check.json"

@@ -11,7 +11,9 @@ LARGEST_NEW_SHARE = 0.5
 DRAINED_STEP = 0.4
 """By how much the share of nothing rises over a burst that empties the data."""
 SATURATED_SHARE = 0.9
-"""Of a processor: a thread that has used as much has no time to spare."""
+"""Of a processor: a client's thread that has used as much has no time to spare."""
+WAITING_SHARE = 0.8
+"""Of a processor: a server's main thread that has used less waits for requests, noise apart."""
 
 
 def faults_of(facts: CaseFacts) -> list[Fault]:
@@ -42,6 +44,10 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
+    elif not command.writes and command.place_missing_share > LARGEST_NOTHING_SHARE:
+        text = f"{command.place_missing_share:.0%} of the requests name a key that is not there"
+        limit = f"<= {LARGEST_NOTHING_SHARE}"
+        yield Fault(kind="misses", command=name, text=text, value=command.place_missing_share, limit=limit)
     elif _misses_dataset(command, facts):
         text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
         limit = f"<= {LARGEST_NEW_SHARE}"
@@ -93,7 +99,7 @@ def _expires(command: CommandFacts, facts: CaseFacts) -> bool:
 
 
 def _saturated(facts: CaseFacts) -> Fault | None:
-    if facts.client_share < SATURATED_SHARE or facts.server_share >= SATURATED_SHARE:
+    if facts.client_share < SATURATED_SHARE or facts.server_share >= WAITING_SHARE:
         return None
     text = f"the client is busy {facts.client_share:.0%} of the time, the server {facts.server_share:.0%}"
     return Fault(kind="client saturated", text=text, value=facts.client_share, limit=f"< {SATURATED_SHARE}")

@@ -119,6 +119,7 @@ def _command(before: CommandSamples, after: CommandSamples | None) -> CommandFac
         nothing_share=before.nothing_share,
         nothing_share_after=later.nothing_share,
         missing_share=before.missing_share,
+        place_missing_share=before.place_missing_share,
         life_seconds=before.shortest_life_seconds,
         example=example,
     )

@@ -21,7 +21,8 @@ class CommandFacts(Record):
 
     Shares are of the requests that got no error. `nothing_share` is of replies that say there is nothing: nil, empty
     arrays, 0 for a key that is not there; `nothing_share_first` is of the first thirty. `missing_share` is of requests
-    none of whose keys was there, of those that have keys. `life_seconds` is the shortest time that a key had left.
+    none of whose keys was there, of those that have keys; `place_missing_share` of those that lack the key at one and
+    the same place among several. `life_seconds` is the shortest time that a key had left.
     """
 
     command: str
@@ -32,6 +33,7 @@ class CommandFacts(Record):
     nothing_share: float
     nothing_share_after: float
     missing_share: float
+    place_missing_share: float = 0.0
     life_seconds: float | None
     example: str
 

@@ -32,20 +32,22 @@ class _Inspector:
             raise TrialFailed("the server hung up")
         return frame[1]
 
-    def sample(self, words: list[bytes]) -> tuple[list[bytes], int, float | None]:
-        """Return the keys of a request, how many of them are not there, and the shortest life among the others."""
+    def sample(self, words: list[bytes]) -> tuple[list[bytes], tuple[int, ...], float | None]:
+        """Return the keys of a request, the places of those that are not there, and the shortest life of the others."""
         keys = self.ask(b"COMMAND", b"GETKEYS", *words)
         if not isinstance(keys, list):
-            return [], 0, None
-        missing, lives = 0, []
+            return [], (), None
+        missing: set[bytes] = set()
+        lives = []
         names = [key for key in keys if isinstance(key, bytes)]
         for key in dict.fromkeys(names):
             left_ms = self.ask(b"PTTL", key)
             if left_ms == -2:
-                missing += names.count(key)
+                missing.add(key)
             elif isinstance(left_ms, int) and left_ms >= 0:
                 lives.append(left_ms / 1000)
-        return names, missing, min(lives, default=None)
+        places = tuple(place for place, name in enumerate(names) if name in missing)
+        return names, places, min(lives, default=None)
 
 
 class Recorder:
@@ -135,7 +137,7 @@ class Recorder:
                 client.sendall(raw)
             with self._lock:
                 del self._waiting[client]
-                self._on_sample(Sample(words, reply, keys, missing, left))
+                self._on_sample(Sample(words, reply, keys, len(missing), left, missing))
 
     def _connected(self) -> socket.socket:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))

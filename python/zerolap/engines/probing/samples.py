@@ -12,7 +12,8 @@ FIRST_REQUESTS = 30
 class Sample:
     """One request with its reply, and whether its keys were there before it; none where it has no keys.
 
-    `seconds_left` is the shortest time that one of its keys has to live.
+    `seconds_left` is the shortest time that one of its keys has to live, `missing_at` the places of the missing among
+    its keys.
     """
 
     words: list[bytes]
@@ -20,6 +21,7 @@ class Sample:
     keys: list[bytes]
     missing_keys: int
     seconds_left: float | None
+    missing_at: tuple[int, ...] = ()
 
     @property
     def found_nothing(self) -> bool:
@@ -57,6 +59,7 @@ class CommandSamples:
     example_of_nothing: str = ""
     first_requests: int = 0
     first_nothing: int = 0
+    missing_at: Counter[int] = field(default_factory=Counter)
 
     def add(self, sample: Sample) -> None:
         """Count a sample."""
@@ -73,6 +76,7 @@ class CommandSamples:
         if sample.keys:
             self.with_keys += 1
             self.keys_missing += sample.missing_keys == len(sample.keys)
+            self.missing_at.update(sample.missing_at)
         if sample.seconds_left is not None:
             shortest = self.shortest_life_seconds
             self.shortest_life_seconds = sample.seconds_left if shortest is None else min(shortest, sample.seconds_left)
@@ -96,6 +100,11 @@ class CommandSamples:
     def missing_share(self) -> float:
         """Of the requests with keys: those none of whose keys was there."""
         return self.keys_missing / max(1, self.with_keys)
+
+    @property
+    def place_missing_share(self) -> float:
+        """Of the requests with keys: those without the key at that place among them which is missing most often."""
+        return max(self.missing_at.values(), default=0) / max(1, self.with_keys)
 
 
 def first_error(reply: Reply) -> ReplyError | None:
