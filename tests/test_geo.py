@@ -11,6 +11,7 @@ from command_line import Zerolap
 from zerolap.cases import Case, Generator, load_cases, packaged_suites, parse_command, quick_factor, scaled
 from zerolap.engines.dataset import prepare
 from zerolap.engines.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
+from zerolap.engines.target import Target, by_socket
 from zerolap.lab.skipping import select_possible
 from zerolap.records import CaseFileError, Settings, UsageError
 from zerolap.server import RunningServer, start
@@ -78,7 +79,7 @@ def test_the_suite_asks_what_the_posts_ask() -> None:
 def test_searches_find_points_on_a_real_server(server: RunningServer, tmp_path: Path, name: str, quick: bool) -> None:
     case = suite()[name]
     case = scaled(case, quick_factor(case)) if quick else case
-    checks = prepare(server, case, seed=1, log=tmp_path / "load.log")
+    checks = prepare(Target([server], by_socket(server.socket)), case, seed=1, log=tmp_path / "load.log")
     assert [check.ok for check in checks] == [True]
     count = 10_000 if quick else 100_000
     assert server.command("ZCARD", "places") == count

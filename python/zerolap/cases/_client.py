@@ -45,6 +45,9 @@ NOT_OF_A_COMPANION = DECIDED_BY_THE_LAB | {"requests", "test-time", "threads", "
 
 
 LONG_WORD_BYTES = 64
+BLOCKING = frozenset(
+    {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "XREAD", "XREADGROUP"}
+)
 LONGEST_SECONDS = 24 * 60 * 60
 
 
@@ -82,6 +85,13 @@ class Client(Record):
     def loading_requests(self) -> int:
         """How many requests fill a server: those asked for, or one a key where a time was given."""
         return self.key_maximum - self.key_minimum + 1 if self.requests is None else self.requests
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether it works only when others do: it listens, or waits for what they write."""
+        first = self.sent[:1]
+        waits = any(one.name in BLOCKING and (one.name[0] == "B" or " BLOCK " in one.line.upper()) for one in first)
+        return not self.connections or waits
 
     @property
     def words_per_request(self) -> float:

@@ -29,7 +29,7 @@ def select(
     options: list[tuple[str, list[str], Callable[[Case], list[str]]]] = [
         ("case", list(patterns), lambda case: [case.name]),
         ("command", [command.upper() for command in commands], lambda case: case.verbs),
-        ("group", list(groups), lambda case: [case.group]),
+        ("group", list(groups), lambda case: [case.group, *case.groups]),
     ]
     for kind, wanted, words_of in options:
         known = list(dict.fromkeys(chain.from_iterable(map(words_of, cases))))

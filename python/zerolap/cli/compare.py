@@ -78,7 +78,7 @@ def compare(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
-    from zerolap.cli.selection import deployed, selected_cases
+    from zerolap.cli.selection import deployed, refuse_conflicts, selected_cases
     from zerolap.judge import Q
     from zerolap.lab import CompareRequest, Silent
     from zerolap.lab import compare as compare_servers
@@ -108,6 +108,8 @@ def compare(
         all_stacks=stacks is WhichStacks.ALL,
         notes=notes,
     )
+    refuse_conflicts(request.cases, request.base_settings)
+    refuse_conflicts(request.cases, request.head_settings)
     with Store.open(store) as results:
         comparison = compare_servers(request, results, Silent() if quiet else Bar())
         write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)

@@ -74,7 +74,7 @@ def run(
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import write_run
     from zerolap.cli.run_engines import run_engines
-    from zerolap.cli.selection import deployed, selected_cases
+    from zerolap.cli.selection import deployed, refuse_conflicts, selected_cases
     from zerolap.engines import OWN_TOOL
     from zerolap.judge import Q
     from zerolap.lab import RunRequest, Silent
@@ -101,6 +101,7 @@ def run(
         variant=options.variant(variant),
         plugged=plugged,
     )
+    refuse_conflicts(request.cases, request.server_settings)
     with Store.open(store) as results:
         report = run_server(request, results, Silent() if quiet else Bar())
         write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)

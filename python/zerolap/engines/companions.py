@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zerolap.cases import Case, Client
+from zerolap.cases import Client
 from zerolap.engines.load import packaged
 from zerolap.records import TrialFailed
 from zerolap.sandbox import Process, launch
@@ -30,17 +30,21 @@ class Companions:
 
 
 @contextlib.contextmanager
-def companions(server: RunningServer, case: Case, seed: int, log: Path) -> Iterator[Companions]:
-    """Start the companions of a case and wait until all are connected; they end with the context.
+def companions(
+    server: RunningServer, clients: Sequence[Client], seed: int, log: Path, processors: Sequence[int] = ()
+) -> Iterator[Companions]:
+    """Start companions, on these processors if any are named, and wait until all are connected.
 
-    Raises `TrialFailed` where one ends, or is not connected in time.
+    They end with the context. Raises `TrialFailed` where one ends, or is not connected in time.
     """
     with contextlib.ExitStack() as stack:
         processes = []
-        for number, client in enumerate(case.companions, 1):
+        for number, client in enumerate(clients, 1):
             connected = _connected(server)
             output = log.with_name(f"{log.stem}-companion-{number}.log")
             command = [str(packaged("zerolap-load")), "--unix-socket", str(server.socket), *_arguments(client, seed)]
+            if processors:
+                command += ["--cpus", ",".join(map(str, processors))]
             processes.append(stack.enter_context(launch(command, environment={}, output=output)))
             _wait(server, processes[-1], connected + client.connections + client.listeners)
         yield Companions(processes)
@@ -53,9 +57,10 @@ def _arguments(client: Client, seed: int) -> list[str]:
 
 def _connected(server: RunningServer) -> int:
     found = server.command("INFO", "clients")
-    if not isinstance(found, dict):
+    told = found.get("connected_clients") if isinstance(found, dict) else None
+    if not isinstance(told, int):
         raise TrialFailed("the server does not say how many clients it has")
-    return int(found["connected_clients"])
+    return told
 
 
 def _wait(server: RunningServer, process: Process, connections: int) -> None:

@@ -70,6 +70,8 @@ def count(trial: CountedTrial) -> Counted:
     load_log = trial.directory / "load.log"
     case = trial.case
     settings = {**case.config, **trial.settings}
+    # What others do at their own pace depends on how long a request takes here.
+    driven = [client for client in case.companions if client.is_driven]
     with deploy_counted(case.deployed_as, trial.program, settings, trial.directory, trial.seed) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
@@ -77,7 +79,7 @@ def count(trial: CountedTrial) -> Counted:
             found = prepare(counted.target, case, trial.seed, load_log)
             counted.attach_replicas()
             with (
-                companions(server, case, trial.seed, load_log) as beside,
+                companions(server, driven, trial.seed, load_log) as beside,
                 load_program(counted.target.reach, load_log, counted_arguments(case, trial.seed)) as load,
                 contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
             ):

@@ -32,6 +32,7 @@ GLIBC_TUNABLES = ":".join(
 # Its clock leaps while it waits for others, which must not take them for gone.
 PATIENT_SETTINGS = {"repl-timeout": "1000000"}
 LEAP_SECONDS = 0.05
+ANSWER_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ def _leap_until(ended: threading.Event, pin_of: Callable[[], Pin | None], path: 
             continue
         # Whoever waits for the server finds out by itself that it is gone, and why.
         with contextlib.suppress(OSError, TrialFailed), socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(ANSWER_SECONDS)
             connection.connect(str(path))
 
             def wake_up(connection: socket.socket = connection) -> None:

@@ -64,7 +64,7 @@ def filled_server(trial: EngineTrial) -> Iterator[FilledServer]:
     with start(trial.program, settings, directory, log=log, prefix=prefix) as server:
         try:
             checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
-            with companions(server, case, trial.seed, load_log) as beside:
+            with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
                 yield FilledServer(server, find_server(server.launched, str(directory / "server")), checks)
                 beside.require_running()
         except TrialFailed as fault:

@@ -60,6 +60,8 @@ def sample(trial: SampledTrial) -> Sampled:
     The trial's directory has to be the only place that its binary is run from: it is read again for names. Raises
     `TrialFailed` if the server, the load generator or perf fails.
     """
+    if trial.case.deployed_as.nodes > 1:
+        raise TrialFailed("stacks are taken of one server; the topology has several")
     began = time.monotonic()
     data = trial.directory / "perf.data"
     setup = SideSetup(trial.server, trial.case, trial.seed, trial.directory, trial.pinning, name="server")

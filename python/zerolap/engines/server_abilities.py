@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.records import TrialFailed
 from zerolap.server import RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})
@@ -18,7 +19,8 @@ class ServerAbilities:
     settings: frozenset[str]
 
     def __and__(self, other: "ServerAbilities") -> "ServerAbilities":
-        return ServerAbilities(self.commands & other.commands, self.settings & other.settings)
+        """Return what two servers take together: commands of either, settings of both."""
+        return ServerAbilities(self.commands | other.commands, self.settings & other.settings)
 
 
 def server_abilities(program: Path, settings: Mapping[str, str], directory: Path) -> ServerAbilities:
@@ -30,12 +32,15 @@ def server_abilities(program: Path, settings: Mapping[str, str], directory: Path
 
 
 def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:
-    """Return the flags of all commands, such as `write`, by name in upper case."""
-    reply = server.command("COMMAND")
-    if isinstance(reply, dict):
-        return {str(name).upper(): frozenset(map(str, entry["flags"])) for name, entry in reply.items()}
-    entries = reply if isinstance(reply, list) else []
-    return {entry[0].decode().upper(): frozenset(flag.decode() for flag in entry[2]) for entry in entries}
+    """Return the flags of all commands, such as `write`, by name in upper case; raises `TrialFailed` if odd."""
+    try:
+        reply = server.command("COMMAND")
+        if isinstance(reply, dict):
+            return {str(name).upper(): frozenset(map(str, entry["flags"])) for name, entry in reply.items()}
+        entries = reply if isinstance(reply, list) else []
+        return {entry[0].decode().upper(): frozenset(flag.decode() for flag in entry[2]) for entry in entries}
+    except (TypeError, KeyError, IndexError, AttributeError) as odd:
+        raise TrialFailed(f"the server does not say which commands it knows: {odd}") from odd
 
 
 def _settings(server: RunningServer) -> frozenset[str]:

@@ -67,7 +67,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     try:
         checks = prepare(target, setup.case, setup.seed, load_log)
         deployment.attach_replicas()
-        stack.enter_context(companions(server, setup.case, setup.seed, load_log))
+        stack.enter_context(companions(server, setup.case.companions, setup.seed, load_log, setup.pinning.client))
         arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
         load = stack.enter_context(load_program(target.reach, load_log, arguments))
         statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)

@@ -49,6 +49,7 @@ class Slice:
 
     result: SliceResult
     cpu: CpuTimes
+    busiest_main_ns: int
     usec_per_call: float | None
     executed: int
     requests_per_read: float | None
@@ -66,8 +67,8 @@ class Slice:
 
     @property
     def server_busy(self) -> float:
-        """The part of the time that the server's busiest role was on a processor."""
-        return self.cpu.main_ns / max(self.result.elapsed_ns, 1)
+        """The part of the time that the busiest main thread of the servers was on a processor."""
+        return self.busiest_main_ns / max(self.result.elapsed_ns, 1)
 
     @property
     def ran_dry(self) -> bool:
@@ -127,12 +128,12 @@ class TimedSide:
             before = self.statistics.read()
             cpu_before = self._settled_cpu()
             result = self.load.slice(work.requests, work.per_second)
-            cpu = self._settled_cpu() - cpu_before
+            cpu = [after - before for after, before in zip(self._settled_cpu(), cpu_before, strict=True)]
             after = self.statistics.read()
         return _slice(result, cpu, before, after)
 
-    def _settled_cpu(self) -> CpuTimes:
-        """Return what the server has used once it has nothing more to do; at once of one that does not rest."""
+    def _settled_cpu(self) -> list[CpuTimes]:
+        """Return what each server has used once it has nothing more to do; at once of one that does not rest."""
         at_once = self._cpu()
         end = time.monotonic() + LONGEST_WAIT_SECONDS
         while time.monotonic() < end:
@@ -140,14 +141,12 @@ class TimedSide:
                 return self._cpu()
         return at_once
 
-    def _cpu(self) -> CpuTimes:
-        """Return what all servers together have used."""
-        times: list[CpuTimes] = [read_cpu_times(process) for process in self.processes]
-        return functools.reduce(operator.add, times)
+    def _cpu(self) -> list[CpuTimes]:
+        return [read_cpu_times(process) for process in self.processes]
 
     def server_ns(self) -> int:
         """Return the CPU time that the server has used so far."""
-        return self._cpu().total_ns
+        return sum(one.total_ns for one in self._cpu())
 
     def used_ns(self) -> int:
         """Return the CPU time that server and load generator have used so far."""
@@ -178,13 +177,14 @@ class TimedSide:
                     raise TrialFailed("the server's process is gone") from gone
 
 
-def _slice(result: SliceResult, cpu: CpuTimes, before: ServerStatistics, after: ServerStatistics) -> Slice:
+def _slice(result: SliceResult, cpu: Sequence[CpuTimes], before: ServerStatistics, after: ServerStatistics) -> Slice:
     calls = after.calls - before.calls
     reads = None if after.reads is None or before.reads is None else after.reads - before.reads
     cycles = None if after.cycles is None or before.cycles is None else after.cycles - before.cycles
     return Slice(
         result=result,
-        cpu=cpu,
+        cpu=functools.reduce(operator.add, cpu),
+        busiest_main_ns=max(one.main_ns for one in cpu),
         usec_per_call=(after.usec - before.usec) / calls if calls > 0 else None,
         executed=calls,
         requests_per_read=result.requests / reads if reads else None,

@@ -12,7 +12,7 @@ from zerolap.lab.progress import Progress
 from zerolap.lab.session import builds_directory, now, sandbox_note
 from zerolap.lab.skipping import select_runnable
 from zerolap.lab.trial_directory import trial_directory
-from zerolap.lab.trials import SideUnderTest, server_threads
+from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
 from zerolap.records import (
     CaseFacts,
     CheckedCase,
@@ -72,7 +72,9 @@ def check(request: CheckRequest, store: Store, progress: Progress) -> CheckRepor
 
 def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
     factor = quick_factor(case)
-    pinning = choose_pinning(read_topology(), server_threads=server_threads(case, under_test.settings))
+    pinning = choose_pinning(
+        read_topology(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
+    )
     facts = None
     try:
         with trial_directory() as directory:

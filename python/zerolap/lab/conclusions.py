@@ -120,10 +120,12 @@ class _Trials:
     counted: CaseTrials | None
     timed: TimedTrials | None
     sampled: SampledTrials | None
+    limits: Sequence[str]
 
     @classmethod
     def of(cls, case: Case, measured: Measured) -> "_Trials":
-        return cls(measured.counted.get(case.name), measured.timed.get(case.name), measured.sampled.get(case.name))
+        counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
+        return cls(counted, timed, measured.sampled.get(case.name), case.limits)
 
 
 def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
@@ -140,7 +142,8 @@ def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, e
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    findings += [Finding(kind="limits", rank=0, text=text) for text in not_measured(trials.timed, trials.sampled)]
+    told = [*trials.limits, *not_measured(trials.timed, trials.sampled)]
+    findings += [Finding(kind="limits", rank=0, text=text) for text in told]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 
 

@@ -10,7 +10,7 @@ from zerolap.cases import Case
 from zerolap.engines import Engine, EngineTrial
 from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
-from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, server_threads
+from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
 from zerolap.records import CaseRefused, EnvironmentMissing, Measurement, Trial, TrialFailed, ZerolapError
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
@@ -105,7 +105,9 @@ def measure_plugged(plan: PluggedPlan, identity: str, store: Store, done: dict[s
 
 def _measure(case: Case, name: str, engine: Engine, plan: PluggedPlan, trials: PluggedTrials) -> None:
     under_test = plan.under_test
-    pinning = choose_pinning(read_topology(), server_threads=server_threads(case, under_test.settings))
+    pinning = choose_pinning(
+        read_topology(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
+    )
     try:
         with trial_directory() as directory:
             trial = EngineTrial(

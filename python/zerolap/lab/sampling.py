@@ -10,7 +10,7 @@ from zerolap.engines import Sampled, SampledTrial, ServerProgram, sample
 from zerolap.explain import SampledFunction, SampledSide
 from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
-from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, server_threads
+from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
 from zerolap.records import EnvironmentMissing, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 from zerolap.store import Blobs, Store
@@ -100,7 +100,9 @@ def _pass(case: Case, side: Side, plan: SamplingPlan, identity: str, store: Stor
 
 def _sample(case: Case, under_test: SideUnderTest, seed: int) -> Sampled:
     """Carry out a pass; that its recording has no place to go costs the case its stacks and no more."""
-    pinning = choose_pinning(read_topology(), server_threads=server_threads(case, under_test.settings))
+    pinning = choose_pinning(
+        read_topology(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
+    )
     try:
         with trial_directory() as directory:
             return sample(

@@ -70,7 +70,10 @@ def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str
 
 
 def _abilities_of_all(sides: Iterable[SideUnderTest]) -> ServerAbilities:
-    """Return the commands and settings that every side knows."""
+    """Return the commands that a side knows, and the settings that every side knows.
+
+    A command that only one side lost is no reason to skip: its error replies will tell.
+    """
     known = []
     for side in sides:
         with trial_directory() as directory:

@@ -9,7 +9,7 @@ from zerolap.host import Pinning, choose_pinning, read_topology
 from zerolap.judge import LOOKS, judge_timed, next_look, unequal_batching, wants_more_starts
 from zerolap.lab.timed_start import StartPlan, start_once
 from zerolap.lab.timed_trials import TimedTrials
-from zerolap.lab.trials import SideUnderTest, server_threads
+from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
 from zerolap.records import METRICS, Check, Settings, Side, Spread
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
@@ -71,7 +71,7 @@ def oversubscribed(threads: int, pinning: Pinning) -> Check:
 def _starts_until(look: int, trials: TimedTrials, plan: TimingPlan, starts: StartPlan) -> Iterator[None]:
     """Carry out a case's starts up to a look; yield after each."""
     threads = max(server_threads(trials.case, side.settings) for side in plan.sides.values())
-    pinning = choose_pinning(read_topology(), server_threads=threads)
+    pinning = choose_pinning(read_topology(), server_threads=threads, client_threads=client_threads(trials.case))
     if not pinning.is_clean:
         trials.disturbed = [oversubscribed(threads, pinning)]
     while trials.usable and not trials.settled and trials.starts < look:

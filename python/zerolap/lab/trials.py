@@ -41,6 +41,11 @@ def server_threads(case: Case, settings: Mapping[str, str]) -> int:
     return topology.model_copy(update={"settings": together}).busy_threads
 
 
+def client_threads(case: Case) -> int:
+    """Return the busy threads of the measured client and of those beside it."""
+    return 1 + len(case.companions)
+
+
 @dataclass(frozen=True)
 class TrialPlan:
     """What to carry out: every case on every side, at least so many `blocks`, and on until `enough` says so.

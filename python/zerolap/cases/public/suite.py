@@ -74,6 +74,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
         priority=suite.number("priority"),
         cannot_run=reason,
+        limits=_limits(clients[1:]),
         file=document.file,
         line=1,
     )
@@ -83,6 +84,12 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
 def sorted_problems(document: Document) -> list[Any]:
     """Return the document's problems in the order of their lines."""
     return sorted(document.problems, key=lambda problem: problem.line)
+
+
+def _limits(companions: list[Client]) -> list[str]:
+    free = [command.line for client in companions if not client.is_driven for command in client.sent]
+    text = f"counted without the clients beside it that work at their own pace: {', '.join(free)}"
+    return [text] if free else []
 
 
 def _name(suite: Fields, document: Document) -> str:

@@ -78,7 +78,7 @@ def probe(request: Probe) -> ProbedCase:
         target = Target([server], by_socket(server.socket))
         checks, keys_loaded = prepare(target, case, request.seed, log), _keys(server)
         writing = _writing(server)
-        with companions(server, case, request.seed, log) as beside:
+        with companions(server, case.companions, request.seed, log, request.pinning.client) as beside:
             before = _sample(request, server, writing, "before")
             burst = _burst(request, server)
             after = _sample(request, server, writing, "after")

@@ -68,7 +68,7 @@ class Recorder:
 
     def unanswered(self) -> list[list[bytes]]:
         """Return the requests that wait for a reply, or never got one."""
-        with self._lock:
+        with self._gate:
             return list(self._waiting.values())
 
     def __enter__(self) -> "Recorder":
@@ -129,14 +129,15 @@ class Recorder:
             words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
             with self._lock:
                 keys, missing, left = inspector.sample(words)
-            with self._lock:
+            with self._gate:
                 self._waiting[client] = words
             server.sendall(request[0])
             for _ in range(_replies_to(words)):
                 raw, reply = _reply(replies, client, words)
                 client.sendall(raw)
-            with self._lock:
+            with self._gate:
                 del self._waiting[client]
+            with self._lock:
                 self._on_sample(Sample(words, reply, keys, len(missing), left, missing))
 
     def _connected(self) -> socket.socket:
