@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint format wheel web bench-counted bench-timed bench-load bench-suites clean
+.PHONY: help setup build demo test test-slow lint format wheel web bench-counted bench-timed bench-load bench-suites clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -13,8 +13,11 @@ build:  ## build the programs, the web bundle and the extension module again whe
 demo: setup  ## find a slowdown in a commit on Redis 7.0.15, with its reason
 	@demo/run
 
-test: setup  ## run all tests
-	@scripts/test
+test: setup  ## run the tests, but for the slow ones
+	@scripts/test -m 'not slow'
+
+test-slow: setup  ## run the slow tests: deployments, builds, suites under instruments
+	@.venv/bin/python -m pytest -m slow
 
 lint: setup  ## check form, types and the order of packages
 	@scripts/lint

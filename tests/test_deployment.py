@@ -20,6 +20,8 @@ from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import available
 from zerolap.server import Deployment, Launch, cluster, deploy, node, ports, replication
 
+pytestmark = pytest.mark.slow
+
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="not installed: openssl")
 SHORT_SECONDS = 0.2

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from command_line import Zerolap
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parent.parent / "docs" / "extending.md").read_text()
 LONGEST = 50
 OF_THE_MACHINE = {"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "oversubscribed"}

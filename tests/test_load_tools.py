@@ -12,6 +12,8 @@ from zerolap.engines.load_tools import load_tool_named
 from zerolap.host import choose_pinning, read_topology
 from zerolap.records import CaseRefused, TrialFailed
 
+pytestmark = pytest.mark.slow
+
 TOOLS = ("zerolap-load", "memtier_benchmark", "redis-benchmark", "valkey-benchmark")
 OF_THE_MACHINE = {"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "oversubscribed"}
 FIRST = 10**12
