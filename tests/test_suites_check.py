@@ -12,11 +12,11 @@ import pytest
 from command_line import Zerolap
 from toy_server import CASES
 
-from zerolap.engines.probing.frames import FrameReader, Reply, ReplyError, written
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.judge import faults_of
 from zerolap.records import CaseFacts, CommandFacts, TrialFailed
+from zerolap.server import FrameReader, Reply, ReplyError, written
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
 RANGE = "--key-minimum 1 --key-maximum 2000 --key-prefix k-"

@@ -1,6 +1,7 @@
 """Build, topology and settings in, running servers out."""
 
 from zerolap.server.deployment import Deployment, deploy
+from zerolap.server.frames import FrameReader, Reply, ReplyError, written
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
@@ -9,9 +10,12 @@ from zerolap.server.threads import CpuTimes, descendants, find_server, is_asleep
 __all__ = [
     "CpuTimes",
     "Deployment",
+    "FrameReader",
     "Launch",
     "Node",
     "NodeLaunch",
+    "Reply",
+    "ReplyError",
     "RunningServer",
     "deploy",
     "descendants",
@@ -21,4 +25,5 @@ __all__ = [
     "read_cpu_times",
     "read_resident_bytes",
     "start",
+    "written",
 ]

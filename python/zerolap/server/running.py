@@ -16,6 +16,7 @@ from redis.retry import Retry
 
 from zerolap.records import TrialFailed, UsageError
 from zerolap.sandbox import Confinement, Process, launch
+from zerolap.server.batch import send_batch
 
 START_SECONDS = 60
 POLL_SECONDS = 0.01
@@ -75,16 +76,13 @@ class RunningServer:
 
     def commands(self, commands: Sequence[Sequence[str | bytes]]) -> None:
         """Send commands together and wait for all replies; raises `TrialFailed` as `command` does."""
-        sent = self.client.pipeline(transaction=False)
-        for command in commands:
-            sent.execute_command(*command)  # type: ignore[no-untyped-call]
         try:
-            replies = sent.execute(raise_on_error=False)
-        except (redis.ConnectionError, redis.TimeoutError) as lost:
-            raise self.failure(f"the server was lost: {lost}") from lost
-        for command, reply in zip(commands, replies, strict=True):
-            if isinstance(reply, redis.ResponseError):
-                raise TrialFailed(f"the server refused `{_shown(command)}`: {reply}")
+            refused = send_batch(self.socket, commands, REPLY_SECONDS)
+        except TrialFailed as lost:
+            raise self.failure(lost.message) from lost
+        if refused is not None:
+            index, text = refused
+            raise TrialFailed(f"the server refused `{_shown(commands[index])}`: {text}")
 
     def died(self) -> bool:
         """Whether the process ended, or does so within a moment: a connection is lost before the process is gone."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from zerolap.engines.probing.frames import FrameReader, Reply, written
 from zerolap.engines.probing.samples import Sample
 from zerolap.records import TrialFailed
+from zerolap.server import FrameReader, Reply, written
 
 REPLY_SECONDS = 20
 SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRIBE", b"PUNSUBSCRIBE", b"SUNSUBSCRIBE"})

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from zerolap.engines.probing.frames import Reply, ReplyError
+from zerolap.server import Reply, ReplyError
 
 FIRST_REQUESTS = 30
 

@@ -34,9 +34,10 @@ class ReplyError:
 class FrameReader:
     """Reads whole frames from a connection; raises `TrialFailed` for what is no RESP, or once it is lost."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket | None, received: bytes = b"") -> None:
+        """Read what was received before, then from the connection; without one that is all there is."""
         self._connection = connection
-        self._buffer = bytearray()
+        self._buffer = bytearray(received)
         self._at = 0
 
     def next_frame(self) -> tuple[bytes, Reply] | None:
@@ -98,6 +99,8 @@ class FrameReader:
             self._receive()
 
     def _receive(self) -> None:
+        if self._connection is None:
+            raise EOFError
         try:
             data = self._connection.recv(1 << 16)
         except OSError as fault:

@@ -1,0 +1,71 @@
+"""Many commands sent together, their replies looked at for errors and for nothing else.
+
+Setting up a data set may bring replies of hundreds of megabytes that nobody wants to see as values.
+"""
+
+import secrets
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from zerolap.records import TrialFailed
+from zerolap.server.frames import FrameReader, ReplyError, written
+
+CHUNK_BYTES = 1 << 20
+ERROR_MARKS = (b"\r\n-", b"\r\n!")
+"""Where an error reply may begin; values can hold the same bytes, so that this is only a reason to look closely."""
+
+
+def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float) -> tuple[int, str] | None:
+    """Send commands over a unix socket and wait for all replies; return the first error with its command's index.
+
+    Raises `TrialFailed` once the server is silent for so many seconds, or hangs up, or takes ten times as long in all.
+    """
+    mark = secrets.token_hex(16).encode()
+    words = [[word.encode() if isinstance(word, str) else word for word in command] for command in commands]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(seconds)
+        try:
+            connection.connect(str(path))
+            # A server reads on while its replies wait to be read.
+            connection.sendall(b"".join(written(command) for command in [*words, [b"ECHO", mark]]))
+            replies = _replies(connection, b"$%d\r\n%s\r\n" % (len(mark), mark), time.monotonic() + 10 * seconds)
+        except OSError as fault:
+            raise TrialFailed(f"the server was lost: {fault}") from fault
+    return _first_error(replies) if _may_hold_errors(replies) else None
+
+
+def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:
+    """Return all that comes until the last reply, that one left out, in the pieces that it came in."""
+    chunks: list[bytes] = []
+    tail = b""
+    while not tail.endswith(end):
+        chunk = connection.recv(CHUNK_BYTES)
+        if not chunk:
+            raise ConnectionError("it hung up")
+        if time.monotonic() > deadline:
+            raise TimeoutError("its replies take too long")
+        chunks.append(chunk)
+        tail = (tail + chunk)[-len(end) :]
+    return chunks
+
+
+def _may_hold_errors(chunks: Sequence[bytes]) -> bool:
+    seam = b"\r\n"
+    for chunk in chunks:
+        joined = seam + chunk[:4]
+        if any(mark in joined or mark in chunk for mark in ERROR_MARKS):
+            return True
+        seam = chunk[-4:]
+    return False
+
+
+def _first_error(chunks: Sequence[bytes]) -> tuple[int, str] | None:
+    frames = FrameReader(None, b"".join(chunks))
+    index = 0
+    while (frame := frames.next_frame()) is not None:
+        if isinstance(frame[1], ReplyError):
+            return index, frame[1].text
+        index += 1
+    return None
