@@ -138,7 +138,7 @@ def _saturated(suite: Suite) -> None:
     """Have the client make random values that the server throws away: nobody has subscribed."""
     _set_arguments(
         suite,
-        '--command "PUBLISH channel __data__" -R -d 16000 -c 4 -t 1 --test-time 60 --hide-histogram',
+        '--command "PUBLISH channel __data__" -R -d 1000000 -c 4 -t 1 --test-time 60 --hide-histogram',
     )
 
 
@@ -174,15 +174,14 @@ INJECTIONS = (
 )
 
 
-def plan(suites: dict[str, Suite], count: int, seed: int) -> list[tuple[str, Injection]]:
-    """Return `count` suites drawn at random, each with a kind that applies to it, all kinds as often as can be."""
+def plan(suites: dict[str, Suite], each: int, seed: int) -> dict[Injection, list[str]]:
+    """Return for each kind so many suites, drawn at random from those that it applies to; no suite twice."""
     chance = random.Random(seed)
     names = sorted(suites)
     chance.shuffle(names)
-    drawn: list[tuple[str, Injection]] = []
-    for turn in range(count):
-        injection = INJECTIONS[turn % len(INJECTIONS)]
-        name = next(name for name in names if injection.applies(suites[name]))
-        names.remove(name)
-        drawn.append((name, injection))
+    drawn: dict[Injection, list[str]] = {}
+    # Those that apply to fewest choose first.
+    for injection in sorted(INJECTIONS, key=lambda one: sum(map(one.applies, suites.values()))):
+        drawn[injection] = [name for name in names if injection.applies(suites[name])][:each]
+        names = [name for name in names if name not in drawn[injection]]
     return drawn
