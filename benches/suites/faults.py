@@ -30,15 +30,16 @@ def faults_caught(directory: Path) -> dict[str, Figure]:
     drawn = plan(suites, DRAWN, SEED)
     untouched = checked({name: suites[name] for names in drawn.values() for name in names}, topologies)
     # What is faulty by itself shows nothing of what was injected.
-    chosen = {
-        name: injection
+    chosen = [
+        (name, injection)
         for injection, names in drawn.items()
         for name in [name for name in names if not untouched[name]][:INJECTED]
-    }
-    faulty = checked({name: injected(suites[name], injection) for name, injection in chosen.items()}, topologies)
+    ]
+    faulty = checked({f"{n}-{name}": injected(suites[name], one) for n, (name, one) in enumerate(chosen)}, topologies)
     rows = []
-    for name, injection in chosen.items():
-        told = sorted(f"{command}: {kind}" for kind, command in faulty[name] if kind in injection.told)
+    for number, (name, injection) in enumerate(chosen):
+        found = faulty[f"{number}-{name}"]
+        told = sorted(f"{command}: {kind}" for kind, command in found if kind in injection.told)
         rows.append([name, injection.kind, told])
     caught = [row for row in rows if row[2]]
     judged = yaml.safe_load(JUDGED.read_text())

@@ -175,13 +175,10 @@ INJECTIONS = (
 
 
 def plan(suites: dict[str, Suite], each: int, seed: int) -> dict[Injection, list[str]]:
-    """Return for each kind so many suites, drawn at random from those that it applies to; no suite twice."""
+    """Return for each kind so many suites, drawn at random from those that it applies to."""
     chance = random.Random(seed)
-    names = sorted(suites)
-    chance.shuffle(names)
     drawn: dict[Injection, list[str]] = {}
-    # Those that apply to fewest choose first.
-    for injection in sorted(INJECTIONS, key=lambda one: sum(map(one.applies, suites.values()))):
-        drawn[injection] = [name for name in names if injection.applies(suites[name])][:each]
-        names = [name for name in names if name not in drawn[injection]]
+    for injection in INJECTIONS:
+        names = sorted(name for name, suite in suites.items() if injection.applies(suite))
+        drawn[injection] = chance.sample(names, min(each, len(names)))
     return drawn
