@@ -94,6 +94,12 @@ class Client(Record):
         return not self.connections or waits
 
     @property
+    def leaves_gaps(self) -> bool:
+        """Whether each connection writes only the beginning of its part of the range: it matters how many there are."""
+        by_parts = any(one.key_pattern == "P" and one.keys for one in self.sent)
+        return by_parts and self.loading_requests < self.key_maximum - self.key_minimum + 1
+
+    @property
     def words_per_request(self) -> float:
         """How many words a request has, on average; long ones count for several."""
         sent = self.sent

@@ -149,10 +149,14 @@ def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[st
 
 
 def loading_arguments(client: Client, seed: int) -> list[str]:
-    """Return the arguments for filling a server as a client of the public format would, over one connection."""
+    """Return the arguments for filling a server as a client of the public format would.
+
+    One connection is enough, unless what is written depends on how many there are.
+    """
     # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
     pipeline = str(max(LOAD_PIPELINE, client.pipeline))
-    one = ["--threads", "1", "--clients", "1", "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
+    connections = str(client.connections if client.leaves_gaps else 1)
+    one = ["--threads", "1", "--clients", connections, "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
     return [*client.slice_arguments(), *one]
 
 
