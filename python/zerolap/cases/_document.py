@@ -7,6 +7,7 @@ import yaml
 
 Path: TypeAlias = tuple[str | int, ...]
 
+MOST_VALUES = 1_000_000
 _TEXT_FIELDS = {"matrix", "config"}
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float}
@@ -34,6 +35,7 @@ class Document:
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    values: int = 0
     _faulty: set[Path] = field(default_factory=set)
 
     def line_of(self, path: Path) -> int:
@@ -95,6 +97,11 @@ def _line(text: str, number: int) -> str:
 
 
 def _value(node: yaml.Node, path: Path, document: Document, around: tuple[yaml.Node, ...]) -> Any:
+    document.values += 1
+    if document.values > MOST_VALUES:
+        # A few lines of references to references can stand for billions of values.
+        document.add((), f"it holds more than {MOST_VALUES:,} values")
+        return None
     if any(node is outer for outer in around):
         document.add(path, "refers to itself")
         return None

@@ -88,6 +88,7 @@ def count(trial: CountedTrial) -> Counted:
                 _quiet(server, SETTLED_SETTINGS, settings)
                 windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
                 beside.require_running()
+                found += counted.replica_checks()
         except TrialFailed as fault:
             raise server.failure(fault.message) if server.died() else fault from fault
         found += checks.pinned_checks(windows.clock_readings, counted.pin.random_readings)

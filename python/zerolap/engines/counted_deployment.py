@@ -11,7 +11,7 @@ from zerolap.cases import Topology
 from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin, Request
 from zerolap.engines.target import Target, by_socket
-from zerolap.records import TrialFailed
+from zerolap.records import Check, TrialFailed
 from zerolap.server import Deployment, Launch, deploy
 
 CALLGRIND = (
@@ -49,6 +49,15 @@ class CountedDeployment:
         if self.deployment.replicas:
             with _leaping(lambda: self.pin, self.target.server.socket):
                 self.deployment.attach_replicas()
+
+    def replica_checks(self) -> list[Check]:
+        """Return whether all replicas are still attached; nothing where there are none."""
+        expected = len(self.deployment.replicas)
+        if not expected:
+            return []
+        told = self.target.server.command("INFO", "replication")
+        attached = told.get("connected_slaves") if isinstance(told, dict) else None
+        return [Check(check="replicas", ok=attached == expected, value=str(attached), limit=f"= {expected}")]
 
 
 def counted_topology(topology: Topology) -> Topology:
