@@ -9,7 +9,6 @@ use crate::errors::value_error;
 
 /// JSON of what the arguments mean; none where they ask for a text.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn describe_load(arguments: Vec<OsString>) -> PyResult<Option<String>> {
     let description = arguments::describe(arguments).map_err(value_error)?;
     description.map(|description| serde_json::to_string(&description).map_err(value_error)).transpose()
