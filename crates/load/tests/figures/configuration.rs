@@ -81,6 +81,7 @@ fn the_settings_are_told_in_full() {
         ("threads", json!(1)),
         ("clients", json!(3)),
         ("connections", json!(3)),
+        ("listeners", json!(0)),
         ("pipeline", json!(4)),
         ("lockstep", json!(true)),
         ("key_prefix", json!("memtier-")),
@@ -96,8 +97,8 @@ fn the_settings_are_told_in_full() {
     ];
     expect(settings, &expected);
     let commands = json!([
-        {"line": "SET __key__ __data__", "ratio": 2, "key_pattern": "P"},
-        {"line": "GET __key__", "ratio": 1, "key_pattern": "Z"},
+        {"line": "SET __key__ __data__", "name": "SET", "keys": 1, "ratio": 2, "key_pattern": "P"},
+        {"line": "GET __key__", "name": "GET", "keys": 1, "ratio": 1, "key_pattern": "Z"},
     ]);
     assert_eq!(settings["commands"], commands);
     assert_eq!(document["lab"]["schema"], "zerolap.load/2");
