@@ -194,12 +194,12 @@ def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
 
     def frozen(side: TimedSide) -> None:
         freeze(side)
-        state = Path(f"/proc/{side.process}/stat")
+        state = Path(f"/proc/{side.processes[0]}/stat")
         end = time.monotonic() + 5
         while state.read_text().rpartition(")")[2].split()[0] != "T" and time.monotonic() < end:
             time.sleep(0.01)
         assert time.monotonic() < end
-        stopped.append(side.process)
+        stopped.append(side.processes[0])
 
     monkeypatch.setattr(pairing, "IDLE_LIMIT", -1.0)
     monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 1e-6)
@@ -327,7 +327,7 @@ def test_a_load_generator_that_is_killed_ends_the_trial(
 def test_a_server_that_is_killed_ends_the_trial_with_its_end(
     cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
 ) -> None:
-    killer = threading.Thread(target=kill_server_of, args=(tmp_path / "t" / "head" / "server",))
+    killer = threading.Thread(target=kill_server_of, args=(tmp_path / "t" / "head" / "primary-1" / "server",))
     killer.start()
     with pytest.raises(TrialFailed, match="died"):
         timed(cases["good"], both, pinning, tmp_path / "t", pairs=200)
