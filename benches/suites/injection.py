@@ -164,7 +164,7 @@ INJECTIONS = (
     Injection("wrong key range", MISSES, _reads_by_key, _wrong_range),
     Injection("misspelt command", ERRORS, lambda suite: _is_plain(suite) and bool(_verbs(suite)), _misspelt),
     Injection("empty data set", MISSES | ERRORS, _reads_loaded_keys, _no_dataset),
-    Injection("wrong type", ERRORS, _reads_by_key, _wrong_type),
+    Injection("wrong type", ERRORS | MISSES, _reads_by_key, _wrong_type),
     Injection("drained list", frozenset({"drained", "misses"}), _loads, _drained),
     Injection("out of memory", ERRORS, _loads, _out_of_memory),
     Injection("saturated client", frozenset({"client saturated"}), _is_plain, _saturated),
