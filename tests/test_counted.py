@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from toy_server import ToySource, compile_toy
 
+from zerolap.build import Program
 from zerolap.cases import Case, core_suite, load_cases, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
 from zerolap.engines.load import packaged
@@ -55,7 +56,7 @@ def trial(
     directory.mkdir()
     return count(
         CountedTrial(
-            program=program,
+            program=Program(program),
             source_root="",
             case=scaled(case, QUICK),
             settings={},
@@ -138,7 +139,7 @@ def facts_of_a_pinned_server(program: Path, directory: Path, seed: int) -> tuple
     with (
         Pin(directory, seed) as page,
         start(
-            program,
+            Program(program),
             {},
             directory,
             log=directory.with_suffix(".log"),

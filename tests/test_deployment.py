@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from zerolap.build import Program
 from zerolap.cases import topology_named
 from zerolap.engines.load import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
@@ -54,7 +55,7 @@ def deployed(name: str, program: Path, directory: Path, **options: Any) -> Abstr
     settings = options.pop("settings", {})
     logs = directory / "logs"
     logs.mkdir()
-    return deploy(topology_named(name), program, settings, directory / "nodes", logs=logs, **options)
+    return deploy(topology_named(name), Program(program), settings, directory / "nodes", logs=logs, **options)
 
 
 def load(deployment: Deployment) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import psutil
 import pytest
 from command_line import Zerolap
 
+from zerolap.build import Program
 from zerolap.cases import Case, Generator, load_cases, packaged_suites, parse_command, quick_factor, scaled
 from zerolap.engines.dataset import prepare
 from zerolap.engines.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
@@ -42,7 +43,7 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
     if program is None:
         pytest.skip("not installed: redis-server")
     (tmp_path / "server").mkdir()
-    with start(Path(program), {}, tmp_path / "server", log=tmp_path / "log") as running:
+    with start(Program(Path(program)), {}, tmp_path / "server", log=tmp_path / "log") as running:
         yield running
 
 

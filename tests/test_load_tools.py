@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.build import Program
 from zerolap.cases import Case, Dataset, Expect, Keys, core_suite, load_cases
 from zerolap.engines import EngineTrial, LoadWork, engine_named
 from zerolap.engines.load_tools import load_tool_named
@@ -36,7 +37,7 @@ def trial(case: Case, tmp_path: Path) -> EngineTrial:
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("not installed: redis-server")
-    return EngineTrial(Path(program), {}, case, 1, tmp_path, choose_pinning(read_topology()))
+    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_topology()))
 
 
 def installed(name: str) -> str:

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.build import Program
 from zerolap.cases import Case, load_cases
 from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, pairing, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import TimedSide
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed
-from zerolap.server import find_server, read_cpu_times, start
+from zerolap.server import descendants, read_cpu_times, start
 
 CASES = """
 group: checks
@@ -74,7 +75,7 @@ def pinning() -> Pinning:
 
 @pytest.fixture
 def both(redis_server: Path) -> dict[Side, ServerProgram]:
-    return {"base": ServerProgram(redis_server, {}), "head": ServerProgram(redis_server, {})}
+    return {"base": ServerProgram(Program(redis_server), {}), "head": ServerProgram(Program(redis_server), {})}
 
 
 def timed(case: Case, servers: dict[Side, ServerProgram], pinning: Pinning, directory: Path, pairs: int = 2) -> Timed:
@@ -338,16 +339,14 @@ def test_a_server_that_is_killed_ends_the_trial_with_its_end(
 def test_cpu_time_is_told_by_role(redis_server: Path, tmp_path: Path) -> None:
     directory = tmp_path / "server"
     directory.mkdir()
-    with start(redis_server, {"io-threads": "2"}, directory, log=tmp_path / "log") as server:
-        process = find_server(server.launched, str(directory / "server"))
+    with start(Program(redis_server), {"io-threads": "2"}, directory, log=tmp_path / "log") as server:
+        process = server.process
         before = read_cpu_times(process)
         for _ in range(2000):
             server.command("PING")
         used = read_cpu_times(process) - before
     assert used.main_ns > 0
     assert used.total_ns >= used.main_ns
-    with pytest.raises(TrialFailed):
-        find_server(os.getpid(), "/no/such/program")
 
 
 @contextlib.contextmanager
@@ -384,11 +383,12 @@ def kill_when_there(*words: str) -> None:
 
 def kill_server_of(program: Path) -> None:
     for _ in range(1000):
-        with contextlib.suppress(TrialFailed):
-            process = find_server(os.getpid(), str(program))
-            time.sleep(0.5)
-            os.kill(process, signal.SIGKILL)
-            return
+        for process in descendants(os.getpid()):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{process}/exe").readlink() == program:
+                    time.sleep(0.5)
+                    os.kill(process, signal.SIGKILL)
+                    return
         time.sleep(0.01)
 
 

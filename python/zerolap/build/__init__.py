@@ -2,7 +2,8 @@
 
 from zerolap.build.builder import Builder, BuiltServer
 from zerolap.build.changes import changes_between
-from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
+from zerolap.build.source import Binary, Endpoint, Revision, Source, StartCommand, Tree, resolve
+from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
 __all__ = [
@@ -11,8 +12,10 @@ __all__ = [
     "Builder",
     "BuiltServer",
     "Endpoint",
+    "Program",
     "Revision",
     "Source",
+    "StartCommand",
     "Tree",
     "Variant",
     "changes_between",

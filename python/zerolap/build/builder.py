@@ -18,7 +18,8 @@ from zerolap.build.effective import effective, unmet
 from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
 from zerolap.build.program import server_words, source_root_of
 from zerolap.build.recipe import RECIPE_REVISION, recipe_for
-from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
+from zerolap.build.source import Binary, Endpoint, Revision, Source, StartCommand, Tree
+from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant
 from zerolap.records import Build, BuildFailed, Record, UsageError
 
@@ -37,7 +38,7 @@ class BuiltServer:
     """A server program that can be started, and where its debug information says its source was."""
 
     record: Build
-    program: Path
+    program: Program
     source_root: str
     source: Source
 
@@ -54,7 +55,7 @@ class Builder:
         match source:
             case Endpoint():
                 raise _running(source)
-            case Binary() if not variant.is_default:
+            case Binary() | StartCommand() if not variant.is_default:
                 raise UsageError(
                     f"`{source.name}` is a program: it is as it was built, and cannot be `{variant.name}`",
                     hint="give its source tree or a revision, or leave `--variant` out",
@@ -74,21 +75,11 @@ class Builder:
             case Endpoint():
                 raise _running(source)
             case Binary():
-                return self._from_binary(source)
+                return _from_program(source, Program(source.path))
+            case StartCommand():
+                return _from_program(source, Program(source.path, source.arguments))
             case Tree() | Revision():
                 return self._from_source(source, variant)
-
-    def _from_binary(self, source: Binary) -> BuiltServer:
-        if not os.access(source.path, os.X_OK):
-            raise UsageError(f"`{source.path}` is not an executable file")
-        digest = _digest(["binary", hashlib.sha256(source.path.read_bytes()).hexdigest()])
-        words = server_words(source.path)
-        try:
-            root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
-        except ValueError as wrong:
-            raise UsageError(f"`{source.path}` is no program that can be counted: {wrong}") from wrong
-        artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root)
-        return _built(source, digest, source.path, artifact)
 
     def _from_source(self, source: Tree | Revision, variant: Variant) -> BuiltServer:
         if isinstance(source, Tree):
@@ -100,7 +91,7 @@ class Builder:
         artifact = _read_artifact(kept)
         if artifact is None:
             artifact = self._make(source, variant, kept)
-        return _built(source, digest, kept / "server", artifact)
+        return _built(source, digest, Program(kept / "server"), artifact)
 
     def _make(self, source: Tree | Revision, variant: Variant, kept: Path) -> Artifact:
         name = _name(source, variant.name)
@@ -127,9 +118,29 @@ class Builder:
         return artifact
 
 
+def _from_program(source: Binary | StartCommand, program: Program) -> BuiltServer:
+    path = program.path
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"`{path}` is not an executable file")
+    parts = ["binary", hashlib.sha256(path.read_bytes()).hexdigest(), *program.arguments]
+    words = server_words(program)
+    try:
+        root = source_root_of(_core.binary_facts(str(path)).compile_directory)
+    except ValueError as wrong:
+        hint = "give the program that it starts, with its arguments, in quotes" if _is_script(path) else ""
+        raise UsageError(f"`{path}` is no program that can be measured: {wrong}", hint=hint) from wrong
+    artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root)
+    return _built(source, _digest(parts), program, artifact)
+
+
+def _is_script(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
 def _artifact(name: str, tree: Path, program: Path, variant: Variant) -> Artifact:
     """Return what is to be kept of a program; raises `BuildFailed` if it was not built as asked."""
-    words, built = server_words(program), effective(program)
+    words, built = server_words(Program(program)), effective(program)
     missed = unmet(variant, built, words.allocator)
     if missed:
         said = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"
@@ -162,8 +173,8 @@ def _read_artifact(kept: Path) -> Artifact | None:
         return None
 
 
-def _built(source: Source, digest: str, program: Path, artifact: Artifact) -> BuiltServer:
-    facts, said = _core.binary_facts(str(program)), effective(program)
+def _built(source: Source, digest: str, program: Program, artifact: Artifact) -> BuiltServer:
+    facts, said = _core.binary_facts(str(program.path)), effective(program.path)
     record = Build(
         name=_name(source, artifact.variant),
         commit=source.commit if isinstance(source, Revision) else None,

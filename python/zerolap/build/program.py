@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.build.start_command import Program
 from zerolap.records import UsageError
 from zerolap.sandbox import Confinement, launch
 
@@ -19,20 +20,32 @@ class ServerWords:
     allocator: str
 
 
-def server_words(program: Path) -> ServerWords:
-    """Return what a server program prints of itself; raises `UsageError` if it is no such server."""
-    confinement = Confinement(read_only=[program])
-    with launch([str(program), "--version"], environment={}, confinement=confinement, piped=True) as process:
+def server_words(program: Program) -> ServerWords:
+    """Return what a server program prints of itself; raises `UsageError` if it is no such server.
+
+    Of a program with a start command there need be no words: the user has said how it becomes a server.
+    """
+    confinement = Confinement(read_only=[program.path, *program.visible])
+    text = _asked_for_version(program.path, confinement)
+    found = re.search(r"\bv=(\S+)", text or "") or re.search(r"\b(\d+\.\d+\.\d+\S*)", text or "")
+    if program.arguments and (text is None or found is None):
+        return ServerWords("", "")
+    if text is None:
+        raise _no_server(program.path, "it does not answer")
+    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
+        raise _no_server(program.path, f"it answers `{text.strip()[:80]}`")
+    allocator = re.search(r"\bmalloc=(\S+)", text)
+    return ServerWords(found.group(1), allocator.group(1) if allocator else "")
+
+
+def _asked_for_version(path: Path, confinement: Confinement) -> str | None:
+    """Return what a program prints, or none if it does not end by itself."""
+    with launch([str(path), "--version"], environment={}, confinement=confinement, piped=True) as process:
         try:
             process.wait(VERSION_SECONDS)
         except subprocess.TimeoutExpired:
-            raise _no_server(program, "it does not answer") from None
-        text = process.stdout.read().decode(errors="replace") if process.stdout else ""
-    found = re.search(r"\bv=(\S+)", text) or re.search(r"\b(\d+\.\d+\.\d+\S*)", text)
-    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
-        raise _no_server(program, f"it answers `{text.strip()[:80]}`")
-    allocator = re.search(r"\bmalloc=(\S+)", text)
-    return ServerWords(found.group(1), allocator.group(1) if allocator else "")
+            return None
+        return process.stdout.read().decode(errors="replace") if process.stdout else ""
 
 
 def source_root_of(compile_directory: str) -> str:
@@ -41,4 +54,7 @@ def source_root_of(compile_directory: str) -> str:
 
 
 def _no_server(program: Path, seen: str) -> UsageError:
-    return UsageError(f"`{program}` is not a server: asked for `--version`, {seen}")
+    return UsageError(
+        f"`{program}` is not a server: asked for `--version`, {seen}",
+        hint="a server that does not tell is given with its arguments, in quotes",
+    )

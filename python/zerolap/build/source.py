@@ -1,6 +1,7 @@
 """What SERVER, BASE and HEAD on the command line stand for."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -21,10 +22,19 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Binary:
-    """A server program."""
+    """A server's program, started as Redis is."""
 
     name: str
     path: Path
+
+
+@dataclass(frozen=True)
+class StartCommand:
+    """A server's program with arguments of its own."""
+
+    name: str
+    path: Path
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,14 +54,14 @@ class Revision:
     commit: str
 
 
-Source: TypeAlias = Endpoint | Binary | Tree | Revision
+Source: TypeAlias = Endpoint | Binary | StartCommand | Tree | Revision
 
 
 def resolve(text: str, repository: Path | None) -> Source:
     """Return what `text` stands for, tried in the order of the documentation.
 
-    An endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the PATH. Raises
-    `UsageError` that names all that was tried.
+    An endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the PATH; a program with
+    arguments. Raises `UsageError` that names all that was tried.
     """
     if text.startswith(ENDPOINT_SCHEMES):
         return Endpoint(text)
@@ -67,11 +77,29 @@ def resolve(text: str, repository: Path | None) -> Source:
     if program is not None:
         return Binary(text, Path(program).absolute())
     tried.append(f"no program `{text}` on the PATH")
+    command = _start_command(text, tried)
+    if command is not None:
+        return command
     raise UsageError(
         f"`{text}` names no server",
-        hint="give a binary, a source tree, or a revision with `--repo`",
+        hint="give a binary, a start command in quotes, a source tree, or a revision with `--repo`",
         details="tried: " + "; ".join(tried),
     )
+
+
+def _start_command(text: str, tried: list[str]) -> StartCommand | None:
+    try:
+        words = shlex.split(text)
+    except ValueError as wrong:
+        tried.append(f"no start command: {wrong}")
+        return None
+    if len(words) < 2:
+        return None
+    program = shutil.which(Path(words[0]).expanduser())
+    if program is None:
+        tried.append(f"no program `{words[0]}` that a start command could begin with")
+        return None
+    return StartCommand(text, Path(program).absolute(), tuple(words[1:]))
 
 
 def _from_path(name: str, path: Path) -> Source:

@@ -11,8 +11,8 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = """Compare two servers: which commands got slower or faster, by how much, how sure, and why.
 
-BASE and HEAD are each a binary, a source tree, a program on the PATH, or with --repo a revision
-(REPO@REV names both).
+BASE and HEAD are each a binary, a source tree, a program on the PATH, with --repo a revision (REPO@REV
+names both), or in quotes a start command.
 
 Examples:
 

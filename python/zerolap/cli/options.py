@@ -33,7 +33,11 @@ Cases = Annotated[
     list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")
 ]
 Server = Annotated[
-    str, typer.Option(help="A binary, a source tree, a revision, or a program on the PATH.", metavar="SERVER")
+    str,
+    typer.Option(
+        help="A binary, source tree, revision, program on the PATH, or a start command in quotes.",
+        metavar="SERVER",
+    ),
 ]
 Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
 CasesDirectory = Annotated[
@@ -52,7 +56,7 @@ Engine = Annotated[
 ]
 Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
 MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
-Quick = Annotated[bool, typer.Option("--quick", help="Count alone, with data sets and requests a tenth as large.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Count alone, with smaller data sets and fewer requests.")]
 Topology = Annotated[
     str | None,
     typer.Option(

@@ -5,7 +5,7 @@ from zerolap.engines.engine_names import BUILT_IN, LOADED, engine_named
 from zerolap.engines.latencies import latencies_us, sum_of_histograms
 from zerolap.engines.load_tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, connection_requests
 from zerolap.engines.plugged import Engine, EngineTrial, FilledServer, filled_server
-from zerolap.engines.probing import CommandSamples, Probe, ProbedCase, probe
+from zerolap.engines.probing import CommandSamples, ProbedCase, probe
 from zerolap.engines.sampled import Sampled, SampledTrial, missing_for_sampling, sample
 from zerolap.engines.server_abilities import ServerAbilities, server_abilities
 from zerolap.engines.side import ServerProgram
@@ -25,7 +25,6 @@ __all__ = [
     "LoadOutcome",
     "LoadTool",
     "LoadWork",
-    "Probe",
     "ProbedCase",
     "Requests",
     "Sampled",

@@ -10,6 +10,7 @@ from pathlib import Path
 import redis
 
 from zerolap import _core
+from zerolap.build import Program
 from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.companions import companions
@@ -36,7 +37,7 @@ class CountedTrial:
     In a `stripped` program the allocator may be invisible.
     """
 
-    program: Path
+    program: Program
     source_root: str
     case: Case
     settings: Mapping[str, str]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.build import Program
 from zerolap.cases import Topology
 from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin, Request
@@ -72,7 +73,7 @@ def counted_topology(topology: Topology) -> Topology:
 
 @contextlib.contextmanager
 def deploy_counted(
-    topology: Topology, program: Path, settings: Mapping[str, str], directory: Path, seed: int
+    topology: Topology, program: Program, settings: Mapping[str, str], directory: Path, seed: int
 ) -> Iterator[CountedDeployment]:
     """Deploy a topology for counting below `directory`, its replicas not yet attached; all ends with the context.
 

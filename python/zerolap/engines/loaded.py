@@ -78,11 +78,11 @@ class Loaded:
         work = self._work(trial, requests)
         verbs = trial.case.verbs
         calls, counts = statistics.read().calls, read_counts(filled.server, verbs)
-        cpu = read_cpu_times(filled.process)
+        cpu = read_cpu_times(filled.server.process)
         client_seconds, began = _client_seconds(), time.monotonic()
         output = self._output(trial, work)
         client_seconds, seconds = _client_seconds() - client_seconds, time.monotonic() - began
-        cpu, counts = read_cpu_times(filled.process) - cpu, read_counts(filled.server, verbs) - counts
+        cpu, counts = read_cpu_times(filled.server.process) - cpu, read_counts(filled.server, verbs) - counts
         calls = statistics.read().calls - calls
         return LoadedRun(self._told(work, output), client_seconds, seconds, cpu, calls, counts)
 
@@ -130,4 +130,4 @@ def _client_seconds() -> float:
 
 
 def _used_ns(filled: FilledServer) -> int:
-    return read_cpu_times(filled.process).total_ns + round(_client_seconds() * 1e9)
+    return read_cpu_times(filled.server.process).total_ns + round(_client_seconds() * 1e9)

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from zerolap.build import Program
 from zerolap.cases import Case
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.target import Target, by_socket
 from zerolap.host import Pinning
 from zerolap.records import Check, Measurement, TrialFailed
-from zerolap.server import RunningServer, find_server, start
+from zerolap.server import RunningServer, start
 
 
 @dataclass(frozen=True)
 class EngineTrial:
     """What one trial needs: a server's program with its settings, a case, a seed, an empty directory, processors."""
 
-    program: Path
+    program: Program
     settings: Mapping[str, str]
     case: Case
     seed: int
@@ -40,10 +41,9 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class FilledServer:
-    """A server that holds a case's data: the lab's connection to it, its process, the checks of what it holds."""
+    """A server that holds a case's data: the lab's connection to it, the checks of what it holds."""
 
     server: RunningServer
-    process: int
     checks: list[Check]
 
 
@@ -65,7 +65,7 @@ def filled_server(trial: EngineTrial) -> Iterator[FilledServer]:
         try:
             checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
             with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
-                yield FilledServer(server, find_server(server.launched, str(directory / "server")), checks)
+                yield FilledServer(server, checks)
                 beside.require_running()
         except TrialFailed as fault:
             raise server.failure(fault.message) if not server.alive else fault from fault

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.build import Program
 from zerolap.records import TrialFailed
 from zerolap.server import RunningServer, start
 
@@ -18,12 +19,12 @@ class ServerAbilities:
     commands: frozenset[str]
     settings: frozenset[str]
 
-    def __and__(self, other: "ServerAbilities") -> "ServerAbilities":
+    def together_with(self, other: "ServerAbilities") -> "ServerAbilities":
         """Return what two servers take together: commands of either, settings of both."""
         return ServerAbilities(self.commands | other.commands, self.settings & other.settings)
 
 
-def server_abilities(program: Path, settings: Mapping[str, str], directory: Path) -> ServerAbilities:
+def server_abilities(program: Program, settings: Mapping[str, str], directory: Path) -> ServerAbilities:
     """Ask a server that runs for a moment in `directory`, which is empty; raises `TrialFailed` if it does not start."""
     reachable = directory / "server"
     reachable.mkdir()

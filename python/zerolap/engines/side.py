@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.build import Program
 from zerolap.cases import Case
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
@@ -21,7 +22,7 @@ from zerolap.server import Launch, deploy
 class ServerProgram:
     """A program with the settings that it is started with."""
 
-    program: Path
+    program: Program
     settings: Mapping[str, str]
 
 
@@ -67,7 +68,9 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     try:
         checks = prepare(target, setup.case, setup.seed, load_log)
         deployment.attach_replicas()
-        stack.enter_context(companions(server, setup.case.companions, setup.seed, load_log, setup.pinning.client))
+        beside = stack.enter_context(
+            companions(server, setup.case.companions, setup.seed, load_log, setup.pinning.client)
+        )
         arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
         load = stack.enter_context(load_program(target.reach, load_log, arguments))
         statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)
@@ -75,4 +78,4 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     except TrialFailed as fault:
         raise server.failure(fault.message) if server.died() else fault from fault
     processes = [node.process for node in deployment.nodes]
-    return TimedSide(server, processes, load, statistics, setup.case, refill), checks
+    return TimedSide(server, processes, load, statistics, beside, setup.case, refill), checks

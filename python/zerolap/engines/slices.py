@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.cases import Case
+from zerolap.engines.companions import Companions
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.statistics import ServerStatistics, SummedStatistics
 from zerolap.records import TrialFailed
@@ -109,6 +110,7 @@ class TimedSide:
     processes: Sequence[int]
     load: LoadProgram
     statistics: SummedStatistics
+    beside: Companions
     case: Case
     refill: Callable[[], None]
     freezes: bool = False
@@ -130,6 +132,7 @@ class TimedSide:
             result = self.load.slice(work.requests, work.per_second)
             cpu = [after - before for after, before in zip(self._settled_cpu(), cpu_before, strict=True)]
             after = self.statistics.read()
+            self.beside.require_running()
         return _slice(result, cpu, before, after)
 
     def _settled_cpu(self) -> list[CpuTimes]:

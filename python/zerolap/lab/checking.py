@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from zerolap.build import Builder, Source
 from zerolap.cases import Case, quick_factor, scaled
-from zerolap.engines import CommandSamples, Probe, ProbedCase, probe
+from zerolap.engines import CommandSamples, EngineTrial, ProbedCase, probe
 from zerolap.host import choose_pinning, fingerprint, read_topology
 from zerolap.judge import faults_of
 from zerolap.lab.progress import Progress
@@ -79,7 +79,7 @@ def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
     try:
         with trial_directory() as directory:
             program, settings = under_test.server.program, under_test.settings
-            probed = probe(Probe(program, settings, scaled(case, factor), seed, directory, pinning))
+            probed = probe(EngineTrial(program, settings, scaled(case, factor), seed, directory, pinning))
     except TrialFailed as failed:
         faults = [Fault(kind="failed", text=failed.message)]
     else:

@@ -56,5 +56,5 @@ class Explainer:
 
 
 def _source_functions(server: BuiltServer) -> list[SourceFunction]:
-    found = _core.source_functions(str(server.program), server.source_root)
+    found = _core.source_functions(str(server.program.path), server.source_root)
     return [SourceFunction(file, name, first, last) for file, name, first, last in found]

@@ -1,7 +1,6 @@
 """Which cases cannot be measured here, found before any is."""
 
 import functools
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -78,7 +77,7 @@ def _abilities_of_all(sides: Iterable[SideUnderTest]) -> ServerAbilities:
     for side in sides:
         with trial_directory() as directory:
             known.append(server_abilities(side.server.program, side.settings, directory))
-    return functools.reduce(operator.and_, known)
+    return functools.reduce(ServerAbilities.together_with, known)
 
 
 def _lacks_command(case: Case, abilities: ServerAbilities) -> tuple[SkipReason, str] | None:

@@ -5,7 +5,7 @@ from zerolap.server.frames import FrameReader, Reply, ReplyError, written
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
-from zerolap.server.threads import CpuTimes, descendants, find_server, is_asleep, is_running, read_cpu_times
+from zerolap.server.threads import CpuTimes, descendants, is_asleep, is_running, read_cpu_times
 
 __all__ = [
     "CpuTimes",
@@ -19,7 +19,6 @@ __all__ = [
     "RunningServer",
     "deploy",
     "descendants",
-    "find_server",
     "is_asleep",
     "is_running",
     "read_cpu_times",

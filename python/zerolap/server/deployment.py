@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from zerolap.build import Program
 from zerolap.cases import Topology
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
@@ -78,7 +79,7 @@ def _plain(_index: int, _directory: Path) -> Launch:
 @contextlib.contextmanager
 def deploy(
     topology: Topology,
-    program: Path,
+    program: Program,
     settings: Mapping[str, str],
     directory: Path,
     *,

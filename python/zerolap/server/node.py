@@ -6,16 +6,15 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from zerolap.build import Program
 from zerolap.cases import Topology
 from zerolap.records import TrialFailed
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates
 from zerolap.server.running import Launch, RunningServer, start_launched
-from zerolap.server.threads import find_server
 
 POLL_SECONDS = 0.02
 PORT_TRIES = 5
@@ -55,7 +54,7 @@ class Plan:
     """What all nodes of a deployment share."""
 
     topology: Topology
-    program: Path
+    program: Program
     settings: Mapping[str, str]
     directory: Path
     logs: Path
@@ -87,13 +86,10 @@ class Node:
         """Whether it is a primary, or is to copy one."""
         return self.place.role
 
-    @cached_property
+    @property
     def process(self) -> int:
-        """The system's number of the server itself, below sandbox and prefix.
-
-        Raises `TrialFailed` if there is none, as under an emulator.
-        """
-        return find_server(self.server.launched, str(self.directory / "server"))
+        """The system's number of the server itself, below sandbox and prefix; raises `TrialFailed` if it is gone."""
+        return self.server.process
 
     def command(self, *arguments: str | bytes) -> object:
         """Send a command and return its reply; raises `TrialFailed`, with the node's name, as the server does."""

@@ -1,10 +1,13 @@
 """One server process: started on a unix socket in its own directory, ready by its state, stopped whatever happens."""
 
 import contextlib
+import functools
 import shlex
 import shutil
 import signal
+import socket
 import stat
+import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +17,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from zerolap.records import TrialFailed, UsageError
+from zerolap.build import Program
+from zerolap.records import TrialFailed
 from zerolap.sandbox import Confinement, Process, launch
 from zerolap.server.batch import send_batch
 
@@ -23,8 +27,8 @@ POLL_SECONDS = 0.01
 REPLY_SECONDS = 60
 DYING_SECONDS = 2
 SIGNAL_OFFSET = 128
-
-BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
+CREDENTIALS = struct.Struct("3i")
+"""Process, user and group, as unix sockets tell them of the one that listens."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,23 @@ class RunningServer:
             retry=Retry(NoBackoff(), 0),
         )
 
-    @property
-    def launched(self) -> int:
-        """The process below which the server runs: itself, or the sandbox around it."""
-        return self._process.number
+    @functools.cached_property
+    def process(self) -> int:
+        """The system's number of the process that listens, which may be below a sandbox, a shell or an emulator.
+
+        Raises `TrialFailed` if it cannot be told.
+        """
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(REPLY_SECONDS)
+                connection.connect(str(self.socket))
+                told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+        except OSError as lost:
+            raise self.failure(f"the server was lost: {lost}") from lost
+        process, _user, _group = CREDENTIALS.unpack(told)
+        if not process:
+            raise TrialFailed("the server's process cannot be told from here")
+        return int(process)
 
     @property
     def alive(self) -> bool:
@@ -136,17 +153,6 @@ def _ending(code: int) -> str:
         return f"exit code {code}"
 
 
-def setting_arguments(settings: Mapping[str, str]) -> list[str]:
-    """Return settings as a server's command line takes them; a value may hold several words."""
-    arguments = []
-    for name, value in settings.items():
-        try:
-            arguments += [f"--{name}", *(shlex.split(value) or [""])]
-        except ValueError as wrong:
-            raise UsageError(f"the server setting `{name}` has the value `{value}`: {wrong}") from wrong
-    return arguments
-
-
 def _files_in(settings: Mapping[str, str]) -> list[Path]:
     """Return the files that settings name, such as a module to load: the server has to see them."""
     words = [word for value in settings.values() for word in shlex.split(value)]
@@ -154,7 +160,7 @@ def _files_in(settings: Mapping[str, str]) -> list[Path]:
 
 
 def start(
-    program: Path,
+    program: Program,
     settings: Mapping[str, str],
     directory: Path,
     *,
@@ -169,23 +175,26 @@ def start(
 
 @contextlib.contextmanager
 def start_launched(
-    program: Path, settings: Mapping[str, str], directory: Path, log: Path, launched: Launch
+    program: Program, settings: Mapping[str, str], directory: Path, log: Path, launched: Launch
 ) -> Iterator[RunningServer]:
     """Start a server in `directory`, and stop it at the end of the context.
 
     The server can write to `directory` and to nothing else; `log`, which takes its output, lies outside of it.
     """
-    socket = directory / "socket"
-    fixed = BASE_SETTINGS | {"dir": str(directory), "unixsocket": str(socket)}
-    # A copy under a name of fixed length: where the stack begins depends on the length of the arguments.
-    copy = directory / "server"
-    shutil.copy2(program, copy)
-    arguments = [*launched.prefix, str(copy), *setting_arguments(fixed | dict(settings))]
-    named = [*launched.read_only, *_files_in(settings)]
-    confinement = Confinement(writable=[directory], read_only=named, directory=directory, network=launched.network)
+    own_socket = directory / "socket"
+    # A name of fixed length: where the stack begins depends on the length of the arguments.
+    named = directory / "server"
+    if program.arguments:
+        # It may look for what it needs beside itself.
+        named.symlink_to(program.path.resolve())
+    else:
+        shutil.copy2(program.path, named)
+    arguments = [*launched.prefix, *program.command(named, directory, own_socket, settings)]
+    seen = [*launched.read_only, *_files_in(settings), *program.visible]
+    confinement = Confinement(writable=[directory], read_only=seen, directory=directory, network=launched.network)
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **launched.environment}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
-        server = RunningServer(process, socket, log)
+        server = RunningServer(process, own_socket, log)
         try:
             server.wait_until_ready()
             yield server

@@ -51,18 +51,6 @@ def descendants(process: int) -> list[int]:
     return found
 
 
-def find_server(parent: int, program: str) -> int:
-    """Return the process that runs `program` among the descendants of `parent`, which may be it itself.
-
-    A sandbox stands between the lab and the server. Raises `TrialFailed` if there is none.
-    """
-    for process in descendants(parent):
-        with contextlib.suppress(OSError):
-            if str(Path(f"/proc/{process}/exe").readlink()) == program:
-                return process
-    raise TrialFailed("the server's process is not to be found below the one that started it")
-
-
 def is_running(process: int) -> bool:
     """Whether the process runs a program: one that has ended has none, also while nobody has waited for it."""
     try:

@@ -1,21 +1,18 @@
 """Runs a case for a moment and looks at what it does."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from zerolap.cases import Case
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
+from zerolap.engines.plugged import EngineTrial
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_abilities import command_flags
 from zerolap.engines.target import Target, by_socket
-from zerolap.host import Pinning
 from zerolap.records import Check, TrialFailed
-from zerolap.server import RunningServer, find_server, read_cpu_times, start
+from zerolap.server import RunningServer, read_cpu_times, start
 
 SAMPLES = 300
 """Requests that are looked at one by one, before the burst and after it."""
@@ -24,18 +21,6 @@ SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
 REPLY_SECONDS = 10
 MOST_CONNECTIONS = 200
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What is to be looked at; the server runs in a directory of its own below `directory`, with `settings`."""
-
-    program: Path
-    settings: Mapping[str, str]
-    case: Case
-    seed: int
-    directory: Path
-    pinning: Pinning
 
 
 @dataclass(frozen=True)
@@ -60,28 +45,28 @@ class ProbedCase:
     burst: Burst
 
 
-def probe(request: Probe) -> ProbedCase:
+def probe(trial: EngineTrial) -> ProbedCase:
     """Start a server, fill it as the case says, and look at its requests.
 
     Raises `TrialFailed` where the server, the data set or the load generator fails.
     """
-    reachable = request.directory / "server"
+    reachable = trial.directory / "server"
     reachable.mkdir()
-    case, log = request.case, request.directory / "load.log"
+    case, log = trial.case, trial.directory / "load.log"
     with start(
-        request.program,
-        {**case.config, **request.settings},
+        trial.program,
+        {**case.config, **trial.settings},
         reachable,
-        log=request.directory / "server.log",
-        prefix=["taskset", "--cpu-list", ",".join(str(one) for one in request.pinning.server)],
+        log=trial.directory / "server.log",
+        prefix=["taskset", "--cpu-list", ",".join(str(one) for one in trial.pinning.server)],
     ) as server:
         target = Target([server], by_socket(server.socket))
-        checks, keys_loaded = prepare(target, case, request.seed, log), _keys(server)
+        checks, keys_loaded = prepare(target, case, trial.seed, log), _keys(server)
         writing = _writing(server)
-        with companions(server, case.companions, request.seed, log, request.pinning.client) as beside:
-            before = _sample(request, server, writing, "before")
-            burst = _burst(request, server)
-            after = _sample(request, server, writing, "after")
+        with companions(server, case.companions, trial.seed, log, trial.pinning.client) as beside:
+            before = _sample(trial, server, writing, "before")
+            burst = _burst(trial, server)
+            after = _sample(trial, server, writing, "after")
             beside.require_running()
         return ProbedCase(checks, keys_loaded, _keys(server), before, after, burst)
 
@@ -101,7 +86,7 @@ def _writing(server: RunningServer) -> set[str]:
     return {verb for verb, of_verb in flags.items() if "write" in of_verb}
 
 
-def _sample(request: Probe, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
+def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
     """Send some requests one by one, and return what they did, by command; `when` is before the burst or after it."""
     found: dict[str, CommandSamples] = {}
 
@@ -109,12 +94,12 @@ def _sample(request: Probe, server: RunningServer, writing: set[str], when: str)
         name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
         found.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
-    path, seed = request.directory / when, request.seed ^ (when == "after")
-    clients = str(min(SAMPLED_CONNECTIONS, request.case.connections))
-    arguments = [*timed_arguments(request.case, seed, request.pinning.client), *_quickly(), "--clients", clients]
+    path, seed = trial.directory / when, trial.seed ^ (when == "after")
+    clients = str(min(SAMPLED_CONNECTIONS, trial.case.connections))
+    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), *_quickly(), "--clients", clients]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
-        load_program(by_socket(path), request.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
+        load_program(by_socket(path), trial.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
             _sample_for_a_while(load)
@@ -143,13 +128,13 @@ def _quickly() -> list[str]:
     return ["--reply-timeout", str(REPLY_SECONDS)]
 
 
-def _burst(request: Probe, server: RunningServer) -> Burst:
-    case = request.case
+def _burst(trial: EngineTrial, server: RunningServer) -> Burst:
+    case = trial.case
     connections = min(case.connections, MOST_CONNECTIONS)
-    arguments = [*timed_arguments(case, request.seed, request.pinning.client), *_quickly()]
+    arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), *_quickly()]
     arguments += ["--clients", str(connections)]
-    process = find_server(server.launched, str(request.directory / "server" / "server"))
-    with load_program(by_socket(server.socket), request.directory / "load.log", arguments) as load:
+    process = server.process
+    with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
         requests, sent = connections, 0
         end = time.monotonic() + 4 * BURST_SECONDS
         while True:

@@ -1,0 +1,86 @@
+"""Servers that are given by their start command: a program with arguments of its own."""
+
+from pathlib import Path
+
+import pytest
+from command_line import Zerolap
+from toy_server import CASES
+
+from zerolap.build import Program, StartCommand, resolve
+from zerolap.records import TrialFailed, UsageError
+from zerolap.server import start
+
+pytestmark = pytest.mark.usefixtures("valgrind")
+
+
+def test_words_that_begin_with_a_program_are_a_start_command(toy_program: Path, tmp_path: Path) -> None:
+    assert resolve(f"'{toy_program}' --rounds '3'", None) == StartCommand(
+        f"'{toy_program}' --rounds '3'", toy_program, ("--rounds", "3")
+    )
+    spaced = tmp_path / "a server"
+    spaced.mkdir()
+    assert not isinstance(resolve(str(spaced), None), StartCommand)
+
+
+def test_what_is_no_start_command_says_so() -> None:
+    for text, told in (("no-such-server --fast", "no program `no-such-server`"), ("sh 'open", "No closing quotation")):
+        with pytest.raises(UsageError) as raised:
+            resolve(text, None)
+        assert told in raised.value.details
+
+
+def test_its_arguments_go_before_the_settings(redis_server: Path, tmp_path: Path) -> None:
+    program = Program(redis_server, ("--maxmemory", "100mb", "--maxclients", "77"))
+    with start(program, {"maxclients": "78"}, tmp_path, log=tmp_path.with_suffix(".log")) as server:
+        assert server.client.config_get("max*")["maxmemory"] == str(100 * 1024 * 1024)
+        assert server.client.config_get("maxclients")["maxclients"] == "78"
+
+
+def test_a_command_that_says_where_to_listen_takes_no_settings(redis_server: Path, tmp_path: Path) -> None:
+    words = "--port 0 --unixsocket {socket} --dir {directory} --hz 33"
+    program = Program(redis_server, tuple(words.split()))
+    for settings in ({}, {"hz": "50"}):
+        directory = tmp_path / str(len(settings))
+        directory.mkdir()
+        if settings:
+            with (
+                pytest.raises(TrialFailed, match="cannot be given the settings `hz`"),
+                start(program, settings, directory, log=tmp_path / "log"),
+            ):
+                pass
+            continue
+        with start(program, settings, directory, log=tmp_path / "log") as server:
+            assert server.client.config_get("hz")["hz"] == "33"
+            assert server.client.config_get("dir")["dir"] == str(directory)
+            assert Path(f"/proc/{server.process}/exe").resolve() == redis_server.resolve()
+
+
+def test_it_is_measured_by_all_that_measure(zerolap: Zerolap, toy_program: Path) -> None:
+    few, many = (
+        f"{toy_program} --unixsocket {{socket}} --rounds 1",
+        f"{toy_program} --unixsocket {{socket}} --rounds 40",
+    )
+    common = ["toy-work", "--cases", CASES, "--quick", "--store", zerolap.store]
+    ended = zerolap("compare", few, many, *common, "--json", "-")
+    assert ended.code == 0, ended.err
+    document = ended.document()
+    assert (document["base"]["name"], document["head"]["name"]) == (few, many)
+    assert document["base"]["build"] != document["head"]["build"]
+    assert document["cases"][0]["verdict"] == "regression"
+    for engine in ("timed", "sampled"):
+        ended = zerolap("run", "--server", few, *common, "--engine", engine)
+        assert ended.code == 0, ended.err
+    zerolap.leaves_nothing()
+
+
+def test_a_script_is_refused_with_what_to_give_instead(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    script = tmp_path / "start.sh"
+    script.write_text(f'#!/bin/sh\ncase $1 in --version) echo 1.2.3; exit;; esac\nexec {toy_program} "$@"\n')
+    script.chmod(0o755)
+    common = ["--cases", CASES, "--quick", "--store", zerolap.store]
+    zerolap("run", "--server", script, *common).fails_with(2, "no program that can be measured", "that it starts")
+
+
+def test_a_program_that_is_no_server_ends_with_its_own_words(zerolap: Zerolap) -> None:
+    common = ["--cases", CASES, "--quick", "--store", zerolap.store]
+    zerolap("run", "--server", "ls --no-such-argument", *common).fails_with(4, "unrecognized option")
