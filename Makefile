@@ -1,4 +1,8 @@
 .DEFAULT_GOAL := help
+
+# Public suites beside the project, where they are there; tests that need them say so and skip otherwise.
+export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
+
 .PHONY: help setup build demo test test-slow lint format wheel web bench-counted bench-timed bench-load bench-suites clean
 
 help:  ## show this list

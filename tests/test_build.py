@@ -176,17 +176,17 @@ def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
     assert built.record.build == again.record.build
     assert (built.record.version, built.record.commit, built.record.stripped) == ("1.0.0", toy.first, False)
     assert "-O2" in built.record.flags.split()
-    assert built.program == tmp_path / "builds" / built.record.build / "server"
+    assert built.program.path == tmp_path / "builds" / built.record.build / "server"
     assert [path.name for path in (tmp_path / "builds").iterdir()] == [built.record.build]
 
 
 def test_a_damaged_artifact_is_built_again(toy: ToySource, tmp_path: Path) -> None:
     builder = Builder(tmp_path)
     built = builder.build(Revision("first", toy.path, toy.first))
-    (built.program.parent / "artifact.json").unlink()
-    built.program.unlink()
+    (built.program.path.parent / "artifact.json").unlink()
+    built.program.path.unlink()
     again = builder.build(Revision("first", toy.path, toy.first))
-    assert again.program.exists()
+    assert again.program.path.exists()
 
 
 def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_pa
     head = toy.changed(edit)
     os.environ["SECRET"] = "1"
     try:
-        assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.exists()
+        assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.path.exists()
     finally:
         del os.environ["SECRET"]
 

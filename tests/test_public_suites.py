@@ -12,7 +12,7 @@ from zerolap.cases import Case, load_cases, parse_command, quick_factor, scaled
 from zerolap.cases._client import read_client
 from zerolap.records import CaseFileError
 
-SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES")
+SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
 needs_suites = pytest.mark.skipif(SUITES is None, reason="ZEROLAP_PUBLIC_SUITES is not set")
 
 PRELOAD = "--key-minimum 1 --key-maximum 1000 --key-pattern P:P --ratio 1:0 -n allkeys -c 1 -t 1 --key-prefix k-"

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from zerolap.cases import PublicTopologies, Topology, load_topologies, standard_topologies, topology_named
 from zerolap.records import UsageError
 
-SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES")
+SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
 GIBIBYTE = 1024**3
 
 

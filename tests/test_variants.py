@@ -136,11 +136,11 @@ def test_all_that_is_asked_takes_effect(build: Any, era: str) -> None:
     assert much.record.allocator == "libc"
     assert much.record.name == f"{era} (gcc,-O3,-flto,libc,frame-pointers,-funroll-loops)"
     # What the tree bundles has the compiler and frame pointers, and keeps its own optimization.
-    assert b"made with gcc -fno-omit-frame-pointer -O3 ." in much.program.read_bytes()
+    assert b"made with gcc -fno-omit-frame-pointer -O3 ." in much.program.path.read_bytes()
     little = build(era, "-O1,-fno-lto,no-frame-pointers,jemalloc")
     assert own_flags(little) - {"-fno-lto"} == {"-O1", "-fomit-frame-pointer"}
     assert little.record.allocator == "jemalloc-5.3.0"
-    assert b"made with cc -fomit-frame-pointer -O3 ." in little.program.read_bytes()
+    assert b"made with cc -fomit-frame-pointer -O3 ." in little.program.path.read_bytes()
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -163,7 +163,7 @@ def test_clang(build: Any, era: str, words: str) -> None:
     assert "clang version" in built.record.compiler
     assert ("-flto=full" in own_flags(built)) == ("-flto" in words)
     assert not [flag for flag in built.record.flags.split() if flag.endswith((".c", ".o")) or "record" in flag]
-    assert b"made with clang " in built.program.read_bytes()
+    assert b"made with clang " in built.program.path.read_bytes()
 
 
 def test_variants_are_builds_of_their_own(build: Any, directory: Path) -> None:

@@ -28,7 +28,7 @@ def main() -> None:
         raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(FIGURES)}")
     suites = os.environ.get("ZEROLAP_PUBLIC_SUITES")
     if not suites:
-        raise SystemExit("set ZEROLAP_PUBLIC_SUITES to the directory of the public suites")
+        raise SystemExit("set ZEROLAP_PUBLIC_SUITES to the directory of the public suites, called test-suites there")
     figures: dict[str, Figure] = {}
     for name in arguments.figures or FIGURES:
         figures |= FIGURES[name](Path(suites))
