@@ -1,6 +1,6 @@
 """The conditions under which a counted measurement may be used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from zerolap.cases import Case
 from zerolap.engines.load import SliceResult
@@ -13,7 +13,8 @@ def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
     for part in slices:
         for code, count in part.errors.items():
             errors[code] = errors.get(code, 0) + count
-    checks = [_error_check(case.expect.errors, errors)]
+    first_error = next((part.first_error for part in slices if part.first_error is not None), None)
+    checks = [_error_check(case.expect.errors, errors, first_error)]
     hits, nils = sum(part.hits for part in slices), sum(part.nils for part in slices)
     empty = sum(part.empty_arrays for part in slices)
     if case.expect.hit_rate is not None:
@@ -26,11 +27,19 @@ def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
     return checks
 
 
-def _error_check(allowed: int, errors: dict[str, int]) -> Check:
+def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
+    """Return how many errors there were, their codes where they have several, and the text of the first."""
+    total, codes = sum(errors.values()), ", ".join(sorted(errors))
+    if first_error is None:
+        return f"{total} ({codes})"
+    return f"{total} ({first_error})" if len(errors) == 1 else f"{total} ({codes}; the first: {first_error})"
+
+
+def _error_check(allowed: int, errors: dict[str, int], first_error: str | None) -> Check:
     total = sum(errors.values())
     shown: float | str = total
     if total:
-        shown = f"{total} ({', '.join(sorted(errors))})"
+        shown = shown_errors(errors, first_error)
     return Check(check="errors", ok=total <= allowed, value=shown, limit=f"<= {allowed}")
 
 

@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from zerolap.cases import Case, Dataset, parse_command
+from zerolap.engines.checks import shown_errors
 from zerolap.engines.geo_points import add_points
 from zerolap.engines.load import LOAD_PIPELINE, PATTERN_LETTERS, key_arguments, load_program, loading_arguments
 from zerolap.engines.target import Target
@@ -58,13 +59,13 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path) 
 
 def _carry_out(target: Target, name: str, arguments: list[str], requests: int, log: Path) -> None:
     with load_program(target.reach, log, arguments) as program:
-        errors: dict[str, int] = {}
+        errors, first_error = dict[str, int](), None
         for start in range(0, requests, LOAD_SLICE):
             result = program.slice(min(LOAD_SLICE, requests - start))
             errors = {code: errors.get(code, 0) + result.errors.get(code, 0) for code in errors | result.errors}
+            first_error = first_error or result.first_error
     if errors:
-        shown = ", ".join(f"{count} x {code}" for code, count in errors.items())
-        raise TrialFailed(f"loading the data set `{name}` got error replies: {shown}")
+        raise TrialFailed(f"loading the data set `{name}` got error replies: {shown_errors(errors, first_error)}")
 
 
 def _keys_check(target: Target, dataset: Dataset) -> Check:

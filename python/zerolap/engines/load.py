@@ -31,6 +31,14 @@ class LatencyResult(BaseModel):
     max: float
 
 
+class CommandResult(BaseModel):
+    """What the load generator says of one command of a slice."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    first_error: str | None = None
+
+
 class SliceResult(BaseModel):
     """What the load generator says of a slice; counts are of requests and their replies."""
 
@@ -48,6 +56,12 @@ class SliceResult(BaseModel):
     nils: int
     empty_arrays: int = 0
     errors: dict[str, int]
+    commands: list[CommandResult] = []
+
+    @property
+    def first_error(self) -> str | None:
+        """The text of the first error of any command."""
+        return next((one.first_error for one in self.commands if one.first_error is not None), None)
 
 
 def packaged(name: str) -> Path:
