@@ -117,6 +117,8 @@ def _wrong_type(suite: Suite) -> None:
 
 
 def _drained(suite: Suite) -> None:
+    # Its data set is another one, and needs other memory.
+    suite["dbconfig"].pop("resources", None)
     suite["dbconfig"]["preload_tool"]["arguments"] = (
         '--command "RPUSH __key__ __data__" --command-key-pattern P --key-minimum 1 --key-maximum 2000 -n allkeys'
         ' --key-prefix "queue:" -c 1 -t 1 -d 10 --hide-histogram'
