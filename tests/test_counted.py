@@ -111,7 +111,7 @@ def test_errors_that_are_expected(redis_server: Path, cases: dict[str, Case], tm
 def test_setup_and_load_that_the_server_refuses(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
     with pytest.raises(TrialFailed, match="refused `NONSENSE 1`"):
         trial(redis_server, cases["setup"], tmp_path / "t")
-    with pytest.raises(TrialFailed, match="data set `refused` got error replies: .*ERR wrong number of arguments"):
+    with pytest.raises(TrialFailed, match=r"data set `refused` got error replies: .*ERR wrong number of arguments"):
         trial(redis_server, cases["load"], tmp_path / "u")
 
 

@@ -1,6 +1,7 @@
 """Variants: how they are written, and that what they ask for is what the program was built with."""
 
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
         ("-fno-omit-frame-pointer", "frame-pointers"),
         ("-fomit-frame-pointer,-O0", "-O0,no-frame-pointers"),
         ("-fno-lto,jemalloc,gcc", "gcc,-fno-lto,jemalloc"),
+        ("libc,clang-19", "clang-19,libc"),
         ("-O3,-O3,-march=native,-funroll-loops,-DX=1,-march=native", "-O3,-march=native,-funroll-loops,-DX=1"),
     ],
 )
@@ -47,6 +49,8 @@ def test_words_have_one_order(text: str, name: str) -> None:
         ("-O2,-O3", ["`-O2` and `-O3` contradict"]),
         ("-flto,-fno-lto", ["contradict"]),
         ("gcc,clang", ["contradict"]),
+        ("gcc,gcc-12", ["`gcc` and `gcc-12` contradict"]),
+        ("gcc-new", ["`gcc-new` is no word"]),
         ("frame-pointers,-fomit-frame-pointer", ["`frame-pointers` and `-fomit-frame-pointer` contradict"]),
         ("default,-O2", ["`default` stands alone"]),
         ("-mtune=$(shell touch /x)", ["is no word"]),
@@ -82,6 +86,10 @@ def test_what_did_not_take_effect() -> None:
     )
     asked = parse_variant("clang,-O3,-fno-lto,libc,no-frame-pointers,-funroll-loops")
     assert ",".join(unmet(asked, built, "jemalloc-5.3.0")) == asked.name
+    assert unmet(parse_variant("gcc-12"), built, "") == []
+    assert unmet(parse_variant("gcc-11"), built, "") == ["gcc-11"]
+    assert unmet(parse_variant("clang-14"), Effective("Debian clang version 14.0.6", ""), "") == []
+    assert unmet(parse_variant("clang-1"), Effective("Debian clang version 14.0.6", ""), "") == ["clang-1"]
     assert unmet(parse_variant("-O0,-fno-lto"), Effective("", ""), "") == []
     assert unmet(parse_variant("-O2,libc"), Effective("", ""), "") == ["-O2", "libc"]
 
@@ -164,6 +172,16 @@ def test_clang(build: Any, era: str, words: str) -> None:
     assert ("-flto=full" in own_flags(built)) == ("-flto" in words)
     assert not [flag for flag in built.record.flags.split() if flag.endswith((".c", ".o")) or "record" in flag]
     assert b"made with clang " in built.program.path.read_bytes()
+
+
+def test_a_version_of_a_compiler(build: Any) -> None:
+    told = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+    version = told.strip().partition(".")[0]
+    if shutil.which(f"gcc-{version}") is None:
+        pytest.skip(f"not installed: gcc-{version}")
+    built = build("redis-7.0", f"gcc-{version}")
+    assert f" {version}." in built.record.compiler
+    assert f"made with gcc-{version} ".encode() in built.program.path.read_bytes()
 
 
 def test_variants_are_builds_of_their_own(build: Any, directory: Path) -> None:

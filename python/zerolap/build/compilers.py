@@ -10,16 +10,19 @@ from zerolap.records import EnvironmentMissing
 BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for by builds, whose sandbox shows no more."""
 
-CXX = {"cc": "c++", "gcc": "g++", "clang": "clang++"}
 RECORDING = {"clang": "-grecord-command-line"}
 """What makes a compiler write its flags into the debug information; gcc does it unasked."""
-
-LTO_LINKER = "ld.lld"
 
 
 def compiler_of(variant: Variant) -> str:
     """Return the C compiler's program; `cc`, which is make's own, where the variant names none."""
     return variant.compiler or "cc"
+
+
+def cxx_of(variant: Variant) -> str:
+    """Return the C++ compiler's program, of the same version as that for C."""
+    family, dash, version = compiler_of(variant).partition("-")
+    return {"cc": "c++", "gcc": "g++", "clang": "clang++"}[family] + dash + version
 
 
 def lto_flag(variant: Variant) -> str:
@@ -32,16 +35,22 @@ def is_clang(variant: Variant) -> bool:
     return "clang" in compiler_version(compiler_of(variant))
 
 
-def has_lto_linker() -> bool:
-    """Whether the linker is there that reads the objects of clang's link-time optimization without a plugin."""
-    return shutil.which(LTO_LINKER, path=BUILD_PATH) is not None
+def lto_linker(variant: Variant) -> str | None:
+    """Return the linker that reads the objects of clang's link-time optimization without a plugin, if it is there.
+
+    That of another version does not read them.
+    """
+    _, dash, version = compiler_of(variant).partition("-")
+    linker = f"ld.lld{dash}{version}"
+    return linker if shutil.which(linker, path=BUILD_PATH) is not None else None
 
 
 def tools_digest(variant: Variant) -> list[str]:
     """Return what of this machine goes into a build: the compiler's version, and that of the linker for clang."""
     versions = [compiler_version(compiler_of(variant))]
-    if is_clang(variant) and has_lto_linker():
-        versions.append(_first_line(LTO_LINKER, "lld"))
+    linker = lto_linker(variant) if is_clang(variant) else None
+    if linker is not None:
+        versions.append(_first_line(linker, linker.removeprefix("ld.")))
     return versions
 
 

@@ -34,7 +34,7 @@ def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
     """Return the words of a variant that did not take effect."""
     flags = built.flags.split()
     missed: list[str] = []
-    if variant.compiler is not None and variant.compiler != ("clang" if "clang" in built.compiler else "gcc"):
+    if variant.compiler is not None and not _is_compiler(variant.compiler, built.compiler):
         missed.append(variant.compiler)
     if variant.optimization not in {None, _optimization(flags)}:
         missed.append(str(variant.optimization))
@@ -47,6 +47,13 @@ def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
     if variant.frame_pointers not in {None, with_pointers}:
         missed.append("frame-pointers" if variant.frame_pointers else "no-frame-pointers")
     return missed + [flag for flag in variant.extra if not _is_recorded(flag, flags)]
+
+
+def _is_compiler(wanted: str, said: str) -> bool:
+    """Whether a compiler that says so of itself, such as `GNU C11 12.2.0`, is what `gcc`, or `gcc-12`, stands for."""
+    family, _, version = wanted.partition("-")
+    own_family = "clang" if "clang" in said else "gcc"
+    return family == own_family and (not version or re.search(rf"\b{version}\.\d", said) is not None)
 
 
 def _optimization(flags: list[str]) -> str:

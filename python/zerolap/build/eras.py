@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build.compilers import CXX, LTO_LINKER, RECORDING, compiler_of, has_lto_linker, is_clang, lto_flag
+from zerolap.build.compilers import RECORDING, compiler_of, cxx_of, is_clang, lto_flag, lto_linker
 from zerolap.build.variant import Variant
 
 COMPILE_VARIABLES = ("OPT", "CFLAGS", "REDIS_CFLAGS", "SERVER_CFLAGS")
@@ -61,7 +61,7 @@ def make_arguments(variant: Variant) -> list[str]:
     if is_clang(variant) and not variant.is_default:
         flags.append(RECORDING["clang"])
     if variant.compiler is not None or flags:
-        arguments = [f"CC={' '.join([compiler, *flags])}", f"CXX={' '.join([CXX[compiler], *flags])}"]
+        arguments = [f"CC={' '.join([compiler, *flags])}", f"CXX={' '.join([cxx_of(variant), *flags])}"]
     if variant.allocator is not None:
         arguments.append(f"MALLOC={variant.allocator}")
     return arguments
@@ -100,9 +100,10 @@ def make_settings(variant: Variant, needed: list[str]) -> str:
         added = wanted if name in ("OPT", "LDFLAGS") else []
         if replaced or added:
             lines.append(" ".join([f"{name} :=", kept, *added]))
-    if is_clang(variant) and not variant.is_default and has_lto_linker():
+    linker = lto_linker(variant) if is_clang(variant) and not variant.is_default else None
+    if linker is not None:
         flags = " ".join(f"$({name})" for name in COMPILE_VARIABLES)
-        lines.append(f"LDFLAGS := $(LDFLAGS) $(if $(filter -flto%,{flags}),-fuse-ld={LTO_LINKER.removeprefix('ld.')})")
+        lines.append(f"LDFLAGS := $(LDFLAGS) $(if $(filter -flto%,{flags}),-fuse-ld={linker.removeprefix('ld.')})")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -6,14 +6,13 @@ from typing import Literal, TypeAlias
 
 from zerolap.records import Record, UsageError
 
-Compiler: TypeAlias = Literal["gcc", "clang"]
 Optimization: TypeAlias = Literal["-O0", "-O1", "-O2", "-O3"]
 Allocator: TypeAlias = Literal["jemalloc", "libc"]
 
 DEFAULT_WORD = "default"
+COMPILER = re.compile(r"(gcc|clang)(?:-(\d+))?")
+"""A compiler, or a version of it as distributions name them: `clang-19`."""
 WORDS: dict[str, tuple[str, str | bool]] = {
-    "gcc": ("compiler", "gcc"),
-    "clang": ("compiler", "clang"),
     "-O0": ("optimization", "-O0"),
     "-O1": ("optimization", "-O1"),
     "-O2": ("optimization", "-O2"),
@@ -25,7 +24,9 @@ WORDS: dict[str, tuple[str, str | bool]] = {
     "frame-pointers": ("frame_pointers", True),
     "no-frame-pointers": ("frame_pointers", False),
 }
-"""The words in the order of a variant's name, each with the field that it sets."""
+"""The words that follow the compiler in a variant's name, in their order, each with the field that it sets."""
+
+COMPILERS = ("gcc", "clang")
 
 SYNONYMS = {"-fno-omit-frame-pointer": "frame-pointers", "-fomit-frame-pointer": "no-frame-pointers"}
 EXTRA_FLAG = re.compile(r"-[fmD][\w.+=:-]+")
@@ -38,7 +39,7 @@ class Variant(Record):
     `extra` are further flags of the compiler, for the server's own code alone.
     """
 
-    compiler: Compiler | None = None
+    compiler: str | None = None
     optimization: Optimization | None = None
     link_time_optimization: bool | None = None
     allocator: Allocator | None = None
@@ -49,7 +50,8 @@ class Variant(Record):
     def name(self) -> str:
         """The words that make this variant, in one order; `default` for the Makefile's own build."""
         words = [word for word, (field, value) in WORDS.items() if getattr(self, field) == value]
-        return ",".join([*words, *self.extra]) or DEFAULT_WORD
+        compiler = [] if self.compiler is None else [self.compiler]
+        return ",".join([*compiler, *words, *self.extra]) or DEFAULT_WORD
 
     @property
     def is_default(self) -> bool:
@@ -78,7 +80,7 @@ def parse_variant(text: str) -> Variant:
     for word in words:
         if word == DEFAULT_WORD:
             raise UsageError(f"`--variant {text}`: `{DEFAULT_WORD}` stands alone", hint="leave the other words out")
-        known = WORDS.get(SYNONYMS.get(word, word))
+        known = ("compiler", word) if COMPILER.fullmatch(word) else WORDS.get(SYNONYMS.get(word, word))
         if known is None:
             extra.append(_extra_flag(word))
             continue
@@ -94,8 +96,10 @@ def _extra_flag(word: str) -> str:
     unchecked = word.startswith(("-flto", "-fno-lto", "-fuse-ld", "-fplugin"))
     if EXTRA_FLAG.fullmatch(word) and not unchecked:
         return word
-    near = difflib.get_close_matches(word, [*WORDS, DEFAULT_WORD], n=2, cutoff=0.5)
+    near = difflib.get_close_matches(word, [*COMPILERS, *WORDS, DEFAULT_WORD], n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    words = ", ".join([*COMPILERS, *WORDS])
     raise UsageError(
-        f"`{word}` is no word of a variant", hint=f"{hint}words: {', '.join(WORDS)}; or a flag such as -march=native"
+        f"`{word}` is no word of a variant",
+        hint=f"{hint}words: {words}; a compiler's version such as clang-19; or a flag such as -march=native",
     )
