@@ -1,11 +1,16 @@
 """What is wrong with cases, on a terminal."""
 
+import re
+
 from rich.console import Console
 
 from zerolap.records import CheckedCase, CheckReport
 from zerolap.report.format import counted, one_line
 from zerolap.report.lines import Lines
 from zerolap.report.reading import skipped_line
+
+PLACED = re.compile(r"(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
+"""A warning with its file and line; the file is named once."""
 
 
 def show_check(report: CheckReport, console: Console) -> None:
@@ -28,5 +33,13 @@ def _show_case(lines: Lines, case: CheckedCase) -> None:
     for fault in case.faults:
         command = f"{fault.command}: " if fault.command else ""
         lines.line((f"  {fault.kind}  ", "red"), one_line(f"{command}{fault.text}"))
+    shown = None
     for warning in case.warnings:
-        lines.line(("  file  ", "yellow"), one_line(warning))
+        placed = PLACED.fullmatch(warning)
+        if placed is None:
+            lines.line(("  file  ", "yellow"), one_line(warning))
+            continue
+        if shown != placed["file"]:
+            shown = placed["file"]
+            lines.line(("  file  ", "yellow"), shown)
+        lines.line(("  line  ", "yellow"), one_line(f"{placed['line']}: {placed['text']}"))
