@@ -15,7 +15,7 @@ from toy_server import CASES
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.judge import faults_of
-from zerolap.records import CaseFacts, CommandFacts, TrialFailed
+from zerolap.records import CaseFacts, CommandFacts, Held, HeldOverTime, TrialFailed
 from zerolap.server import FrameReader, Reply, ReplyError, written
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
@@ -233,6 +233,10 @@ def test_run_of_nothing_that_can_be_measured(zerolap: Zerolap, redis_server: Pat
 # The judgement
 
 
+def held(loaded: Held, left: Held) -> HeldOverTime:
+    return HeldOverTime(empty=Held(keys=0), loaded=loaded, before_burst=loaded, after_burst=left, left=left)
+
+
 def facts(first: float, share: float, after: float, requests: int | None) -> CaseFacts:
     """What was seen of LPOP in a data set of a tenth of its size."""
     command = CommandFacts(
@@ -249,8 +253,7 @@ def facts(first: float, share: float, after: float, requests: int | None) -> Cas
     )
     return CaseFacts(
         commands=[command],
-        keys_loaded=1,
-        keys_left=0,
+        held=held(Held(keys=1), Held(keys=0)),
         client_share=0.5,
         server_share=0.5,
         sampled_requests=300,

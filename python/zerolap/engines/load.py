@@ -36,6 +36,8 @@ class CommandResult(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    command: str
+    errors: dict[str, int]
     first_error: str | None = None
 
 

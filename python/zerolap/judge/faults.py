@@ -2,18 +2,25 @@
 
 from collections.abc import Iterator
 
+from zerolap.judge.endurance import (
+    DRAINED_STEP,
+    LARGEST_NOTHING_SHARE,
+    drains,
+    expires,
+    runs_out_of_memory,
+    sent_at_full_size,
+    used_up,
+)
 from zerolap.records import CaseFacts, CommandFacts, Fault
 
-LARGEST_NOTHING_SHARE = 0.1
-"""Of replies that find nothing: more is no longer the command's work that is measured."""
 LARGEST_NEW_SHARE = 0.5
 """Of writes to keys that the data set does not hold."""
-DRAINED_STEP = 0.4
-"""By how much the share of nothing rises over a burst that empties the data."""
+LARGEST_HIDDEN_SHARE = 0.01
+"""Of requests: errors that the server counts and that come in no reply."""
 SATURATED_SHARE = 0.9
-"""Of a processor: a client's thread that has used as much has no time to spare."""
-WAITING_SHARE = 0.8
-"""Of a processor: a server's main thread that has used less waits for requests, noise apart."""
+"""Of the time: a client's thread that has a processor, or waits for one, as long has none to spare."""
+WAITING_SHARE = 0.85
+"""Of the time: a server's main thread that is busy for less waits for requests, noise apart."""
 
 
 def faults_of(facts: CaseFacts) -> list[Fault]:
@@ -21,8 +28,12 @@ def faults_of(facts: CaseFacts) -> list[Fault]:
     if not any(command.requests for command in facts.commands):
         return [Fault(kind="no requests", text="no request was made")]
     found = [fault for command in facts.commands for fault in _of_command(command, facts)]
-    saturated = _saturated(facts)
-    return [*found, saturated] if saturated is not None else found
+    of_all = [_hidden(facts), _saturated(facts)]
+    if not any(fault.kind == "drained" for fault in found):
+        of_all.append(used_up(facts))
+    if not any(fault.kind == "errors" for fault in found):
+        of_all.append(runs_out_of_memory(facts))
+    return [*found, *(fault for fault in of_all if fault is not None)]
 
 
 def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
@@ -33,9 +44,15 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         share = errors / command.requests
         text = f"{errors} of {command.requests} requests got an error: {first}"
         yield Fault(kind="errors", command=name, text=text, value=share, limit="= 0")
-    if _drains(command, facts):
+    elif command.burst_errors:
+        text = f"{command.burst_errors:,} requests at full speed got an error: {command.first_burst_error}"
+        yield Fault(kind="errors", command=name, text=text, value=float(command.burst_errors), limit="= 0")
+    ending = expires(command, facts)
+    if ending is not None:
+        yield ending
+    elif drains(command, facts):
         share = max(command.nothing_share, command.nothing_share_after)
-        text = f"after {_sent_at_full_size(command, facts):,.0f} requests {share:.0%} of the replies find nothing"
+        text = f"within {sent_at_full_size(command, facts):,.0f} requests {share:.0%} of the replies find nothing"
         yield Fault(kind="drained", command=name, text=text, value=share, limit=f"< {DRAINED_STEP}")
     elif _ended_early(command) or _churns(command, facts):
         # Scaled up again the data lasts, or others write it anew.
@@ -45,38 +62,19 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
     elif not command.writes and command.place_missing_share > LARGEST_NOTHING_SHARE:
-        text = f"{command.place_missing_share:.0%} of the requests name a key that is not there"
+        share = command.place_missing_share
+        text = f"{share:.0%} of the requests name a key that is not there, such as `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.place_missing_share, limit=limit)
     elif _misses_dataset(command, facts):
         text = f"{command.missing_share:.0%} of the requests write to keys that the data set does not hold"
         limit = f"<= {LARGEST_NEW_SHARE}"
         yield Fault(kind="new keys", command=name, text=text, value=command.missing_share, limit=limit)
-    if _expires(command, facts):
-        text = f"keys live {command.life_seconds:.0f} s from the load on, and nothing writes them again"
-        yield Fault(kind="expires", command=name, text=text, value=command.life_seconds, limit=f">= {facts.seconds} s")
-
-
-def _drains(command: CommandFacts, facts: CaseFacts) -> bool:
-    """Whether the data came to an end within what the case itself would send."""
-    if command.nothing_share_first > LARGEST_NOTHING_SHARE:
-        return False
-    at_once = command.nothing_share > LARGEST_NOTHING_SHARE
-    if not at_once and command.nothing_share_after - command.nothing_share < DRAINED_STEP:
-        return False
-    planned = facts.requests or (facts.seconds or 0.0) * facts.ops_per_sec
-    return not planned or _sent_at_full_size(command, facts) < planned
 
 
 def _ended_early(command: CommandFacts) -> bool:
     """Whether a command found its data at first, and not much later."""
     return command.nothing_share_first <= LARGEST_NOTHING_SHARE < command.nothing_share
-
-
-def _sent_at_full_size(command: CommandFacts, facts: CaseFacts) -> float:
-    """Return after how many requests it found nothing, had its data not been scaled."""
-    at_once = command.nothing_share > LARGEST_NOTHING_SHARE
-    return (facts.sampled_requests if at_once else facts.burst_requests) / facts.factor
 
 
 def _misses_dataset(command: CommandFacts, facts: CaseFacts) -> bool:
@@ -92,10 +90,15 @@ def _churns(command: CommandFacts, facts: CaseFacts) -> bool:
     return command.writes and makes and takes
 
 
-def _expires(command: CommandFacts, facts: CaseFacts) -> bool:
-    if command.life_seconds is None or any(one.writes for one in facts.commands):
-        return False
-    return facts.seconds is not None and command.life_seconds < facts.seconds
+def _hidden(facts: CaseFacts) -> Fault | None:
+    """Return the fault of a case whose scripts catch errors, of which no reply tells."""
+    share = facts.hidden_errors / max(1, facts.burst_requests)
+    if share <= LARGEST_HIDDEN_SHARE:
+        return None
+    text = (
+        f"the server counts {facts.hidden_errors:,} errors in {facts.burst_requests:,} requests that no reply tells of"
+    )
+    return Fault(kind="errors", text=text, value=share, limit=f"<= {LARGEST_HIDDEN_SHARE}")
 
 
 def _saturated(facts: CaseFacts) -> Fault | None:

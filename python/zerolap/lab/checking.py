@@ -93,9 +93,8 @@ def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
 def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:
     burst = probed.burst
     return CaseFacts(
-        commands=[_command(samples, probed.after.get(name)) for name, samples in probed.before.items()],
-        keys_loaded=probed.keys_loaded,
-        keys_left=probed.keys_left,
+        commands=[_command(name, probed) for name in dict.fromkeys([*probed.before, *probed.after, *burst.errors])],
+        held=probed.held,
         client_share=burst.client_share,
         server_share=burst.server_share,
         sampled_requests=sum(samples.requests for samples in probed.before.values()),
@@ -105,23 +104,35 @@ def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:
         seconds=None if case.client is None else case.client.seconds,
         requests=None if case.client is None else case.client.requests,
         has_dataset=case.dataset is not None and case.dataset.is_scaled,
+        per_second=None if case.client is None else case.client.per_second,
+        memory_limit_bytes=probed.memory_limit_bytes,
+        key_range=None if case.client is None else case.client.key_maximum - case.client.key_minimum + 1,
+        burst_found=burst.found,
+        hidden_errors=burst.hidden_errors,
         evicts=case.config.get("maxmemory-policy", "noeviction") != "noeviction",
     )
 
 
-def _command(before: CommandSamples, after: CommandSamples | None) -> CommandFacts:
-    later = after or CommandSamples(before.name, before.writes)
+def _command(name: str, probed: ProbedCase) -> CommandFacts:
+    writes = any(samples[name].writes for samples in (probed.before, probed.after) if name in samples)
+    before = probed.before.get(name) or CommandSamples(name, writes)
+    later = probed.after.get(name) or CommandSamples(name, writes)
     example = before.example_of_nothing or later.example_of_nothing
+    at_full_speed = probed.burst.errors.get(name)
     return CommandFacts(
-        command=before.name,
-        writes=before.writes,
+        command=name,
+        writes=writes,
         requests=before.requests + later.requests,
         errors=dict(before.errors + later.errors),
         nothing_share_first=before.first_nothing_share,
         nothing_share=before.nothing_share,
         nothing_share_after=later.nothing_share,
+        zero_share_first=before.first_zero_share,
+        zero_share_after=later.zero_share,
         missing_share=before.missing_share,
         place_missing_share=before.place_missing_share,
         life_seconds=before.shortest_life_seconds,
-        example=example,
+        example=example or before.example_of_missing or later.example_of_missing,
+        burst_errors=0 if at_full_speed is None else at_full_speed.count,
+        first_burst_error=None if at_full_speed is None else at_full_speed.first,
     )

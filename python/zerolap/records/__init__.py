@@ -21,6 +21,8 @@ from zerolap.records.case_check import (
     CommandFacts,
     Fault,
     FaultKind,
+    Held,
+    HeldOverTime,
 )
 from zerolap.records.changes import Changes, FileChange, Hunk
 from zerolap.records.comparison import (
@@ -81,6 +83,8 @@ __all__ = [
     "GraphEdge",
     "GraphFunction",
     "GraphTotals",
+    "Held",
+    "HeldOverTime",
     "Hunk",
     "Interrupted",
     "Measurement",

@@ -12,7 +12,7 @@ from zerolap.records.skipped import Skipped
 CHECK_SCHEMA = "zerolap.check/1"
 
 FaultKind: TypeAlias = Literal[
-    "failed", "errors", "misses", "new keys", "drained", "expires", "client saturated", "no requests"
+    "failed", "errors", "misses", "new keys", "drained", "expires", "out of memory", "client saturated", "no requests"
 ]
 
 
@@ -22,7 +22,8 @@ class CommandFacts(Record):
     Shares are of the requests that got no error. `nothing_share` is of replies that say there is nothing: nil, empty
     arrays, 0 for a key that is not there; `nothing_share_first` is of the first thirty. `missing_share` is of requests
     none of whose keys was there, of those that have keys; `place_missing_share` of those that lack the key at one and
-    the same place among several. `life_seconds` is the shortest time that a key had left.
+    the same place among several; `zero_share_first` and `zero_share_after` of replies that are 0. `life_seconds` is the
+    shortest time that a key had left. `burst_errors` are the errors at full speed, which the others do not count.
     """
 
     command: str
@@ -32,22 +33,46 @@ class CommandFacts(Record):
     nothing_share_first: float
     nothing_share: float
     nothing_share_after: float
+    zero_share_first: float = 0.0
+    zero_share_after: float = 0.0
     missing_share: float
     place_missing_share: float = 0.0
     life_seconds: float | None
     example: str
+    burst_errors: int = 0
+    first_burst_error: str | None = None
+
+
+class Held(Record):
+    """How much a server holds; bytes are none where it does not tell them."""
+
+    keys: int
+    data_bytes: int | None = None
+    all_bytes: int | None = None
+
+
+class HeldOverTime(Record):
+    """How much the server held: at its start, after the load, before the burst at full speed, after it, at the end."""
+
+    empty: Held
+    loaded: Held
+    before_burst: Held
+    after_burst: Held
+    left: Held
 
 
 class CaseFacts(Record):
-    """What was seen of a case; shares are of the time of the burst at full speed, on a processor.
+    """What was seen of a case; shares are of the time of the burst at full speed, on a processor or waiting for one.
 
     `factor` is what data sets and key ranges were scaled by, `seconds` and `requests` what the case itself asks for,
-    `sampled_requests` and `burst_requests` what was sent here. One that `evicts` has less memory than its data need.
+    `sampled_requests` and `burst_requests` what was sent here. One that `evicts` has less memory than its data need;
+    `memory_limit_bytes` is what one may use that does not. `key_range` is how many keys the case itself draws from,
+    `burst_found` how many requests of the burst found something, `hidden_errors` how many errors the server counted in
+    it that no reply told.
     """
 
     commands: list[CommandFacts]
-    keys_loaded: int
-    keys_left: int
+    held: HeldOverTime
     client_share: float
     server_share: float
     sampled_requests: int
@@ -58,6 +83,22 @@ class CaseFacts(Record):
     requests: int | None
     has_dataset: bool
     evicts: bool = False
+    per_second: int | None = None
+    memory_limit_bytes: int | None = None
+    key_range: int | None = None
+    hidden_errors: int = 0
+    burst_found: int | None = None
+
+    @property
+    def planned_requests(self) -> float:
+        """What the case itself would send at this speed; 0 where it does not say."""
+        rate = self.ops_per_sec if self.per_second is None else min(self.ops_per_sec, self.per_second)
+        return self.requests or (self.seconds or 0.0) * rate
+
+    @property
+    def sent_requests(self) -> int:
+        """All that was sent here."""
+        return sum(command.requests for command in self.commands) + self.burst_requests
 
 
 class Fault(Record):

@@ -5,7 +5,15 @@ from zerolap.server.frames import FrameReader, Reply, ReplyError, written
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
-from zerolap.server.threads import CpuTimes, descendants, is_asleep, is_running, read_cpu_times
+from zerolap.server.threads import (
+    CpuTimes,
+    demand_since,
+    descendants,
+    is_asleep,
+    is_running,
+    read_cpu_times,
+    read_demands_ns,
+)
 
 __all__ = [
     "CpuTimes",
@@ -17,11 +25,13 @@ __all__ = [
     "Reply",
     "ReplyError",
     "RunningServer",
+    "demand_since",
     "deploy",
     "descendants",
     "is_asleep",
     "is_running",
     "read_cpu_times",
+    "read_demands_ns",
     "read_resident_bytes",
     "start",
     "written",

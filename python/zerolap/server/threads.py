@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def read_cpu_times(process: int) -> CpuTimes:
             else:
                 background_ns += used_ns
     return CpuTimes(main_ns, io_ns, background_ns)
+
+
+def read_demands_ns(process: int) -> dict[int, int]:
+    """Return for each thread how long it has had a processor, or has waited for one; raises `TrialFailed` if gone."""
+    demands = {}
+    for thread in _threads(process):
+        # Threads come and go while the process lives.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            had_ns, waited_ns, _ = map(int, _read(f"/proc/{process}/task/{thread}/schedstat").split())
+            demands[int(thread)] = had_ns + waited_ns
+    return demands
+
+
+def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
+    """Return the nanoseconds that came to each thread in between."""
+    return {thread: demand_ns - before.get(thread, 0) for thread, demand_ns in after.items()}
 
 
 def _threads(process: int) -> list[str]:

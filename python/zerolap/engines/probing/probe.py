@@ -1,18 +1,20 @@
 """Runs a case for a moment and looks at what it does."""
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
 from zerolap.engines.plugged import EngineTrial
+from zerolap.engines.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_abilities import command_flags
 from zerolap.engines.target import Target, by_socket
-from zerolap.records import Check, TrialFailed
-from zerolap.server import RunningServer, read_cpu_times, start
+from zerolap.records import Check, HeldOverTime, TrialFailed
+from zerolap.server import RunningServer, demand_since, read_demands_ns, start
 
 SAMPLES = 300
 """Requests that are looked at one by one, before the burst and after it."""
@@ -21,25 +23,44 @@ SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
 REPLY_SECONDS = 10
 MOST_CONNECTIONS = 200
+MOST_SAMPLES = 1200
+"""Of cases that come to some of their commands late."""
+MAY_STORE = frozenset({"SORT", "GEORADIUS", "GEORADIUSBYMEMBER"})
+"""Commands that count as writing for the sake of an argument that hardly any request has."""
+
+
+@dataclass(frozen=True)
+class BurstErrors:
+    """Errors of one command at full speed, and the text of the first."""
+
+    count: int = 0
+    first: str | None = None
 
 
 @dataclass(frozen=True)
 class Burst:
-    """What happened at full speed: the last slice, how busy both sides were in it, and requests of all slices."""
+    """What happened at full speed: the last slice, and how busy both sides were in it.
+
+    Busy is who has a processor or waits for one. Of all slices are `requests`, how many of them found something, their
+    errors by command, and `hidden_errors`, which the server counted and no reply told.
+    """
 
     result: SliceResult
     client_share: float
     server_share: float
-    requests: int = 0
+    requests: int
+    found: int
+    errors: Mapping[str, BurstErrors]
+    hidden_errors: int
 
 
 @dataclass(frozen=True)
 class ProbedCase:
-    """What a case did: by command before the burst and after it, the burst itself, and the keyspace."""
+    """What a case did: by command before the burst and after it, the burst itself, and what the server held."""
 
     checks: list[Check]
-    keys_loaded: int
-    keys_left: int
+    held: HeldOverTime
+    memory_limit_bytes: int | None
     before: dict[str, CommandSamples]
     after: dict[str, CommandSamples]
     burst: Burst
@@ -61,18 +82,20 @@ def probe(trial: EngineTrial) -> ProbedCase:
         prefix=["taskset", "--cpu-list", ",".join(str(one) for one in trial.pinning.server)],
     ) as server:
         target = Target([server], by_socket(server.socket))
-        checks, keys_loaded = prepare(target, case, trial.seed, log), _keys(server)
+        empty = held_by(server)
+        checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
         writing = _writing(server)
         with companions(server, case.companions, trial.seed, log, trial.pinning.client) as beside:
             before = _sample(trial, server, writing, "before")
+            before_burst = held_by(server)
             burst = _burst(trial, server)
+            after_burst = held_by(server)
             after = _sample(trial, server, writing, "after")
             beside.require_running()
-        return ProbedCase(checks, keys_loaded, _keys(server), before, after, burst)
-
-
-def _keys(server: RunningServer) -> int:
-    return int(str(server.command("DBSIZE")))
+        held = HeldOverTime(
+            empty=empty, loaded=loaded, before_burst=before_burst, after_burst=after_burst, left=held_by(server)
+        )
+        return ProbedCase(checks, held, memory_limit_bytes(server), before, after, burst)
 
 
 def _writing(server: RunningServer) -> set[str]:
@@ -83,7 +106,7 @@ def _writing(server: RunningServer) -> set[str]:
         if not server.alive:
             raise
         return set()
-    return {verb for verb, of_verb in flags.items() if "write" in of_verb}
+    return {verb for verb, of_verb in flags.items() if "write" in of_verb} - MAY_STORE
 
 
 def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
@@ -95,14 +118,17 @@ def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: 
         found.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
     path, seed = trial.directory / when, trial.seed ^ (when == "after")
-    clients = str(min(SAMPLED_CONNECTIONS, trial.case.connections))
+    # Each connection goes through the commands in turn, as often as its ratio says, until all have come.
+    cycle = sum(trial.case.ratios)
+    connections = min(SAMPLED_CONNECTIONS, trial.case.connections, max(1, SAMPLES // cycle))
+    clients = str(connections)
     arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), *_quickly(), "--clients", clients]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
         load_program(by_socket(path), trial.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
-            _sample_for_a_while(load)
+            _sample_for_a_while(load, max(SAMPLES, min(cycle, MOST_SAMPLES)))
         except TrialFailed as failed:
             raise _explained(failed, server, recorder) from failed
     return found
@@ -115,11 +141,11 @@ def _explained(failed: TrialFailed, server: RunningServer, recorder: Recorder) -
     return server.failure(text)
 
 
-def _sample_for_a_while(load: LoadProgram) -> None:
+def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
     """Send requests until there are enough, or until they have taken too long: some take seconds each."""
     end, sent, step = time.monotonic() + SAMPLING_SECONDS, 0, SAMPLED_CONNECTIONS
-    while sent < SAMPLES and time.monotonic() < end:
-        step = min(2 * step, SAMPLES - sent)
+    while sent < enough and time.monotonic() < end:
+        step = min(2 * step, enough - sent)
         load.slice(step)
         sent += step
 
@@ -133,21 +159,38 @@ def _burst(trial: EngineTrial, server: RunningServer) -> Burst:
     connections = min(case.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), *_quickly()]
     arguments += ["--clients", str(connections)]
-    process = server.process
     with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
-        requests, sent = connections, 0
+        requests, sent, found, errors = connections, 0, 0, dict[str, BurstErrors]()
+        counted = errors_counted(server)
         end = time.monotonic() + 4 * BURST_SECONDS
         while True:
-            burst = _slice(load, process, requests)
+            result, client_share, server_share = _slice(load, server.process, requests)
             sent += requests
-            seconds = burst.result.elapsed_ns / 1e9
+            found += result.hits
+            _add_errors(errors, result)
+            seconds = result.elapsed_ns / 1e9
             if seconds >= BURST_SECONDS or time.monotonic() > end:
-                return replace(burst, requests=sent)
+                hidden = _hidden_errors(counted, errors_counted(server), errors)
+                return Burst(result, client_share, server_share, sent, found, errors, hidden)
             requests = round(requests * min(10.0, 1.2 * BURST_SECONDS / max(seconds, 1e-3)))
 
 
-def _slice(load: LoadProgram, process: int, requests: int) -> Burst:
-    before = read_cpu_times(process)
+def _slice(load: LoadProgram, process: int, requests: int) -> tuple[SliceResult, float, float]:
+    """Return a slice, and how busy the client's thread and the server's main thread were in it."""
+    client, server = read_demands_ns(load.number), read_demands_ns(process)
     result = load.slice(requests)
-    used = read_cpu_times(process) - before
-    return Burst(result, result.client_cpu_ns / result.elapsed_ns, used.main_ns / result.elapsed_ns)
+    client_ns = max(demand_since(client, read_demands_ns(load.number)).values(), default=0)
+    server_ns = demand_since(server, read_demands_ns(process)).get(process, 0)
+    return result, client_ns / result.elapsed_ns, server_ns / result.elapsed_ns
+
+
+def _add_errors(errors: dict[str, BurstErrors], result: SliceResult) -> None:
+    for one in result.commands:
+        known, name = errors.get(one.command.upper(), BurstErrors()), one.command.upper()
+        errors[name] = BurstErrors(known.count + sum(one.errors.values()), known.first or one.first_error)
+
+
+def _hidden_errors(before: int | None, after: int | None, told: Mapping[str, BurstErrors]) -> int:
+    if before is None or after is None:
+        return 0
+    return max(0, after - before - sum(one.count for one in told.values()))

@@ -59,7 +59,10 @@ class CommandSamples:
     example_of_nothing: str = ""
     first_requests: int = 0
     first_nothing: int = 0
+    first_zeros: int = 0
+    zeros: int = 0
     missing_at: Counter[int] = field(default_factory=Counter)
+    example_of_missing: str = ""
 
     def add(self, sample: Sample) -> None:
         """Count a sample."""
@@ -68,15 +71,20 @@ class CommandSamples:
         if error is not None:
             self.errors[error.text[:200]] += 1
             return
-        self.first_requests += self.requests <= FIRST_REQUESTS
+        is_early, is_zero = self.requests <= FIRST_REQUESTS, sample.reply == 0
+        self.first_requests += is_early
+        self.zeros += is_zero
+        self.first_zeros += is_zero and is_early
         if sample.found_nothing:
             self.nothing += 1
-            self.first_nothing += self.requests <= FIRST_REQUESTS
+            self.first_nothing += is_early
             self.example_of_nothing = self.example_of_nothing or shown(sample.words)
         if sample.keys:
             self.with_keys += 1
             self.keys_missing += sample.missing_keys == len(sample.keys)
             self.missing_at.update(sample.missing_at)
+            if sample.missing_at and not self.example_of_missing:
+                self.example_of_missing = shown([sample.keys[sample.missing_at[0]]])
         if sample.seconds_left is not None:
             shortest = self.shortest_life_seconds
             self.shortest_life_seconds = sample.seconds_left if shortest is None else min(shortest, sample.seconds_left)
@@ -95,6 +103,16 @@ class CommandSamples:
     def first_nothing_share(self) -> float:
         """Of the first few requests, which meet the data as it was loaded."""
         return self.first_nothing / max(1, self.first_requests)
+
+    @property
+    def first_zero_share(self) -> float:
+        """Of the first few requests: those whose reply is 0."""
+        return self.first_zeros / max(1, self.first_requests)
+
+    @property
+    def zero_share(self) -> float:
+        """Of the requests that got no error: those whose reply is 0."""
+        return self.zeros / max(1, self.requests - sum(self.errors.values()))
 
     @property
     def missing_share(self) -> float:
