@@ -55,6 +55,40 @@ FAULTY: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "expires": (suite(GET, PRELOAD, init_commands=[["EVAL", EXPIRE, "0"]]), "expires", "GET"),
     "wrong-arity": (suite('--command "EVAL \\"return redis.call(\'GET\')\\" 0"'), "errors", "EVAL"),
     "new-keys": (suite('--command "LPUSH __key__ x" --key-prefix other-', LIST), "new keys", "LPUSH"),
+    "comes-late": (
+        suite(f'{GET} --command-ratio 250 --command "INCR __key__" --command-ratio 1', PRELOAD),
+        "errors",
+        "INCR",
+    ),
+    "keeps-errors-to-itself": (
+        suite('--command "EVAL \\"redis.pcall(\'LPUSH\', KEYS[1]) return 1\\" 1 __key__"', PRELOAD),
+        "errors",
+        None,
+    ),
+    "takes-until-zero": (
+        suite(
+            '--command "HDEL hash __key__"', '--command "HSET hash __key__ __data__" --command-key-pattern P -n allkeys'
+        ),
+        "drained",
+        "HDEL",
+    ),
+    "outgrows-memory": (
+        suite(
+            '--command "SET __key__ __data__" -d 200 --key-maximum 20000000',
+            **{"configuration-parameters": {"maxmemory": "300mb"}},
+        ),
+        "out of memory",
+        None,
+    ),
+    "hardly-written-again": (
+        suite(
+            f'{GET} --command-ratio 100 --command "SET __key__ __data__" --command-ratio 1 --key-maximum 200000',
+            f"{PRELOAD} --key-maximum 200000",
+            init_commands=[["EVAL", EXPIRE, "0"]],
+        ),
+        "expires",
+        "GET",
+    ),
     "waits-for-nothing": (suite('--command "BLPOP nothing 0"'), "failed", None),
     "waits-for-long": (suite('--command "BLPOP nothing 0.3"'), "misses", "BLPOP"),
     "ends-the-server": (suite('--command "SHUTDOWN NOSAVE"'), "failed", None),
@@ -75,6 +109,15 @@ SOUND: dict[str, dict[str, Any]] = {
     "writes": suite("--ratio 1:0 -d 100", PRELOAD),
     "mixed": suite(f'{GET} --command "SETRANGE __key__ 0 __data__"', PRELOAD),
     "pushes-and-pops": suite('--command "LPUSH __key__ a" --command "LPOP __key__"', LIST),
+    "shrinks-to-a-size": suite(
+        '--command "LPUSH __key__ __data__" --command "LTRIM __key__ 0 4"',
+        '--command "RPUSH __key__ a b c d e f g h i j k l m n o p q r s t u v w" --command-key-pattern P -n allkeys',
+    ),
+    "has-memory-enough": suite("--ratio 1:0 -d 100", PRELOAD, **{"configuration-parameters": {"maxmemory": "100mb"}}),
+    "written-again-soon": suite(
+        '--command "SETEX __key__ 5 __data__" --command-ratio 1 --command "GET __key__" --command-ratio 2',
+        '--command "SETEX __key__ 5 __data__" --command-key-pattern P -n allkeys',
+    ),
     "script": suite('--command "EVAL \\"return redis.call(\'GET\', KEYS[1])\\" 1 __key__"', PRELOAD),
     "by-init": suite('--command "SISMEMBER s 5"', init_commands=[["SADD", "s", *map(str, range(10))]]),
     "without-keys": suite('--command PING --command "ECHO __data__"'),

@@ -39,7 +39,7 @@ def load_plugin(group: str, name: str, interface: type[Interface]) -> Interface:
     try:
         loaded = entry.load()
         plugin = loaded() if isinstance(loaded, type) else loaded
-    except Exception as fault:  # foreign code, which may raise anything; told as the plugin's fault
+    except (Exception, SystemExit) as fault:  # foreign code, which may raise anything; told as the plugin's fault
         raise _fault(entry, f"{type(fault).__name__}: {fault}") from fault
     if not isinstance(plugin, interface):
         wanted = sorted(name for name in dir(interface) if not name.startswith("_")) or ["a call"]

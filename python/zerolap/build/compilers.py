@@ -10,8 +10,9 @@ from zerolap.records import EnvironmentMissing
 BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for by builds, whose sandbox shows no more."""
 
-RECORDING = {"clang": "-grecord-command-line"}
-"""What makes a compiler write its flags into the debug information; gcc does it unasked."""
+CLANG_DEBUG_FLAGS = ("-grecord-command-line", "-gdwarf-4")
+"""What makes clang write its flags into the debug information, which gcc does unasked, and in a form that valgrind
+reads: 3.19 does not know the indexed strings of clang's DWARF 5."""
 
 
 def compiler_of(variant: Variant) -> str:

@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build.compilers import RECORDING, compiler_of, cxx_of, is_clang, lto_flag, lto_linker
+from zerolap.build.compilers import CLANG_DEBUG_FLAGS, compiler_of, cxx_of, is_clang, lto_flag, lto_linker
 from zerolap.build.variant import Variant
 
 COMPILE_VARIABLES = ("OPT", "CFLAGS", "REDIS_CFLAGS", "SERVER_CFLAGS")
@@ -59,7 +59,7 @@ def make_arguments(variant: Variant) -> list[str]:
     flags = [FRAME_POINTER_FLAGS[variant.frame_pointers]] if variant.frame_pointers is not None else []
     compiler = compiler_of(variant)
     if is_clang(variant) and not variant.is_default:
-        flags.append(RECORDING["clang"])
+        flags += CLANG_DEBUG_FLAGS
     if variant.compiler is not None or flags:
         arguments = [f"CC={' '.join([compiler, *flags])}", f"CXX={' '.join([cxx_of(variant), *flags])}"]
     if variant.allocator is not None:

@@ -8,7 +8,7 @@ from zerolap.build import eras
 from zerolap.build.variant import DEFAULT, Variant
 from zerolap.records import UsageError
 
-RECIPE_REVISION = 2
+RECIPE_REVISION = 3
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 

@@ -1,6 +1,7 @@
 """What SERVER, BASE and HEAD on the command line stand for."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from zerolap.build.start_command import DIRECTORY, SOCKET
 from zerolap.records import EnvironmentMissing, UsageError
 
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
@@ -99,6 +101,9 @@ def _start_command(text: str, tried: list[str]) -> StartCommand | None:
     if program is None:
         tried.append(f"no program `{words[0]}` that a start command could begin with")
         return None
+    unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` means nothing in a start command", hint=f"write {SOCKET} or {DIRECTORY}")
     return StartCommand(text, Path(program).absolute(), tuple(words[1:]))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from zerolap.cases._build import cases_of
 from zerolap.cases._document import Document, Problem, read_document
+from zerolap.cases._format import CaseFile
 from zerolap.cases._model import Case
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases.public import case_of, is_public
@@ -14,7 +15,7 @@ from zerolap.records import CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
 TOPOLOGIES = "topologies.yml"
-_OF_OTHERS = {"exporter", "spec", "setups"}
+_OWN_FIELDS = frozenset(CaseFile.model_fields)
 
 
 def load_cases(directory_or_file: Path) -> list[Case]:
@@ -74,9 +75,11 @@ def _read(path: Path) -> Document:
 
 
 def _holds_no_case(document: Document) -> bool:
-    """Whether a file of the public format says something about other files: its defaults, its topologies."""
+    """Whether a file of a directory is of another kind, such as the public format's defaults, or empty."""
     data = document.data
-    return isinstance(data, dict) and "cases" not in data and not is_public(data) and not _OF_OTHERS.isdisjoint(data)
+    if isinstance(data, dict):
+        return not is_public(data) and _OWN_FIELDS.isdisjoint(data)
+    return data is None and not document.problems
 
 
 def _cases(documents: Iterable[Document]) -> list[Case]:

@@ -101,4 +101,6 @@ def topology_named(
     if left_out and name in left_out:
         raise UsageError(f'the topology "{name}" cannot be used: {left_out[name]}')
     listed = f"there are {', '.join(known)}"
+    if not extra:
+        listed += "; and, with `--cases`, those of the topologies.yml beside the suites"
     raise UsageError(f'no topology is called "{name}"', hint=f"{near(name, known)} {listed}".strip())

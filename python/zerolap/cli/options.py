@@ -145,6 +145,9 @@ def engines(
         raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
     if quick and "counted" not in names:
         raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
+    if quick and names != ["counted"]:
+        left_out = ", ".join(name for name in names if name != "counted")
+        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
     return ["counted"] if quick else names
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 HELP = "The cases there are: list them, show one, check files of cases."
 
+FAULTS_OF_FILES = {"arguments", "topology"}
+"""Why a case is skipped that its file has to be mended for."""
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=HELP)
 
 
@@ -68,7 +71,8 @@ def check(
     config: options.Config = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only read the files.")] = False,
     fail_on_fault: Annotated[
-        bool, typer.Option("--fail-on-fault", help="End with exit code 1 if a case is faulty.")
+        bool,
+        typer.Option("--fail-on-fault", help="End with exit code 1 if a case, or its file, is faulty."),
     ] = False,
     json: options.Json = None,
     store: options.StoreLocation = None,
@@ -115,7 +119,8 @@ def check(
     with Store.open(store) as results:
         report = check_cases(request, results, Silent() if quiet else Bar())
     write_check(report, json=json, quiet=quiet)
-    if fail_on_fault and any(case.faults for case in report.cases):
+    unreadable = any(one.reason in FAULTS_OF_FILES for one in report.skipped)
+    if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
         raise typer.Exit(1)
 
 

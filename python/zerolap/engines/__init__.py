@@ -1,6 +1,7 @@
 """What measures: each engine turns builds, a case and a seed into measurements."""
 
 from zerolap.engines.counted import Counted, CountedTrial, count, missing_for_counting
+from zerolap.engines.counted_deployment import counted_part
 from zerolap.engines.engine_names import BUILT_IN, LOADED, engine_named
 from zerolap.engines.latencies import latencies_us, sum_of_histograms
 from zerolap.engines.load_tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, connection_requests
@@ -35,6 +36,7 @@ __all__ = [
     "TimedStart",
     "connection_requests",
     "count",
+    "counted_part",
     "engine_named",
     "filled_server",
     "latencies_us",

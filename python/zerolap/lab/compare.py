@@ -12,7 +12,7 @@ from zerolap.lab.explaining import Explainer
 from zerolap.lab.judging import Bank, undecided
 from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.progress import Progress
-from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
+from zerolap.lab.session import builds_directory, case_notes, new_id, now, require_instruments, sandbox_note
 from zerolap.lab.skipping import select_possible
 from zerolap.lab.timing import DECIDING
 from zerolap.lab.trials import CaseTrials, SideUnderTest
@@ -134,7 +134,7 @@ def _begin(request: CompareRequest, sides: Mapping[Side, SideUnderTest]) -> Comp
         platform=fingerprint(),
         settings=request.settings,
         summary=Summary(regression=0, improvement=0, same=0, unsure=0, invalid=0, machine_seconds=0.0),
-        notes=[*sandbox_note(), *request.notes],
+        notes=[*sandbox_note(), *request.notes, *case_notes(request.cases, request.settings.engines)],
         cases=[],
     )
 

@@ -125,7 +125,7 @@ def _measure(case: Case, name: str, engine: Engine, plan: PluggedPlan, trials: P
         trials.failures[name] = fault
     except (ZerolapError, OSError):
         raise
-    except Exception as fault:  # noqa: BLE001 - foreign code, which may raise anything; told as the case's failure
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - foreign code, which may raise anything; told as the case's failure
         reason = f"the engine `{name}` failed: {type(fault).__name__}: {fault}"
         trials.failures[name] = TrialFailed(reason, details=traceback.format_exc())
 

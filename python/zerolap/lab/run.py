@@ -13,7 +13,7 @@ from zerolap.lab.measuring import Measured, Work, measure
 from zerolap.lab.plugging import require_engines
 from zerolap.lab.progress import Progress
 from zerolap.lab.run_case import run_case
-from zerolap.lab.session import builds_directory, new_id, now, require_instruments, sandbox_note
+from zerolap.lab.session import builds_directory, case_notes, new_id, now, require_instruments, sandbox_note
 from zerolap.lab.skipping import select_possible
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
@@ -71,7 +71,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
         platform=fingerprint(),
         settings=request.settings,
         machine_seconds=0.0,
-        notes=sandbox_note(),
+        notes=[*sandbox_note(), *case_notes(request.cases, request.settings.engines)],
         cases=[],
         skipped=selection.skipped,
     )

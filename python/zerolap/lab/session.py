@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerolap.engines import missing_for_counting, missing_for_sampling
+from zerolap.cases import Case
+from zerolap.engines import counted_part, missing_for_counting, missing_for_sampling
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import available
 from zerolap.store import Store
+
+MOST_WARNINGS = 10
+"""Of case files: more are not told one by one beside results."""
 
 
 def new_id(kind: str) -> str:
@@ -42,6 +46,18 @@ def require_instruments(engines: Sequence[str]) -> None:
         unsampled = missing_for_sampling()
         if unsampled is not None:
             raise EnvironmentMissing(f"no stacks: {unsampled.reason}", hint=unsampled.remedy)
+
+
+def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
+    """Return what belongs to results of these cases: faults of their files, and what was counted of many servers."""
+    warnings = [warning for case in cases for warning in case.warnings]
+    notes = warnings
+    if len(warnings) > MOST_WARNINGS:
+        files = len({case.file for case in cases if case.warnings})
+        notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` tells them"]
+    topologies = {case.topology: case.deployed_as for case in cases if case.cannot_run is None}
+    counted = [f"`{name}`: {counted_part(one)}" for name, one in topologies.items() if "counted" in engines]
+    return [*notes, *(note for note in counted if not note.endswith(": "))]
 
 
 def sandbox_note() -> list[str]:

@@ -9,6 +9,7 @@ from zerolap.report.format import counted, one_line
 from zerolap.report.lines import Lines
 from zerolap.report.reading import skipped_line
 
+MOST_SKIPPED = 20
 PLACED = re.compile(r"(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 """A warning with its file and line; the file is named once."""
 
@@ -22,6 +23,8 @@ def show_check(report: CheckReport, console: Console) -> None:
     skipped = skipped_line(report.skipped)
     if skipped is not None:
         lines.line((skipped, "dim"))
+    for one in report.skipped[:MOST_SKIPPED]:
+        lines.line((f"  {one.reason}  ", "dim"), one_line(f"{one.case}: {one.text}"))
     for case in report.cases:
         if case.faults or case.warnings:
             _show_case(lines, case)

@@ -26,7 +26,7 @@ def _diagnosis(name: str) -> Diagnosis:
         found: object = load_plugin(PROBES, name, Probe)()  # type: ignore[type-abstract]
     except PluginFault as fault:
         return _failed(name, fault.message, fault.hint)
-    except Exception as fault:  # noqa: BLE001 - foreign code, which may raise anything
+    except (Exception, SystemExit) as fault:  # noqa: BLE001 - foreign code, which may raise anything
         return _failed(name, f"{type(fault).__name__}: {fault}")
     return found if isinstance(found, Diagnosis) else _failed(name, f"it returned {found!r}, which is no Diagnosis")
 
