@@ -228,7 +228,9 @@ class TestCommandLine:
         ended = zerolap("suites", "check", CASES, "--server", toy_program, "--json", "-", "--store", zerolap.store)
         assert ended.code == 0, ended.err
         cases = ended.document()["cases"]
-        assert [case["faults"] for case in cases if case["case"] == "toy-work"] == [[]], cases
+        faults = [fault for case in cases if case["case"] == "toy-work" for fault in case["faults"]]
+        # It does so little that the load generator may be what limits.
+        assert {fault["kind"] for fault in faults} <= {"client saturated"}, faults
 
 
 @pytest.mark.usefixtures("valgrind")

@@ -47,7 +47,11 @@ def used_up(facts: CaseFacts) -> Fault | None:
     if not facts.planned_requests or any(command.life_seconds is not None for command in facts.commands):
         return None
     share = _used_share(facts.held)
-    if share < SMALLEST_USED_SHARE or not (_goes_on(facts) or _takes_nothing_more(facts, share)):
+    # Several commands that write may make and take: what they settle at comes only after a while.
+    writers = sum(command.writes for command in facts.commands)
+    if share < (SMALLEST_USED_SHARE if writers == 1 else HALF_USED_SHARE) or not (
+        _goes_on(facts) or _takes_nothing_more(facts, share)
+    ):
         return None
     lasting = facts.sent_requests / share / facts.factor
     if lasting >= facts.planned_requests:

@@ -11,7 +11,7 @@ from zerolap.judge.endurance import (
     sent_at_full_size,
     used_up,
 )
-from zerolap.records import CaseFacts, CommandFacts, Fault
+from zerolap.records import SCRIPTS, CaseFacts, CommandFacts, Fault
 
 LARGEST_NEW_SHARE = 0.5
 """Of writes to keys that the data set does not hold."""
@@ -61,7 +61,7 @@ def _of_command(command: CommandFacts, facts: CaseFacts) -> Iterator[Fault]:
         text = f"{command.nothing_share:.0%} of the replies find nothing, such as that to `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
         yield Fault(kind="misses", command=name, text=text, value=command.nothing_share, limit=limit)
-    elif not command.writes and command.place_missing_share > LARGEST_NOTHING_SHARE:
+    elif _reads(command, facts) and command.place_missing_share > LARGEST_NOTHING_SHARE:
         share = command.place_missing_share
         text = f"{share:.0%} of the requests name a key that is not there, such as `{command.example}`"
         limit = f"<= {LARGEST_NOTHING_SHARE}"
@@ -77,8 +77,17 @@ def _ended_early(command: CommandFacts) -> bool:
     return command.nothing_share_first <= LARGEST_NOTHING_SHARE < command.nothing_share
 
 
+def _reads(command: CommandFacts, facts: CaseFacts) -> bool:
+    """Whether a command reads its keys; a script does not where new ones appear: it may be the one that makes them."""
+    if command.command in SCRIPTS:
+        return facts.held.left.keys <= facts.held.loaded.keys
+    return not command.writes
+
+
 def _misses_dataset(command: CommandFacts, facts: CaseFacts) -> bool:
     """Whether a command writes to keys that were not loaded, where some were."""
+    if command.command in SCRIPTS:
+        return False
     return command.writes and facts.has_dataset and not facts.evicts and command.missing_share > LARGEST_NEW_SHARE
 
 

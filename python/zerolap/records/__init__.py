@@ -15,6 +15,7 @@ from zerolap.records.build import Build, SourceName
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case_check import (
     CHECK_SCHEMA,
+    SCRIPTS,
     CaseFacts,
     CheckedCase,
     CheckReport,
@@ -58,6 +59,7 @@ __all__ = [
     "METRICS",
     "PICTURES_SCHEMA",
     "RUN_SCHEMA",
+    "SCRIPTS",
     "Build",
     "BuildFailed",
     "CallGraph",

@@ -10,6 +10,8 @@ from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
 CHECK_SCHEMA = "zerolap.check/1"
+SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
+"""Commands of which nobody says whether they write."""
 
 FaultKind: TypeAlias = Literal[
     "failed", "errors", "misses", "new keys", "drained", "expires", "out of memory", "client saturated", "no requests"

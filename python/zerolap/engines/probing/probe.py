@@ -13,7 +13,7 @@ from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
 from zerolap.engines.server_abilities import command_flags
 from zerolap.engines.target import Target, by_socket
-from zerolap.records import Check, HeldOverTime, TrialFailed
+from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
 from zerolap.server import RunningServer, demand_since, read_demands_ns, start
 
 SAMPLES = 300
@@ -99,14 +99,14 @@ def probe(trial: EngineTrial) -> ProbedCase:
 
 
 def _writing(server: RunningServer) -> set[str]:
-    """Return the commands that write, as far as the server tells."""
+    """Return the commands that write, as far as the server tells; a script may."""
     try:
         flags = command_flags(server)
     except TrialFailed:
         if not server.alive:
             raise
         return set()
-    return {verb for verb, of_verb in flags.items() if "write" in of_verb} - MAY_STORE
+    return {verb for verb, of_verb in flags.items() if "write" in of_verb or verb in SCRIPTS} - MAY_STORE
 
 
 def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
