@@ -279,3 +279,15 @@ def test_variants_that_cannot_be(zerolap: Zerolap, toy: ToySource, toy_program: 
     head.fails_with(2, "it is as it was built", "hint: ")
     assert not (zerolap.directory / ".zerolap" / "builds").exists()
     zerolap("run", "--server", toy.first, "--variant", "clagn", *common).fails_with(2, "`clagn`", "clang")
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_what_clang_builds_can_be_counted(zerolap: Zerolap, toy: ToySource) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("not installed: clang")
+    sides = ["--base-variant", "gcc", "--head-variant", "clang"]
+    common = ["--repo", toy.path, "--cases", CASES, "--store", zerolap.store, "--quick", "--json", "-"]
+    ended = zerolap("compare", toy.first, toy.first, "toy-get", *sides, *common)
+    assert ended.code == 0, ended.err
+    assert ended.document()["cases"][0]["validity"]["valid"], ended.out
+    assert "clang" in ended.document()["head"]["compiler"]
