@@ -14,8 +14,7 @@ from toy_server import CASES
 
 from zerolap.engines.probing.recorder import Recorder
 from zerolap.engines.probing.samples import CommandSamples, Sample, shown
-from zerolap.judge import faults_of
-from zerolap.records import CaseFacts, CommandFacts, Held, HeldOverTime, TrialFailed
+from zerolap.records import TrialFailed
 from zerolap.server import FrameReader, Reply, ReplyError, written
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
@@ -273,60 +272,6 @@ def test_run_of_nothing_that_can_be_measured(zerolap: Zerolap, redis_server: Pat
     assert ended.code == 0, ended.err
     assert ended.document()["cases"] == []
     assert [one["case"] for one in ended.document()["skipped"]] == ["unknown-tool"]
-
-
-# The judgement
-
-
-def held(loaded: Held, left: Held) -> HeldOverTime:
-    return HeldOverTime(empty=Held(keys=0), loaded=loaded, before_burst=loaded, after_burst=left, left=left)
-
-
-def facts(first: float, share: float, after: float, requests: int | None) -> CaseFacts:
-    """What was seen of LPOP in a data set of a tenth of its size."""
-    command = CommandFacts(
-        command="LPOP",
-        writes=True,
-        requests=600,
-        errors={},
-        nothing_share_first=first,
-        nothing_share=share,
-        nothing_share_after=after,
-        missing_share=share,
-        life_seconds=None,
-        example="LPOP list",
-    )
-    return CaseFacts(
-        commands=[command],
-        held=held(Held(keys=1), Held(keys=0)),
-        client_share=0.5,
-        server_share=0.5,
-        sampled_requests=300,
-        burst_requests=10_000,
-        ops_per_sec=50_000,
-        factor=0.1,
-        seconds=60.0,
-        requests=requests,
-        has_dataset=True,
-        evicts=False,
-    )
-
-
-@pytest.mark.parametrize(
-    ("seen", "kinds"),
-    [
-        (facts(0.0, 0.0, 0.0, None), []),
-        (facts(1.0, 1.0, 1.0, None), ["misses"]),
-        (facts(0.0, 0.8, 1.0, None), ["drained"]),
-        (facts(0.0, 0.0, 1.0, None), ["drained"]),
-        # At full size it would end before its data does.
-        (facts(0.0, 0.8, 1.0, 2_000), []),
-        (facts(0.0, 0.0, 1.0, 90_000), []),
-        (facts(0.0, 0.8, 1.0, 4_000), ["drained"]),
-    ],
-)
-def test_data_that_comes_to_an_end(seen: CaseFacts, kinds: list[str]) -> None:
-    assert [fault.kind for fault in faults_of(seen)] == kinds
 
 
 # Frames
