@@ -20,6 +20,9 @@ def cases_named(
 ) -> list[Case]:
     """Return the cases of all words that are files or directories, or else those that the words name."""
     files = [Path(word) for word in words or [] if Path(word).exists()]
+    absent = [word for word in words or [] if word.endswith((".yml", ".yaml")) and not Path(word).exists()]
+    if absent:
+        raise UsageError(f"{absent[0]}: no such file")
     if not files:
         return selected_cases(directory, words, commands, groups)
     names = [word for word in words or [] if not Path(word).exists()]

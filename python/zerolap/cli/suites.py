@@ -129,6 +129,8 @@ def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
     for case in cases:
         for warning in case.warnings:
             typer.echo(warning, err=True)
+        if case.cannot_run is not None:
+            typer.echo(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}", err=True)
     warned = sum(bool(case.warnings) for case in cases)
     if not quiet:
         found = f"{warned} with warnings" if warned else "all well-formed"

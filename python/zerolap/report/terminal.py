@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from zerolap.records import Build, CaseResult, Comparison, RunCase, RunReport, Skipped, Verdict
+from zerolap.records import Build, CaseResult, Comparison, RunCase, RunReport, Verdict
 from zerolap.report.format import (
     ARROW,
     COMMIT_DIGITS,
@@ -15,9 +15,10 @@ from zerolap.report.format import (
     share,
 )
 from zerolap.report.lines import Column, Lines, Part
-from zerolap.report.reading import Word, deciding, effort, headline, in_order, skipped_line, state_line, word
+from zerolap.report.reading import Word, deciding, effort, headline, in_order, state_line, word
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
+from zerolap.report.terminal_skipped import show_skipped
 
 REASONS = 5
 
@@ -40,7 +41,7 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
     cases = in_order(comparison.cases)
     lines.line((headline(comparison), "bold"))
     lines.line((effort(comparison), "dim"))
-    _show_skipped(lines, comparison.skipped)
+    show_skipped(lines, comparison.skipped)
     state = state_line(comparison)
     if state is not None:
         lines.line((state, "bold yellow"))
@@ -59,18 +60,12 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
     lines.line((comparison.id, "bold"), ("  zerolap explain " + comparison.id, "dim"))
 
 
-def _show_skipped(lines: Lines, skipped: list[Skipped]) -> None:
-    line = skipped_line(skipped)
-    if line is not None:
-        lines.line((line, "dim"))
-
-
 def show_run(report: RunReport, console: Console) -> None:
     """Write a run: a row for each case and the functions that cost most."""
     lines = Lines(console)
     lines.line((run_headline(report), "bold"))
     lines.line((run_effort(report), "dim"))
-    _show_skipped(lines, report.skipped)
+    show_skipped(lines, report.skipped)
     lines.line(("server  ", "dim"), *_build(report.server))
     if report.cases:
         lines.blank()

@@ -7,9 +7,8 @@ from rich.console import Console
 from zerolap.records import CheckedCase, CheckReport
 from zerolap.report.format import counted, one_line
 from zerolap.report.lines import Lines
-from zerolap.report.reading import skipped_line
+from zerolap.report.terminal_skipped import show_skipped
 
-MOST_SKIPPED = 20
 PLACED = re.compile(r"(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 """A warning with its file and line; the file is named once."""
 
@@ -20,11 +19,7 @@ def show_check(report: CheckReport, console: Console) -> None:
     faulty = [case for case in report.cases if case.faults]
     headline = f"{counted(len(report.cases), 'case', 'cases')} checked, {len(faulty):,} faulty"
     lines.line((headline, "bold"))
-    skipped = skipped_line(report.skipped)
-    if skipped is not None:
-        lines.line((skipped, "dim"))
-    for one in report.skipped[:MOST_SKIPPED]:
-        lines.line((f"  {one.reason}  ", "dim"), one_line(f"{one.case}: {one.text}"))
+    show_skipped(lines, report.skipped)
     for case in report.cases:
         if case.faults or case.warnings:
             _show_case(lines, case)
