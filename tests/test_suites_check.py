@@ -233,6 +233,29 @@ class TestCommandLine:
 
 
 @pytest.mark.usefixtures("valgrind")
+def test_faults_of_files_stand_beside_results(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
+    files = write(tmp_path / "suites", {"reads": SOUND["reads"] | {"ersion": 0.4}})
+    (files / "compose.yml").write_text("services: {redis: {image: redis}}\n")
+    (files / "empty.yml").write_text("")
+    common = ["--quick", "--topology", "replicas-1", "--server", redis_server, "--store", zerolap.store]
+    ended = zerolap("run", "--cases", files, *common, "--engine", "counted,timed", "--json", "-")
+    assert ended.code == 0, ended.err
+    notes = ended.document()["notes"]
+    assert any("reads.yml" in note and "ersion" in note for note in notes), notes
+    assert "`replicas-1`: counted is the primary; replicas beside it: 1" in notes
+    assert "left out: timed" in ended.err
+
+
+def test_a_file_that_cannot_run_is_a_fault(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
+    files = write(tmp_path / "suites", {"unknown-argument": UNMEASURABLE["unknown-argument"][0]})
+    ended = zerolap("suites", "check", files, "--fail-on-fault", "--server", redis_server, "--store", zerolap.store)
+    assert ended.code == 1, ended.err
+    assert "arguments  unknown-argument: " in ended.out
+    ended = zerolap("suites", "check", files, "--no-run")
+    assert "it cannot run: arguments" in ended.err
+
+
+@pytest.mark.usefixtures("valgrind")
 def test_run_of_public_suites(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
     suites = {
         "reads": SOUND["reads"],

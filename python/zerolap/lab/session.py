@@ -56,8 +56,8 @@ def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
         files = len({case.file for case in cases if case.warnings})
         notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` tells them"]
     topologies = {case.topology: case.deployed_as for case in cases if case.cannot_run is None}
-    counted = [f"`{name}`: {counted_part(one)}" for name, one in topologies.items() if "counted" in engines]
-    return [*notes, *(note for note in counted if not note.endswith(": "))]
+    parts = {name: counted_part(one) for name, one in topologies.items()} if "counted" in engines else {}
+    return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
 
 
 def sandbox_note() -> list[str]:
