@@ -200,7 +200,11 @@ class TestSilentServers:
             ("work_command(struct client *client, struct slice *arguments, int count) {", "load generator"),
             ("config_command(struct client *client, struct slice *arguments, int count) {", "the server was lost"),
             ("ping_command(struct client *client, struct slice *arguments, int count) {", "not ready within 5 s"),
-            ("info_command(struct client *client, struct slice *arguments, int count) {", "what it executed"),
+            pytest.param(
+                "info_command(struct client *client, struct slice *arguments, int count) {",
+                "what it executed",
+                marks=pytest.mark.slow,
+            ),
         ],
     )
     def test_a_command_that_never_ends(self, tmp_path: Path, case: Case, command: str, said: str) -> None:

@@ -55,6 +55,7 @@ def test_a_command_that_says_where_to_listen_takes_no_settings(redis_server: Pat
             assert Path(f"/proc/{server.process}/exe").resolve() == redis_server.resolve()
 
 
+@pytest.mark.slow
 def test_it_is_measured_by_all_that_measure(zerolap: Zerolap, toy_program: Path) -> None:
     few, many = (
         f"{toy_program} --unixsocket {{socket}} --rounds 1",
