@@ -61,7 +61,7 @@ def test_nothing_sent_is_a_fault() -> None:
         (0.0, 0.8, 1.0, {}, ["drained"]),
         (0.0, 0.0, 1.0, {}, ["drained"]),
         # At full size it would end before its data does.
-        (0.0, 0.8, 1.0, {"requests": 2_000}, []),
+        (0.0, 0.8, 1.0, {"requests": 500}, []),
         (0.0, 0.0, 1.0, {"requests": 90_000}, []),
         (0.0, 0.8, 1.0, {"requests": 4_000}, ["drained"]),
         # Of the burst, only what found something took something.
@@ -77,6 +77,14 @@ def test_replies_that_find_nothing(
     assert kinds(facts(popping, **seen)) == expected
 
 
+def test_data_that_others_bring() -> None:
+    reading = command("XREADGROUP", nothing_share_after=1.0)
+    sizes = (0, MEBIBYTE, MEBIBYTE, 2 * MEBIBYTE, 2 * MEBIBYTE)
+    growing = over_time(0, 1, 1, 1, 1, data_bytes=sizes)
+    assert kinds(facts(reading, command("XADD"), held=growing)) == []
+    assert kinds(facts(reading, held=growing)) == ["drained"]
+
+
 def test_data_that_goes_away_at_a_pace() -> None:
     shrinking = over_time(0, 10_000, 9_700, 7_700, 7_640)
     assert kinds(facts(command("GETDEL"), held=shrinking)) == ["drained"]
@@ -86,7 +94,8 @@ def test_data_that_goes_away_at_a_pace() -> None:
     assert kinds(facts(command("GETDEL"), held=settled)) == []
     # Others may bring what one takes.
     assert kinds(facts(command("LPOP"), command("LPUSH"), held=shrinking)) == []
-    assert kinds(facts(command("GET", writes=False, life_seconds=90.0), held=shrinking)) == []
+    expiring = shrinking.model_copy(update={"left": Held(keys=7_640, expiring_keys=7_000)})
+    assert kinds(facts(command("PSETEX"), held=expiring)) == []
 
 
 def test_data_that_becomes_less_without_a_key_that_goes() -> None:

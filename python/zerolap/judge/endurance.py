@@ -26,8 +26,17 @@ def drains(command: CommandFacts, facts: CaseFacts) -> bool:
     at_once = command.nothing_share > LARGEST_NOTHING_SHARE
     if not at_once and command.nothing_share_after - command.nothing_share < DRAINED_STEP:
         return False
+    if _is_fed(facts):
+        return False
     planned = facts.planned_requests
-    return not planned or sent_at_full_size(command, facts) < planned
+    return not planned or sent_at_full_size(command, facts) <= planned
+
+
+def _is_fed(facts: CaseFacts) -> bool:
+    """Whether others write as much as is taken: how much is found is then a matter of who comes first."""
+    loaded, left = facts.held.loaded.data_bytes, facts.held.left.data_bytes
+    writers = sum(command.writes for command in facts.commands)
+    return writers > 1 and loaded is not None and left is not None and left > loaded
 
 
 def sent_at_full_size(command: CommandFacts, facts: CaseFacts) -> float:
@@ -37,14 +46,14 @@ def sent_at_full_size(command: CommandFacts, facts: CaseFacts) -> float:
     """
     at_once = command.nothing_share > LARGEST_NOTHING_SHARE
     if at_once:
-        return facts.sampled_requests / facts.factor
+        return facts.sampled_requests * (1 - command.nothing_share) / facts.factor
     served = facts.burst_requests if facts.burst_found is None else facts.sampled_requests + facts.burst_found
     return served / facts.factor
 
 
 def used_up(facts: CaseFacts) -> Fault | None:
     """Return the fault of a case that takes its data away, at a pace at which nothing is left before its end."""
-    if not facts.planned_requests or any(command.life_seconds is not None for command in facts.commands):
+    if not facts.planned_requests or facts.held.left.expiring_keys:
         return None
     share = _used_share(facts.held)
     # Several commands that write may make and take: what they settle at comes only after a while.

@@ -46,9 +46,10 @@ class CommandFacts(Record):
 
 
 class Held(Record):
-    """How much a server holds; bytes are none where it does not tell them."""
+    """How much a server holds; bytes are none where it does not tell them, `expiring_keys` have a time to live."""
 
     keys: int
+    expiring_keys: int = 0
     data_bytes: int | None = None
     all_bytes: int | None = None
 

@@ -13,6 +13,7 @@ def held_by(server: RunningServer) -> Held:
     memory = _info(server, "memory")
     return Held(
         keys=int(str(server.command("DBSIZE"))),
+        expiring_keys=sum(int(one.get("expires", 0)) for one in _info(server, "keyspace").values()),
         data_bytes=memory.get("used_memory_dataset"),
         all_bytes=memory.get("used_memory"),
     )

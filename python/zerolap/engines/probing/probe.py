@@ -22,6 +22,8 @@ SAMPLED_CONNECTIONS = 4
 SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
 REPLY_SECONDS = 10
+BURST_REPLY_SECONDS = 60
+"""Where many connections wait for each other."""
 MOST_CONNECTIONS = 200
 MOST_SAMPLES = 1200
 """Of cases that come to some of their commands late."""
@@ -122,7 +124,8 @@ def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: 
     cycle = sum(trial.case.ratios)
     connections = min(SAMPLED_CONNECTIONS, trial.case.connections, max(1, SAMPLES // cycle))
     clients = str(connections)
-    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), *_quickly(), "--clients", clients]
+    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", clients]
+    arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
         load_program(by_socket(path), trial.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
@@ -150,15 +153,11 @@ def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
         sent += step
 
 
-def _quickly() -> list[str]:
-    return ["--reply-timeout", str(REPLY_SECONDS)]
-
-
 def _burst(trial: EngineTrial, server: RunningServer) -> Burst:
     case = trial.case
     connections = min(case.connections, MOST_CONNECTIONS)
-    arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), *_quickly()]
-    arguments += ["--clients", str(connections)]
+    arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]
+    arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
     with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
         requests, sent, found, errors = connections, 0, 0, dict[str, BurstErrors]()
         counted = errors_counted(server)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from zerolap.server import Reply, ReplyError
 
 FIRST_REQUESTS = 30
+QUEUED = b"QUEUED"
+"""The reply within a transaction: which keys are there, EXEC decides."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class CommandSamples:
             self.nothing += 1
             self.first_nothing += is_early
             self.example_of_nothing = self.example_of_nothing or shown(sample.words)
-        if sample.keys:
+        if sample.keys and sample.reply != QUEUED:
             self.with_keys += 1
             self.keys_missing += sample.missing_keys == len(sample.keys)
             self.missing_at.update(sample.missing_at)
