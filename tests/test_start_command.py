@@ -6,7 +6,7 @@ import pytest
 from command_line import Zerolap
 from toy_server import CASES
 
-from zerolap.build import Program, StartCommand, resolve
+from zerolap.build import Binary, Program, Tree, resolve
 from zerolap.records import TrialFailed, UsageError
 from zerolap.server import start
 
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.usefixtures("valgrind")
 
 
 def test_words_that_begin_with_a_program_are_a_start_command(toy_program: Path, tmp_path: Path) -> None:
-    assert resolve(f"'{toy_program}' --rounds '3'", None) == StartCommand(
+    assert resolve(f"'{toy_program}' --rounds '3'", None) == Binary(
         f"'{toy_program}' --rounds '3'", toy_program, ("--rounds", "3")
     )
     spaced = tmp_path / "a server"
     spaced.mkdir()
-    assert not isinstance(resolve(str(spaced), None), StartCommand)
+    assert resolve(str(spaced), None) == Tree(str(spaced), spaced)
 
 
 def test_what_is_no_start_command_says_so() -> None:

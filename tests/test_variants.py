@@ -291,3 +291,17 @@ def test_what_clang_builds_can_be_counted(zerolap: Zerolap, toy: ToySource) -> N
     assert ended.code == 0, ended.err
     assert ended.document()["cases"][0]["validity"]["valid"], ended.out
     assert "clang" in ended.document()["head"]["compiler"]
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_debug_information_that_valgrind_cannot_read(zerolap: Zerolap, toy: ToySource) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("not installed: clang")
+    make = ["make", "-C", str(toy.path / "src"), "CC=clang -gdwarf-5"]
+    subprocess.run(make, capture_output=True, check=True)
+    common = ["--cases", CASES, "--store", zerolap.store, "--quick"]
+    ended = zerolap("run", "toy-get", "--server", toy.path / "src" / "toy-server", *common)
+    if ended.code == 0:
+        pytest.skip("this valgrind reads clang's DWARF 5")
+    assert ended.code == 4
+    assert "valgrind cannot read the program's debug information" in ended.out

@@ -2,7 +2,7 @@
 
 from zerolap.build.builder import Builder, BuiltServer
 from zerolap.build.changes import changes_between
-from zerolap.build.source import Binary, Endpoint, Revision, Source, StartCommand, Tree, resolve
+from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
 from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
@@ -15,7 +15,6 @@ __all__ = [
     "Program",
     "Revision",
     "Source",
-    "StartCommand",
     "Tree",
     "Variant",
     "changes_between",

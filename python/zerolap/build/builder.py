@@ -18,7 +18,7 @@ from zerolap.build.effective import effective, unmet
 from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
 from zerolap.build.program import server_words, source_root_of
 from zerolap.build.recipe import RECIPE_REVISION, recipe_for
-from zerolap.build.source import Binary, Endpoint, Revision, Source, StartCommand, Tree
+from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
 from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant
 from zerolap.records import Build, BuildFailed, Record, UsageError
@@ -55,7 +55,7 @@ class Builder:
         match source:
             case Endpoint():
                 raise _running(source)
-            case Binary() | StartCommand() if not variant.is_default:
+            case Binary() if not variant.is_default:
                 raise UsageError(
                     f"`{source.name}` is a program: it is as it was built, and cannot be `{variant.name}`",
                     hint="give its source tree or a revision, or leave `--variant` out",
@@ -75,9 +75,7 @@ class Builder:
             case Endpoint():
                 raise _running(source)
             case Binary():
-                return _from_program(source, Program(source.path))
-            case StartCommand():
-                return _from_program(source, Program(source.path, source.arguments))
+                return _from_binary(source)
             case Tree() | Revision():
                 return self._from_source(source, variant)
 
@@ -118,8 +116,8 @@ class Builder:
         return artifact
 
 
-def _from_program(source: Binary | StartCommand, program: Program) -> BuiltServer:
-    path = program.path
+def _from_binary(source: Binary) -> BuiltServer:
+    path, program = source.path, Program(source.path, source.arguments)
     if not os.access(path, os.X_OK):
         raise UsageError(f"`{path}` is not an executable file")
     parts = ["binary", hashlib.sha256(path.read_bytes()).hexdigest(), *program.arguments]

@@ -24,19 +24,11 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Binary:
-    """A server's program, started as Redis is."""
+    """A server's program; a start command gives it arguments of its own."""
 
     name: str
     path: Path
-
-
-@dataclass(frozen=True)
-class StartCommand:
-    """A server's program with arguments of its own."""
-
-    name: str
-    path: Path
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ class Revision:
     commit: str
 
 
-Source: TypeAlias = Endpoint | Binary | StartCommand | Tree | Revision
+Source: TypeAlias = Endpoint | Binary | Tree | Revision
 
 
 def resolve(text: str, repository: Path | None) -> Source:
@@ -89,7 +81,7 @@ def resolve(text: str, repository: Path | None) -> Source:
     )
 
 
-def _start_command(text: str, tried: list[str]) -> StartCommand | None:
+def _start_command(text: str, tried: list[str]) -> Binary | None:
     try:
         words = shlex.split(text)
     except ValueError as wrong:
@@ -104,7 +96,7 @@ def _start_command(text: str, tried: list[str]) -> StartCommand | None:
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` means nothing in a start command", hint=f"write {SOCKET} or {DIRECTORY}")
-    return StartCommand(text, Path(program).absolute(), tuple(words[1:]))
+    return Binary(text, Path(program).absolute(), tuple(words[1:]))
 
 
 def _from_path(name: str, path: Path) -> Source:

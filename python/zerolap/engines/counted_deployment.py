@@ -25,6 +25,8 @@ CALLGRIND = (
     "--vgdb=no",
 )
 
+DEBUG_UNREADABLE = "unhandled dwarf2 abbrev form code"
+"""What valgrind says before it gives up."""
 # `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
 GLIBC_TUNABLES = ":".join(
     f"glibc.cpu.x86_{name}={1 << 40}"
@@ -114,12 +116,23 @@ def deploy_counted(
         if topology.is_cluster:
             # It takes writes only two seconds of its clock after it has all slots.
             with _leaping(lambda: pins[-1] if pins else None, reachable / "primary-1" / "socket"):
-                deployment = stack.enter_context(deployed)
+                deployment = _entered(stack, deployed)
         else:
-            deployment = stack.enter_context(deployed)
+            deployment = _entered(stack, deployed)
         first = deployment.nodes[0]
         reach = by_socket(first.server.socket) if topology.is_cluster else deployment.load_arguments
         yield CountedDeployment(deployment, Target([first.server], reach), pins[-1], first.directory / "callgrind")
+
+
+def _entered(stack: contextlib.ExitStack, deployed: contextlib.AbstractContextManager[Deployment]) -> Deployment:
+    try:
+        return stack.enter_context(deployed)
+    except TrialFailed as fault:
+        if DEBUG_UNREADABLE not in fault.details:
+            raise
+        hint = "build it with -gdwarf-4, as `--variant clang` does, or strip it: objcopy --strip-debug"
+        message = "valgrind cannot read the program's debug information"
+        raise TrialFailed(message, hint=hint, details=fault.details) from fault
 
 
 @contextlib.contextmanager

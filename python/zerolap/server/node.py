@@ -20,7 +20,6 @@ POLL_SECONDS = 0.02
 PORT_TRIES = 5
 PORT_TAKEN = "Address already in use"
 # As a setting that is not known, or from Redis 7.2 and Valkey on as a kind of connection.
-DEBUG_UNREADABLE = "unhandled dwarf2 abbrev form code"
 TLS_UNKNOWN = re.compile(r"^>>> 'tls-|Failed finding TLS support", re.MULTILINE)
 
 CLUSTER_SETTINGS = {"cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-announce-ip": ports.ADDRESS}
@@ -171,9 +170,6 @@ def _explained(fault: TrialFailed) -> TrialFailed:
     if TLS_UNKNOWN.search(fault.details):
         hint = "build the server with BUILD_TLS=yes, or choose another topology"
         return TrialFailed("the server was built without TLS", hint=hint, details=fault.details)
-    if DEBUG_UNREADABLE in fault.details:
-        hint = "build it with -gdwarf-4, as `--variant clang` does, or strip it: objcopy --strip-debug"
-        return TrialFailed("valgrind cannot read the program's debug information", hint=hint, details=fault.details)
     return fault
 
 

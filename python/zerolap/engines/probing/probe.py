@@ -123,8 +123,7 @@ def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: 
     # Each connection goes through the commands in turn, as often as its ratio says, until all have come.
     cycle = sum(trial.case.ratios)
     connections = min(SAMPLED_CONNECTIONS, trial.case.connections, max(1, SAMPLES // cycle))
-    clients = str(connections)
-    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", clients]
+    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
