@@ -14,19 +14,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from zerolap.cases import (
-    Case,
-    Dataset,
-    Expect,
-    Keys,
-    core_suite,
-    json_schema,
-    load_cases,
-    parse_command,
-    scaled,
-    select,
-)
-from zerolap.records import CaseFileError, UsageError
+from zerolap.cases import core_suite, json_schema, load_cases, scaled, select
+from zerolap.records import Case, CaseFileError, Dataset, Expect, Keys, UsageError, parse_command
 
 EXAMPLE = """\
 group: stream

@@ -8,11 +8,11 @@ import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
-from zerolap.cases import Case, core_suite, load_cases, scaled
+from zerolap.cases import core_suite, load_cases, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
 from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin
-from zerolap.records import CallGraph, TrialFailed
+from zerolap.records import CallGraph, Case, TrialFailed
 from zerolap.server import running, start
 
 QUICK = 0.1

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from zerolap.build import Program
-from zerolap.cases import Case, Dataset, Expect, Keys, core_suite, load_cases
+from zerolap.cases import core_suite, load_cases
 from zerolap.engines import EngineTrial, LoadWork, engine_named
 from zerolap.engines.load_tools import load_tool_named
 from zerolap.host import choose_pinning, read_topology
-from zerolap.records import CaseRefused, TrialFailed
+from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, TrialFailed
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ from command_line import Zerolap, path_without
 
 from zerolap import _core
 from zerolap.build import Program
-from zerolap.cases import Case, load_cases
+from zerolap.cases import load_cases
 from zerolap.engines import SampledTrial, ServerProgram, missing_for_sampling, perf, sample
 from zerolap.host import choose_pinning, read_topology
-from zerolap.records import TrialFailed
+from zerolap.records import Case, TrialFailed
 
 CASES = """
 group: checks

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from zerolap.build import Program
-from zerolap.cases import Case, load_cases
+from zerolap.cases import load_cases
 from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, pairing, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import TimedSide
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
-from zerolap.records import Side, TrialFailed
+from zerolap.records import Case, Side, TrialFailed
 from zerolap.server import descendants, read_cpu_times, start
 
 CASES = """

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from zerolap.cases import Case, Topology, core_suite, known_topologies, load_cases, select, topology_named
-from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.cases import core_suite, known_topologies, load_cases, select, topology_named
+from zerolap.records import Case, EnvironmentMissing, Topology, UsageError
 
 
 def selected_cases(

@@ -8,7 +8,7 @@ import typer
 from zerolap.cli import options
 
 if TYPE_CHECKING:
-    from zerolap.cases import Case
+    from zerolap.records import Case
 
 HELP = "The cases there are: list them, show one, check files of cases."
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.cases import Case
 from zerolap.engines.load import SliceResult
-from zerolap.records import Check
+from zerolap.records import Case, Check
 
 
 def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:

@@ -5,9 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zerolap.cases import Client
 from zerolap.engines.load import packaged
-from zerolap.records import TrialFailed
+from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
 from zerolap.server import RunningServer
 

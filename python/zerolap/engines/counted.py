@@ -11,7 +11,6 @@ import redis
 
 from zerolap import _core
 from zerolap.build import Program
-from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.companions import companions
 from zerolap.engines.counted_deployment import deploy_counted
@@ -19,7 +18,7 @@ from zerolap.engines.dataset import prepare
 from zerolap.engines.load import counted_arguments, load_program
 from zerolap.engines.statistics import StatisticsReader
 from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
-from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
+from zerolap.records import CallGraph, Case, Check, Measurement, TrialFailed, Validity
 from zerolap.server import RunningServer
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.

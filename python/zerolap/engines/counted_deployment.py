@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Topology
 from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin, Request
 from zerolap.engines.target import Target, by_socket
-from zerolap.records import Check, TrialFailed
+from zerolap.records import Check, Topology, TrialFailed
 from zerolap.server import Deployment, Launch, deploy
 
 CALLGRIND = (

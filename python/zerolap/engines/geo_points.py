@@ -8,8 +8,7 @@ from operator import add
 
 import redis
 
-from zerolap.cases import Generator
-from zerolap.records import TrialFailed
+from zerolap.records import Generator, TrialFailed
 from zerolap.server import RunningServer
 
 POINTS_PER_COMMAND = 500

@@ -11,8 +11,7 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from zerolap.cases import Case, Client, Keys
-from zerolap.records import EnvironmentMissing, TrialFailed
+from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
 from zerolap.sandbox import Process, launch
 
 PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from zerolap.build import Program
-from zerolap.cases import Case
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.target import Target, by_socket
 from zerolap.host import Pinning
-from zerolap.records import Check, Measurement, TrialFailed
+from zerolap.records import Case, Check, Measurement, TrialFailed
 from zerolap.server import RunningServer, start
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Case
 from zerolap.engines.companions import companions
 from zerolap.engines.dataset import prepare
 from zerolap.engines.load import load_program, timed_arguments
@@ -14,7 +13,7 @@ from zerolap.engines.slices import TimedSide
 from zerolap.engines.statistics import SummedStatistics
 from zerolap.engines.target import Target
 from zerolap.host import Pinning
-from zerolap.records import Check, TrialFailed
+from zerolap.records import Case, Check, TrialFailed
 from zerolap.server import Launch, deploy
 
 

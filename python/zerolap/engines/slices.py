@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.cases import Case
 from zerolap.engines.companions import Companions
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.statistics import ServerStatistics, SummedStatistics
-from zerolap.records import TrialFailed
+from zerolap.records import Case, TrialFailed
 from zerolap.server import CpuTimes, RunningServer, descendants, is_asleep, is_running, read_cpu_times
 
 LONGEST_WAIT_SECONDS = 0.002

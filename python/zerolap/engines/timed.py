@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerolap.cases import Case
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
 from zerolap.engines.latencies import latencies_us, sum_of_histograms
@@ -20,7 +19,7 @@ from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes
-from zerolap.records import Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
+from zerolap.records import Case, Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
 from zerolap.server import read_resident_bytes
 
 MEMORY_RESERVE_BYTES = 256 << 20

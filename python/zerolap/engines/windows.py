@@ -8,11 +8,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.cases import Case
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.pin import Pin, Request
 from zerolap.engines.statistics import StatisticsReader
-from zerolap.records import TrialFailed
+from zerolap.records import Case, TrialFailed
 from zerolap.server import RunningServer
 
 TARGET_INSTRUCTIONS = 10_000_000

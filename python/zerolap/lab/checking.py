@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.build import Builder, Source
-from zerolap.cases import Case, quick_factor, scaled
+from zerolap.cases import quick_factor, scaled
 from zerolap.engines import CommandSamples, EngineTrial, ProbedCase, probe
 from zerolap.host import choose_pinning, fingerprint, read_topology
 from zerolap.judge import faults_of
@@ -14,6 +14,7 @@ from zerolap.lab.skipping import select_runnable
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
 from zerolap.records import (
+    Case,
     CaseFacts,
     CheckedCase,
     CheckReport,

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.build import DEFAULT, Builder, Source, Variant, changes_between
-from zerolap.cases import Case
 from zerolap.host import fingerprint
 from zerolap.lab.bank import add_to_bank, read_bank
 from zerolap.lab.conclusions import conclude, untimed_notes
@@ -17,6 +16,7 @@ from zerolap.lab.skipping import select_possible
 from zerolap.lab.timing import DECIDING
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
+    Case,
     Comparison,
     Interrupted,
     Settings,

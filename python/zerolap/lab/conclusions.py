@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.cases import Case
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.lab.explaining import Explainer
@@ -13,6 +12,7 @@ from zerolap.lab.sampling import SampledTrials
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import (
+    Case,
     CaseResult,
     CaseVerdict,
     Check,

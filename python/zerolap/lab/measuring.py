@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zerolap.cases import Case
 from zerolap.engines import Engine
 from zerolap.judge import MIN_BLOCKS
 from zerolap.lab.plugging import PluggedPlan, PluggedTrials, measure_plugged
@@ -15,7 +14,7 @@ from zerolap.lab.session import trials_at_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.timing import TimingPlan, measure_timed
 from zerolap.lab.trials import CaseTrials, SideUnderTest, TrialPlan
-from zerolap.records import Measurement, Settings, Side, Spread
+from zerolap.records import Case, Measurement, Settings, Side, Spread
 from zerolap.store import Store
 
 COUNTING_SHARE = 0.5

@@ -6,12 +6,11 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zerolap.cases import Case
 from zerolap.engines import Engine, EngineTrial
 from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
-from zerolap.records import CaseRefused, EnvironmentMissing, Measurement, Trial, TrialFailed, ZerolapError
+from zerolap.records import Case, CaseRefused, EnvironmentMissing, Measurement, Trial, TrialFailed, ZerolapError
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from zerolap.build import DEFAULT, Builder, Source, Variant
-from zerolap.cases import Case
 from zerolap.engines import Engine
 from zerolap.host import fingerprint
 from zerolap.judge import MIN_BLOCKS
@@ -17,6 +16,7 @@ from zerolap.lab.session import builds_directory, case_notes, new_id, now, requi
 from zerolap.lab.skipping import select_possible
 from zerolap.lab.trials import CaseTrials, SideUnderTest
 from zerolap.records import (
+    Case,
     Interrupted,
     RunReport,
     Settings,

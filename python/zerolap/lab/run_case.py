@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from zerolap import _core
-from zerolap.cases import Case
 from zerolap.judge import case_validity
 from zerolap.lab.conclusions import not_measured
 from zerolap.lab.measuring import Measured
 from zerolap.lab.plugging import PluggedTrials
 from zerolap.lab.sampling import SampledTrials, sampled_side
-from zerolap.records import CallGraph, FunctionCost, Measurement, RunCase, Validity
+from zerolap.records import CallGraph, Case, FunctionCost, Measurement, RunCase, Validity
 from zerolap.store import Store
 
 LISTED_FUNCTIONS = 10

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap import _core
-from zerolap.cases import Case
 from zerolap.engines import Sampled, SampledTrial, ServerProgram, sample
 from zerolap.explain import SampledFunction, SampledSide
 from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
-from zerolap.records import EnvironmentMissing, Measurement, Side, Trial, TrialFailed
+from zerolap.records import Case, EnvironmentMissing, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 from zerolap.store import Blobs, Store
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerolap.cases import Case
 from zerolap.engines import counted_part, missing_for_counting, missing_for_sampling
-from zerolap.records import EnvironmentMissing
+from zerolap.records import Case, EnvironmentMissing
 from zerolap.sandbox import available
 from zerolap.store import Store
 

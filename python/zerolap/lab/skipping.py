@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import psutil
 
-from zerolap.cases import Case, quick_factor
+from zerolap.cases import quick_factor
 from zerolap.engines import ServerAbilities, server_abilities
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SideUnderTest
-from zerolap.records import Settings, Side, Skipped, SkipReason
+from zerolap.records import Case, Settings, Side, Skipped, SkipReason
 
 MEBIBYTE = 1024 * 1024
 SPARED_SHARE = 0.9

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from zerolap.cases import Case
 from zerolap.judge import Batching, TimedPair, unequal_batching
-from zerolap.records import Check, Measurement, Side, Timeline, TrialFailed
+from zerolap.records import Case, Check, Measurement, Side, Timeline, TrialFailed
 
 
 @dataclass

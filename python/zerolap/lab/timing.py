@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.cases import Case
 from zerolap.host import Pinning, choose_pinning, read_topology
 from zerolap.judge import LOOKS, judge_timed, next_look, unequal_batching, wants_more_starts
 from zerolap.lab.timed_start import StartPlan, start_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
-from zerolap.records import METRICS, Check, Settings, Side, Spread
+from zerolap.records import METRICS, Case, Check, Settings, Side, Spread
 from zerolap.sandbox import stop_all
 from zerolap.store import Store
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from zerolap.build import BuiltServer
-from zerolap.cases import QUICK_SCALE, Case, quick_factor, scaled
+from zerolap.cases import QUICK_SCALE, quick_factor, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, count
 from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
 from zerolap.lab.trial_directory import disk_full, trial_directory
-from zerolap.records import Build, Interrupted, Measurement, Side, Trial, TrialFailed
+from zerolap.records import Build, Case, Interrupted, Measurement, Side, Trial, TrialFailed
 from zerolap.sandbox import stop_all
 
 SEEDS_PER_RUN = 1000

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Topology
+from zerolap.records import Topology
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
 from zerolap.server.ports import ADDRESS

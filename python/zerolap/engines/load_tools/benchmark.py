@@ -3,9 +3,8 @@
 import csv
 import shutil
 
-from zerolap.cases import Case, Keys, parse_command
 from zerolap.engines.load_tools.interface import LoadOutcome, LoadWork
-from zerolap.records import CaseRefused
+from zerolap.records import Case, CaseRefused, Keys, parse_command
 
 KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"
 DIGITS = 12

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from zerolap.cases import Case
+from zerolap.records import Case
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import re
 
-from zerolap.records import UsageError
+from zerolap.errors import UsageError
 
 KEY = "__key__"
 DATA = "__data__"

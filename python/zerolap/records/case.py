@@ -10,11 +10,12 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from zerolap.cases._client import Client
-from zerolap.cases._commands import verb_of
-from zerolap.cases._fields import Number, Positive
-from zerolap.cases._topology import Topology, topology_named
-from zerolap.records import Record, SkipReason
+from zerolap.records.base import Record
+from zerolap.records.client import Client
+from zerolap.records.command import verb_of
+from zerolap.records.fields import Number, Positive
+from zerolap.records.skipped import SkipReason
+from zerolap.records.topology import STANDALONE, Topology
 
 Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
 State: TypeAlias = Literal["stable", "grows", "drains"]
@@ -182,8 +183,7 @@ class Case(Record):
     setup: list[str] = Field(default_factory=list)
     dataset: Dataset | None = None
     expect: Expect = Expect()
-    topology: str = "standalone"
-    deployment: Topology | None = None
+    topology: Topology = STANDALONE
     config: dict[str, str] = Field(default_factory=dict)
     client: Client | None = None
     companions: list[Client] = Field(default_factory=list)
@@ -208,11 +208,6 @@ class Case(Record):
         return ratios
 
     @property
-    def deployed_as(self) -> Topology:
-        """The topology as a whole; raises `UsageError` if there is none of its name."""
-        return self.deployment or topology_named(self.topology)
-
-    @property
     def verbs(self) -> list[str]:
         """The commands' first words in upper case, each once, in order."""
         if self.client is not None:
@@ -221,14 +216,20 @@ class Case(Record):
 
     @property
     def digest(self) -> str:
-        """Names what is measured: equal digests mean equal work, whatever the cases are called."""
-        unmeasured = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
-        unmeasured |= {"topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
-        return _digest(self, exclude=unmeasured, exclude_of_dataset={"name", "expect"})
+        """Names what is sent and stored: it changes exactly when one of these does, however the case is called."""
+        return _digest(self, exclude=_NOT_SENT, exclude_of_dataset={"name", "expect"})
+
+
+_NOT_SENT = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
+_NOT_SENT |= {"topology", "config", "topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
 
 
 def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | None = None) -> str:
     content = record.model_dump(mode="json", exclude=exclude)
+    dataset = content.get("dataset") or {}
     for field in exclude_of_dataset or ():
-        (content.get("dataset") or {}).pop(field, None)
+        dataset.pop(field, None)
+    clients = [content.get("client"), *content.get("companions", []), *dataset.get("clients", [])]
+    for client in filter(None, [*clients, *content.get("clients", [])]):
+        client.pop("warnings", None)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
