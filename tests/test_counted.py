@@ -10,7 +10,7 @@ from toy_server import ToySource, compile_toy
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
 from zerolap.engines.pin import Pin
 from zerolap.records import CallGraph, Case, TrialFailed
 from zerolap.server import running, start

@@ -16,7 +16,7 @@ import pytest
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import available
 from zerolap.server import Deployment, Launch, cluster, deploy, node, ports, replication

@@ -9,8 +9,8 @@ import pytest
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases
 from zerolap.engines import EngineTrial, LoadWork, engine_named
-from zerolap.engines.load_tools import load_tool_named
-from zerolap.host import choose_pinning, read_topology
+from zerolap.load.tools import load_tool_named
+from zerolap.host import choose_pinning, read_processors
 from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, TrialFailed
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def trial(case: Case, tmp_path: Path) -> EngineTrial:
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("not installed: redis-server")
-    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_topology()))
+    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_processors()))
 
 
 def installed(name: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from zerolap.engines.probing.recorder import Recorder
-from zerolap.engines.probing.samples import CommandSamples, Sample, shown
+from zerolap.probing.recorder import Recorder
+from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.server import FrameReader, Reply, ReplyError, written
 

@@ -14,7 +14,7 @@ from zerolap import _core
 from zerolap.build import Program
 from zerolap.cases import load_cases
 from zerolap.engines import SampledTrial, ServerProgram, missing_for_sampling, perf, sample
-from zerolap.host import choose_pinning, read_topology
+from zerolap.host import choose_pinning, read_processors
 from zerolap.records import Case, TrialFailed
 
 CASES = """
@@ -46,7 +46,7 @@ def cases(file: Path) -> dict[str, Case]:
 
 def trial(case: Case, server: Path, directory: Path) -> SampledTrial:
     directory.mkdir()
-    return SampledTrial(ServerProgram(Program(server), {}), "/", case, 1, directory, choose_pinning(read_topology()))
+    return SampledTrial(ServerProgram(Program(server), {}), "/", case, 1, directory, choose_pinning(read_processors()))
 
 
 def test_a_pass_has_the_stacks_of_the_servers_threads(

@@ -18,7 +18,7 @@ from zerolap.cases import load_cases
 from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, pairing, time_start, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import TimedSide
-from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
+from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
 from zerolap.records import Case, Side, TrialFailed
 from zerolap.server import descendants, read_cpu_times, start
 
@@ -67,7 +67,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 @pytest.fixture(scope="module")
 def pinning() -> Pinning:
-    chosen = choose_pinning(read_topology())
+    chosen = choose_pinning(read_processors())
     if chosen.sharing is Sharing.PROCESSOR:
         pytest.skip("server and client need a processor each")
     return chosen

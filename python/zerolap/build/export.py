@@ -5,16 +5,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from zerolap.build.source import Revision, Tree, run_git
-from zerolap.records import BuildFailed
+from zerolap.build.source import run_git
+from zerolap.records import BuildFailed, RevisionSource, TreeSource
 
 LEFT_OUT = {".git", ".zerolap"}
 LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
 
 
-def content_digest(source: Tree | Revision) -> str:
+def content_digest(source: TreeSource | RevisionSource) -> str:
     """Return a digest of all files of the source."""
-    if isinstance(source, Revision):
+    if isinstance(source, RevisionSource):
         return run_git(source.repository, "rev-parse", f"{source.commit}^{{tree}}").stdout.strip()
     digest = hashlib.sha256()
     for file in _files(source.path):
@@ -23,9 +23,9 @@ def content_digest(source: Tree | Revision) -> str:
     return digest.hexdigest()
 
 
-def export(source: Tree | Revision, directory: Path) -> None:
+def export(source: TreeSource | RevisionSource, directory: Path) -> None:
     """Copy the source into an empty directory."""
-    if isinstance(source, Revision):
+    if isinstance(source, RevisionSource):
         _export_revision(source, directory)
         # Settings of an earlier build that someone committed would go before those of this one.
         for settings in directory.rglob(".make-*"):
@@ -37,7 +37,7 @@ def export(source: Tree | Revision, directory: Path) -> None:
         shutil.copy2(source.path / file, target, follow_symlinks=False)
 
 
-def _export_revision(source: Revision, directory: Path) -> None:
+def _export_revision(source: RevisionSource, directory: Path) -> None:
     # Told where the repository is, git takes the whole tree also for one that was named by a directory inside of it.
     directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
     command = ["git", f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]

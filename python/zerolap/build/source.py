@@ -5,50 +5,21 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from zerolap.build.start_command import DIRECTORY, SOCKET
-from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.records import (
+    BinarySource,
+    EndpointSource,
+    EnvironmentMissing,
+    Revision,
+    RevisionSource,
+    Source,
+    TreeSource,
+    UsageError,
+)
 
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A running server; the lab neither starts nor stops it."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Binary:
-    """A server's program; a start command gives it arguments of its own."""
-
-    name: str
-    path: Path
-    arguments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A directory with a server's source."""
-
-    name: str
-    path: Path
-
-
-@dataclass(frozen=True)
-class Revision:
-    """A commit of a git repository."""
-
-    name: str
-    repository: Path
-    commit: str
-
-
-Source: TypeAlias = Endpoint | Binary | Tree | Revision
 
 
 def resolve(text: str, repository: Path | None) -> Source:
@@ -58,7 +29,7 @@ def resolve(text: str, repository: Path | None) -> Source:
     arguments. Raises `UsageError` that names all that was tried.
     """
     if text.startswith(ENDPOINT_SCHEMES):
-        return Endpoint(text)
+        return EndpointSource(name=text)
     tried = ["not an endpoint (`tcp://…` or `unix://…`)"]
     path = Path(text).expanduser()
     if path.exists():
@@ -69,7 +40,7 @@ def resolve(text: str, repository: Path | None) -> Source:
         return revision
     program = shutil.which(text)
     if program is not None:
-        return Binary(text, Path(program).absolute())
+        return BinarySource(name=text, path=Path(program).absolute())
     tried.append(f"no program `{text}` on the PATH")
     command = _start_command(text, tried)
     if command is not None:
@@ -81,7 +52,7 @@ def resolve(text: str, repository: Path | None) -> Source:
     )
 
 
-def _start_command(text: str, tried: list[str]) -> Binary | None:
+def _start_command(text: str, tried: list[str]) -> BinarySource | None:
     try:
         words = shlex.split(text)
     except ValueError as wrong:
@@ -96,19 +67,21 @@ def _start_command(text: str, tried: list[str]) -> Binary | None:
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` means nothing in a start command", hint=f"write {SOCKET} or {DIRECTORY}")
-    return Binary(text, Path(program).absolute(), tuple(words[1:]))
+    return BinarySource(name=text, path=Path(program).absolute(), arguments=tuple(words[1:]))
 
 
 def _from_path(name: str, path: Path) -> Source:
     # A program's links are kept: some, such as Debian's redis-server, go by the name that they are started under.
-    return Tree(name, path.resolve()) if path.is_dir() else Binary(name, path.absolute())
+    if path.is_dir():
+        return TreeSource(name=name, path=path.resolve())
+    return BinarySource(name=name, path=path.absolute())
 
 
-def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revision | None:
+def _from_revision(text: str, repository: Path | None, tried: list[str]) -> RevisionSource | None:
     if repository is not None:
         commit = commit_of(repository, text)
         if commit is not None:
-            return Revision(text, repository.resolve(), commit)
+            return _revision_source(text, repository, commit)
         tried.append(f"no revision `{text}` in the repository `{repository}`")
         return None
     directory, at, revision = text.rpartition("@")
@@ -116,11 +89,20 @@ def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revi
         named = Path(directory).expanduser()
         commit = commit_of(named, revision)
         if commit is not None:
-            return Revision(text, named.resolve(), commit)
+            return _revision_source(text, named, commit)
         tried.append(f"no revision `{revision}` in the repository `{directory}`")
         return None
     tried.append("no revision, as `--repo` is not given")
     return None
+
+
+def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
+    shown = run_git(repository, "show", "--no-patch", "--format=%P%n%cI%n%s", commit).stdout
+    parents, time, subject = [*shown.split("\n"), "", "", ""][:3]
+    revision = Revision(
+        repository=str(repository.resolve()), commit=commit, parents=tuple(parents.split()), time=time, subject=subject
+    )
+    return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 
 
 def commit_of(repository: Path, revision: str) -> str | None:

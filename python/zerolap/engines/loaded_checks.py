@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from zerolap.engines.checks import executed_check
-from zerolap.engines.load_tools import LoadOutcome
-from zerolap.engines.plugged import EngineTrial
+from zerolap.engines.engine import EngineTrial
 from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
+from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
 from zerolap.server import CpuTimes, RunningServer
 

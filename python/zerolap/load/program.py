@@ -4,7 +4,7 @@ import contextlib
 import json
 import select
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import IO
@@ -63,6 +63,14 @@ class SliceResult(BaseModel):
     def first_error(self) -> str | None:
         """The text of the first error of any command."""
         return next((one.first_error for one in self.commands if one.first_error is not None), None)
+
+
+def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
+    """Return how many errors there were, their codes where they have several, and the text of the first."""
+    total, codes = sum(errors.values()), ", ".join(sorted(errors))
+    if first_error is None:
+        return f"{total} ({codes})"
+    return f"{total} ({first_error})" if len(errors) == 1 else f"{total} ({codes}; the first: {first_error})"
 
 
 def packaged(name: str) -> Path:

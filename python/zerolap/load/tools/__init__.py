@@ -1,8 +1,8 @@
 """Programs that put load on a server: ours, those that others know, and any other by a small adapter."""
 
-from zerolap.engines.load_tools.benchmark import Benchmark
-from zerolap.engines.load_tools.interface import LoadOutcome, LoadTool, LoadWork, connection_requests
-from zerolap.engines.load_tools.memtier import Memtier, OwnLoad
+from zerolap.load.tools.benchmark import Benchmark
+from zerolap.load.tools.interface import LoadOutcome, LoadTool, LoadWork, connection_requests
+from zerolap.load.tools.memtier import Memtier, OwnLoad
 from zerolap.plugins import LOAD_TOOLS, load_plugin, plugin_names
 from zerolap.records import UsageError
 

@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from zerolap.engines.load import packaged, timed_arguments
-from zerolap.engines.load_tools.interface import LoadOutcome, LoadWork, connection_requests
+from zerolap.load.program import packaged, timed_arguments
+from zerolap.load.tools.interface import LoadOutcome, LoadWork, connection_requests
 from zerolap.records import EnvironmentMissing
 
 NOT_OF_MEMTIER = frozenset({"--cpus", "--seed"})

@@ -1,16 +1,17 @@
-"""Which cases cannot be measured here, found before any is."""
+"""Which cases cannot be measured here, decided before any is."""
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
+from zerolap.build import Program
 from zerolap.cases import quick_factor
-from zerolap.engines import ServerAbilities, server_abilities
-from zerolap.lab.trial_directory import trial_directory
-from zerolap.lab.trials import SideUnderTest
-from zerolap.records import Case, Settings, Side, Skipped, SkipReason
+from zerolap.records import Case, Skipped, SkipReason
+from zerolap.server.abilities import ServerAbilities, server_abilities
 
 MEBIBYTE = 1024 * 1024
 SPARED_SHARE = 0.9
@@ -25,25 +26,38 @@ class Selection:
     skipped: list[Skipped]
 
 
-def select_possible(cases: Sequence[Case], sides: Mapping[Side, SideUnderTest], settings: Settings) -> Selection:
-    """Part the cases; which commands they send only those of the public format say.
+@dataclass(frozen=True)
+class StartableServer:
+    """A program with the user's settings, which can be asked what it knows."""
+
+    program: Program
+    config: Mapping[str, str]
+
+    def abilities(self) -> ServerAbilities:
+        """Return the commands and settings that the server knows; raises `TrialFailed` if it does not start."""
+        with tempfile.TemporaryDirectory(prefix="zerolap-") as directory:
+            return server_abilities(self.program, self.config, Path(directory).resolve())
+
+
+def select_possible(cases: Sequence[Case], servers: Sequence[StartableServer], *, quick: bool) -> Selection:
+    """Part the cases; which commands they send is known only of those of the public format.
 
     Raises `TrialFailed` if a server does not start.
     """
     if not any(case.client is not None or case.cannot_run for case in cases):
-        return _parted(cases, lambda case: lacking(case, settings.quick))
-    abilities = _abilities_of_all(sides.values())
-    selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, settings.quick))
+        return _parted(cases, lambda case: lacking(case, quick=quick))
+    abilities = _abilities_of_all(servers)
+    selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, quick=quick))
     return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 
 
-def select_runnable(cases: Sequence[Case], side: SideUnderTest) -> Selection:
-    """Part the cases by what they ask of the machine; commands that a server does not know, its errors will tell."""
+def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection:
+    """Part the cases by what they ask of the machine; commands that a server does not know end in error replies."""
     selection = _parted(cases, lambda case: lacking(case, quick=True))
     if not any(case.client is not None for case in selection.cases):
-        # Others say nothing of what a server may not know, which may not tell of it either.
+        # Others name no setting that a server may not know, and the server need not report its settings.
         return selection
-    abilities = _abilities_of_all([side])
+    abilities = _abilities_of_all([server])
     return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 
 
@@ -68,16 +82,12 @@ def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str
     return Selection(possible, skipped)
 
 
-def _abilities_of_all(sides: Iterable[SideUnderTest]) -> ServerAbilities:
-    """Return the commands that a side knows, and the settings that every side knows.
+def _abilities_of_all(servers: Sequence[StartableServer]) -> ServerAbilities:
+    """Return the commands that a server knows, and the settings that every server knows.
 
-    A command that only one side lost is no reason to skip: its error replies will tell.
+    A command that only one side lost is no reason to skip: its error replies are reported.
     """
-    known = []
-    for side in sides:
-        with trial_directory() as directory:
-            known.append(server_abilities(side.server.program, side.settings, directory))
-    return functools.reduce(ServerAbilities.together_with, known)
+    return functools.reduce(ServerAbilities.together_with, [server.abilities() for server in servers])
 
 
 def _lacks_command(case: Case, abilities: ServerAbilities) -> tuple[SkipReason, str] | None:
@@ -85,7 +95,7 @@ def _lacks_command(case: Case, abilities: ServerAbilities) -> tuple[SkipReason, 
     return ("unknown command", f"the server does not know {', '.join(unknown)}") if unknown else None
 
 
-def lacking(case: Case, quick: bool) -> tuple[SkipReason, str] | None:
+def lacking(case: Case, *, quick: bool) -> tuple[SkipReason, str] | None:
     """Return what a case needs and this machine, or the lab, does not have."""
     if case.cannot_run is not None:
         return case.cannot_run

@@ -4,10 +4,16 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from zerolap.engines.checks import shown_errors
-from zerolap.engines.geo_points import add_points
-from zerolap.engines.load import LOAD_PIPELINE, PATTERN_LETTERS, key_arguments, load_program, loading_arguments
-from zerolap.engines.target import Target
+from zerolap.load.geo_points import add_points
+from zerolap.load.program import (
+    LOAD_PIPELINE,
+    PATTERN_LETTERS,
+    key_arguments,
+    load_program,
+    loading_arguments,
+    shown_errors,
+)
+from zerolap.load.target import Target
 from zerolap.records import Case, Check, Dataset, TrialFailed, parse_command
 from zerolap.server import RunningServer
 

@@ -24,7 +24,7 @@ class Processor:
 
 
 @dataclass(frozen=True)
-class Topology:
+class Processors:
     """The processors that this process may use, by number."""
 
     processors: tuple[Processor, ...]
@@ -49,10 +49,10 @@ def usable_processors() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0))
 
 
-def read_topology(usable: Iterable[int] | None = None, root: Path = ROOT) -> Topology:
+def read_processors(usable: Iterable[int] | None = None, root: Path = ROOT) -> Processors:
     """Describe the processors of `usable`, by default of this process; what is not told counts as not shared."""
     numbers = sorted(usable_processors() if usable is None else usable)
-    return Topology(
+    return Processors(
         tuple(
             Processor(
                 number=number,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from zerolap.build import Builder, Source
 from zerolap.cases import quick_factor, scaled
 from zerolap.engines import CommandSamples, EngineTrial, ProbedCase, probe
-from zerolap.host import choose_pinning, fingerprint, read_topology
+from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
 from zerolap.lab.progress import Progress
 from zerolap.lab.session import builds_directory, now, sandbox_note
@@ -74,7 +74,7 @@ def check(request: CheckRequest, store: Store, progress: Progress) -> CheckRepor
 def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
     factor = quick_factor(case)
     pinning = choose_pinning(
-        read_topology(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
+        read_processors(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
     )
     facts = None
     try:

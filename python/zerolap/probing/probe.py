@@ -4,17 +4,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zerolap.engines.companions import companions
-from zerolap.engines.dataset import prepare
-from zerolap.engines.load import LoadProgram, SliceResult, load_program, timed_arguments
-from zerolap.engines.plugged import EngineTrial
-from zerolap.engines.probing.holding import errors_counted, held_by, memory_limit_bytes
-from zerolap.engines.probing.recorder import Recorder
-from zerolap.engines.probing.samples import CommandSamples, Sample, shown
-from zerolap.engines.server_abilities import command_flags
-from zerolap.engines.target import Target, by_socket
+from zerolap.engines.engine import EngineTrial
+from zerolap.load.companions import companions
+from zerolap.load.filling import prepare
+from zerolap.load.program import LoadProgram, SliceResult, load_program, timed_arguments
+from zerolap.load.target import Target, by_socket
+from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
+from zerolap.probing.recorder import Recorder
+from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
 from zerolap.server import RunningServer, demand_since, read_demands_ns, start
+from zerolap.server.abilities import command_flags
 
 SAMPLES = 300
 """Requests that are looked at one by one, before the burst and after it."""

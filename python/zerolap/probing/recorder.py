@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from zerolap.engines.probing.samples import Sample
+from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
 from zerolap.server import FrameReader, Reply, written
 

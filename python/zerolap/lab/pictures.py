@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from zerolap import _core
-from zerolap.engines import latencies_us, sum_of_histograms
-from zerolap.lab.timed_start import FIRST_PACED_BLOCK
+from zerolap.load import latencies_us, sum_of_histograms
 from zerolap.records import (
+    BASE,
+    HEAD,
     CasePictures,
     CaseResult,
     Comparison,
@@ -25,9 +26,7 @@ from zerolap.records import (
 )
 from zerolap.store import BlobDamaged, Blobs, Store
 
-SIDES: tuple[Side, ...] = ("base", "head")
-RUN_SIDE: Side = "head"
-"""The side on which a run is drawn."""
+SIDES: tuple[Side, ...] = (BASE, HEAD)
 POINTS_PER_DECADE = 8
 DECADES = 5
 """Percentiles are drawn up to 99.999 %."""
@@ -82,13 +81,9 @@ def read_pictures(comparison: Comparison, store: Store) -> Pictures:
 def read_run_pictures(report: RunReport, store: Store) -> Pictures:
     """Return the pictures of a stored run, all of one side; cases without any are left out."""
     costs = {
-        case.case: {RUN_SIDE: _Cost(case.metrics.get("cpu_ns_per_op"))} for case in report.cases if case.validity.valid
+        case.case: {HEAD: _Cost(case.metrics.get("cpu_ns_per_op"))} for case in report.cases if case.validity.valid
     }
-    trials = [
-        (trial.model_copy(update={"side": RUN_SIDE}), measurement)
-        for trial, measurement in store.measurements(report.id)
-    ]
-    return _pictures(costs, trials, store.blobs)
+    return _pictures(costs, store.measurements(report.id), store.blobs)
 
 
 def _pictures(costs: Mapping[str, _Costs], trials: _Trials, blobs: Blobs) -> Pictures:
@@ -130,9 +125,9 @@ def _starts(sides: Set[Side], trials: _Trials, blobs: Blobs) -> list[dict[Side, 
     """Return the starts at full speed, in order; those that were disturbed on a side are left out on all."""
     by_block: dict[int, dict[Side, str]] = {}
     for trial, measurement in trials:
-        is_chosen = trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK and measurement.validity.valid
-        if is_chosen and measurement.profile is not None:
-            by_block.setdefault(trial.block, {})[trial.side] = measurement.profile
+        is_chosen = trial.engine == "timed" and trial.per_second is None and measurement.validity.valid
+        if is_chosen and measurement.timeline is not None:
+            by_block.setdefault(trial.block, {})[trial.side] = measurement.timeline
     return [
         {side: Timeline.model_validate_json(blobs.get(digest)) for side, digest in profiles.items()}
         for _, profiles in sorted(by_block.items())
@@ -177,9 +172,9 @@ def _tree(side: Side, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blob
         for trial, measurement in trials
         if trial.side == side and trial.engine == "sampled" and measurement.validity.valid
     ]
-    if not found or found[-1].profile is None:
+    if not found or found[-1].stacks is None:
         return None
-    tree = json.loads(_core.stack_tree(blobs.get(found[-1].profile)))
+    tree = json.loads(_core.stack_tree(blobs.get(found[-1].stacks)))
     places = [frames.place(frame) for frame in tree["frames"]]
     nodes = tree["nodes"]
     return StackTree(

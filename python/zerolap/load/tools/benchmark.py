@@ -3,7 +3,7 @@
 import csv
 import shutil
 
-from zerolap.engines.load_tools.interface import LoadOutcome, LoadWork
+from zerolap.load.tools.interface import LoadOutcome, LoadWork
 from zerolap.records import Case, CaseRefused, Keys, parse_command
 
 KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"

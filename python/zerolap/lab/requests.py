@@ -1,0 +1,190 @@
+"""From what a user asks for to a request: instruments checked, sources built, cases selected."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from zerolap.build import DEFAULT, Builder, Builds, Variant
+from zerolap.cases import quick_factor, scaled
+from zerolap.engines import Place, counted_part
+from zerolap.host import fingerprint, read_processors
+from zerolap.lab.selection import StartableServer, select_possible
+from zerolap.lab.worker import Worker
+from zerolap.records import (
+    BuildDone,
+    BuildJob,
+    Case,
+    EnvironmentMissing,
+    Event,
+    Interrupted,
+    Note,
+    Request,
+    RequestedServer,
+    Settings,
+    Side,
+    Source,
+    UsageError,
+)
+from zerolap.sandbox import Cancellation, available
+from zerolap.store import Store
+
+MOST_WARNINGS = 10
+"""Of case files: where there are more, only their number is reported beside results."""
+REMEDIES = {"counted": "apt-get install valgrind", "sampled": "zerolap doctor"}
+
+
+@dataclass(frozen=True)
+class AskedServer:
+    """A server as the user asks for it: a source, how it is built, the settings that it is started with."""
+
+    source: Source
+    variant: Variant = DEFAULT
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the user asks: servers by side, cases, and how to measure. Nothing is built or selected yet.
+
+    A run has one server, a comparison two. With `all_stacks` every case is sampled, not only those that changed;
+    `notes` belong to the result.
+    """
+
+    kind: Literal["compare", "run"]
+    servers: Mapping[Side, AskedServer]
+    cases: Sequence[Case]
+    settings: Settings
+    command_line: str
+    all_stacks: bool = False
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What work on a request needs: a store, a worker, someone who listens, and a way to end it."""
+
+    store: Store
+    listen: Callable[[Event], None] = lambda _: None
+    worker: Worker = field(default_factory=Worker)
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+    @property
+    def builds(self) -> Builds:
+        """The builds of this machine."""
+        return Builds(self.store.builds_directory)
+
+    @property
+    def place(self) -> Place:
+        """This machine as a place for jobs."""
+        return Place(self.builds, self.store.blobs, read_processors(), self.cancellation)
+
+
+def request_of(question: Question, lab: Lab) -> Request:
+    """Build all servers, select the cases that can be measured, and return the request.
+
+    Raises `UsageError`, `EnvironmentMissing` or `BuildFailed`, and `Interrupted` once the user stops it.
+    """
+    _require_instruments(question, lab)
+    for note in [*sandbox_notes(), *question.notes]:
+        lab.listen(Note(text=note))
+    identity = new_id("c" if question.kind == "compare" else "r")
+    servers = _specified(question, lab)
+    _refuse_conflicts(question)
+    try:
+        startable = [_built(server, identity, lab) for server in servers.values()]
+        with lab.cancellation.current():
+            selection = select_possible(question.cases, startable, quick=question.settings.quick)
+    except KeyboardInterrupt:
+        lab.cancellation.cancel()
+        raise Interrupted("interrupted while building; nothing was measured yet") from None
+    cases = selection.cases
+    if question.settings.quick:
+        cases = [scaled(case, quick_factor(case)) for case in cases]
+    return Request(
+        id=identity,
+        kind=question.kind,
+        created=now(),
+        command_line=question.command_line,
+        servers=servers,
+        cases=tuple(cases),
+        settings=question.settings,
+        platform=fingerprint(),
+        all_stacks=question.all_stacks,
+        skipped=tuple(selection.skipped),
+        notes=(*sandbox_notes(), *question.notes, *case_notes(cases, question.settings.engines)),
+    )
+
+
+def new_id(kind: str) -> str:
+    """Return an id that is new for ever, such as `c-1f2e3d4c…` for the kind `c`: 96 random bits."""
+    return f"{kind}-{secrets.token_hex(12)}"
+
+
+def now() -> str:
+    """Return the time as ISO 8601 in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def sandbox_notes() -> list[str]:
+    """Return the note that belongs to results measured without a sandbox."""
+    reason = available()
+    return [] if reason is None else [f"builds and servers ran without a sandbox: {reason}"]
+
+
+def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
+    """Return what belongs to results of these cases: faults of their files, and what was counted of many servers."""
+    warnings = [warning for case in cases for warning in case.warnings]
+    notes = warnings
+    if len(warnings) > MOST_WARNINGS:
+        files = len({case.file for case in cases if case.warnings})
+        notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` lists them"]
+    topologies = {case.topology.name: case.topology for case in cases if case.cannot_run is None}
+    parts = {name: counted_part(topology) for name, topology in topologies.items()} if "counted" in engines else {}
+    return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
+
+
+def _require_instruments(question: Question, lab: Lab) -> None:
+    """Raise `EnvironmentMissing` if one of the engines cannot work here, `UsageError` or `PluginFault` without one."""
+    for name in question.settings.engines:
+        missing = lab.worker.engine(name).missing()
+        if missing is not None:
+            raise EnvironmentMissing(f"the engine `{name}` cannot work here: {missing}", hint=REMEDIES.get(name, ""))
+
+
+def _specified(question: Question, lab: Lab) -> dict[Side, RequestedServer]:
+    builder = Builder(lab.store.builds_directory)
+    return {
+        side: RequestedServer(
+            source=server.source,
+            variant=server.variant.name,
+            spec=builder.spec(server.source, server.variant),
+            config=dict(server.config),
+        )
+        for side, server in question.servers.items()
+    }
+
+
+def _built(server: RequestedServer, request: str, lab: Lab) -> StartableServer:
+    job = BuildJob(request=request, source=server.source, variant=server.variant, spec=server.spec)
+    for event in lab.worker.carry_out(job, lab.place):
+        lab.listen(event)
+        if isinstance(event, BuildDone):
+            lab.store.record_build(event.build, server.source)
+    return StartableServer(lab.builds.get(server.spec.digest).program, server.config)
+
+
+def _refuse_conflicts(question: Question) -> None:
+    """Raise `UsageError` where the user sets what the topology of a case decides."""
+    for case in question.cases:
+        if case.cannot_run is not None:
+            continue
+        for server in question.servers.values():
+            for name, value in case.topology.settings.items():
+                if server.config.get(name, value) != value:
+                    raise UsageError(
+                        f"`--config {name}={server.config[name]}` contradicts the topology `{case.topology.name}` of "
+                        f"{case.name}, which sets it to {value}",
+                        hint="leave one of them out",
+                    )
