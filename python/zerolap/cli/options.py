@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,6 @@ from zerolap.errors import UsageError
 if TYPE_CHECKING:
     from zerolap.build import Variant
 
-DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
 ENGINES = ("counted", "timed", "sampled")
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
@@ -100,12 +98,14 @@ def seconds(text: str | None) -> float | None:
 
 def min_effects(text: str) -> dict[str, float]:
     """Return the smallest effects by engine, as fractions, over the defaults; raises `UsageError`."""
+    from zerolap.judge import DEFAULT_MIN_EFFECT
+
     effects = dict(DEFAULT_MIN_EFFECT)
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
-        _require_engine(match[1])
+        _require_comparing(match[1])
         if match[1] == "sampled":
             raise UsageError(f"`--min-effect {part}`: stacks are not judged", hint="write timed=2%,counted=0.5%")
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
@@ -114,7 +114,28 @@ def min_effects(text: str) -> dict[str, float]:
     return effects
 
 
-def _require_engine(name: str) -> None:
+def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> list[str] | None:
+    """Return the engines named, none where it is left to the lab; raises `UsageError` for none of that name.
+
+    `judging`: only those will do that compare two servers.
+    """
+    if text is None:
+        return ["counted"] if quick else None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if judging:
+        for name in names:
+            _require_comparing(name)
+    if not names:
+        raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
+    if quick and "counted" not in names:
+        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
+    if quick and names != ["counted"]:
+        left_out = ", ".join(name for name in names if name != "counted")
+        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
+    return ["counted"] if quick else names
+
+
+def _require_comparing(name: str) -> None:
     if name in ENGINES:
         return
     from zerolap.plugins import ENGINES as PLUGINS
@@ -126,29 +147,6 @@ def _require_engine(name: str) -> None:
             hint=f"zerolap run --engine {name}",
         )
     raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
-
-
-def engines(
-    text: str | None,
-    default: list[str],
-    *,
-    quick: bool = False,
-    require: Callable[[str], None] = _require_engine,
-) -> list[str]:
-    """Return the engines named, or the default ones; raises `UsageError` for nothing to do, and what `require` does."""
-    if text is None:
-        return ["counted"] if quick else default
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        require(name)
-    if not names:
-        raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
-    if quick and "counted" not in names:
-        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
-    if quick and names != ["counted"]:
-        left_out = ", ".join(name for name in names if name != "counted")
-        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
-    return ["counted"] if quick else names
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:

@@ -44,6 +44,6 @@ def unequal_batching(starts: Sequence[TimedPair]) -> Batching | None:
     return max(unequal, key=lambda batching: abs(batching.head / batching.base - 1), default=None)
 
 
-def _median(figures: Sequence[array[float]]) -> float | None:
+def _median(figures: Sequence["array[float]"]) -> float | None:
     together = list(chain.from_iterable(figures))
     return statistics.median(together) if together else None

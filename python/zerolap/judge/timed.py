@@ -28,9 +28,9 @@ class TimedPair:
     slices: int
     changes: Mapping[str, float]
     centres: Mapping[str, float]
-    rates: Mapping[Side, array[float]]
-    reads: Mapping[Side, array[float]]
-    cycles: Mapping[Side, array[float]]
+    rates: Mapping[Side, "array[float]"]
+    reads: Mapping[Side, "array[float]"]
+    cycles: Mapping[Side, "array[float]"]
 
     @classmethod
     def of(cls, base: Timeline, head: Timeline) -> "TimedPair":
@@ -60,7 +60,7 @@ class TimedPair:
 
 def _by_side(
     sides: Mapping[Side, Sequence[SliceRecord]], value: Callable[[SliceRecord], float | None]
-) -> dict[Side, array[float]]:
+) -> dict[Side, "array[float]"]:
     """Return a figure of the slices by side, of those that have it."""
     return {
         side: array("d", [figure for one in slices if (figure := value(one)) is not None])

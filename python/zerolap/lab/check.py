@@ -1,18 +1,17 @@
-"""Cases run for a moment each, to see whether they measure what they say."""
+"""Cases run for a moment each, to see whether they measure what they are meant to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from zerolap.build import Builder, Source
+from zerolap.build import Builder, BuiltServer, measured_server
 from zerolap.cases import quick_factor, scaled
-from zerolap.engines import CommandSamples, EngineTrial, ProbedCase, probe
 from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
-from zerolap.lab.progress import Progress
-from zerolap.lab.session import builds_directory, now, sandbox_note
-from zerolap.lab.skipping import select_runnable
-from zerolap.lab.trial_directory import trial_directory
-from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
+from zerolap.lab.requests import AskedServer, Lab, now, sandbox_notes
+from zerolap.lab.selection import StartableServer, select_runnable
+from zerolap.probing import CommandSamples, ProbedCase, ProbeTrial, probe
 from zerolap.records import (
     Case,
     CaseFacts,
@@ -21,66 +20,72 @@ from zerolap.records import (
     CommandFacts,
     Fault,
     Interrupted,
-    Settings,
+    Note,
+    Progress,
+    ServerSpec,
     TrialFailed,
 )
-from zerolap.sandbox import stop_all
-from zerolap.store import Store
 
 
 @dataclass(frozen=True)
-class CheckRequest:
-    """Which cases to check on which server; `server_settings` are given to it when it starts."""
+class CheckQuestion:
+    """Which cases to check on which server."""
 
-    server: Source
+    server: AskedServer
     cases: Sequence[Case]
-    settings: Settings
+    seed: int
     command_line: str
-    server_settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def check(request: CheckRequest, store: Store, progress: Progress) -> CheckReport:
+def check(question: CheckQuestion, lab: Lab) -> CheckReport:
     """Run each case for a moment, its data set scaled down as by `--quick`, and return what is wrong with it.
 
     Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it.
     """
-    for note in sandbox_note():
-        progress.note(note)
+    for note in sandbox_notes():
+        lab.listen(Note(text=note))
+    asked = question.server
     try:
-        server = Builder(builds_directory(store), progress.building).build(request.server)
-        under_test = SideUnderTest(server, request.server_settings)
-        selection = select_runnable(request.cases, under_test)
-        progress.measuring(len(selection.cases))
-        checked = []
-        for number, case in enumerate(selection.cases, 1):
-            checked.append(_checked(case, under_test, request.settings.seed))
-            progress.trial_done(case.name, number, len(selection.cases))
+        with lab.cancellation.current():
+            builder = Builder(
+                lab.store.builds_directory, lambda name: lab.listen(Progress(activity="building", subject=name))
+            )
+            built = builder.build(asked.source, asked.variant)
+            selection = select_runnable(question.cases, StartableServer(built.program, asked.config))
+            checked: list[CheckedCase] = []
+            for case in selection.cases:
+                lab.cancellation.require_going_on()
+                checked.append(_checked(case, built, asked, question.seed))
+                lab.listen(_progress(case, len(checked), len(selection.cases)))
     except KeyboardInterrupt:
-        stop_all()
+        lab.cancellation.cancel()
         raise Interrupted("interrupted; a check keeps nothing") from None
-    finally:
-        progress.finished()
     return CheckReport(
         schema="zerolap.check/1",
         created=now(),
-        command_line=request.command_line,
-        server=under_test.record,
+        command_line=question.command_line,
+        server=measured_server(built.record, asked.source, dict(asked.config)),
         platform=fingerprint(),
         cases=checked,
         skipped=selection.skipped,
     )
 
 
-def _checked(case: Case, under_test: SideUnderTest, seed: int) -> CheckedCase:
+def _progress(case: Case, done: int, expected: int) -> Progress:
+    return Progress(activity="measuring", subject=case.name, cases=expected, done=done, expected=expected)
+
+
+def _checked(case: Case, built: BuiltServer, asked: AskedServer, seed: int) -> CheckedCase:
     factor = quick_factor(case)
+    server = ServerSpec(build=built.record.build, topology=case.topology, config={**case.config, **asked.config})
     pinning = choose_pinning(
-        read_processors(), server_threads=server_threads(case, under_test.settings), client_threads=client_threads(case)
+        read_processors(), server_threads=server.busy_threads, client_threads=1 + len(case.companions)
     )
     facts = None
     try:
-        with trial_directory() as directory:
-            program, settings = under_test.server.program, under_test.settings
-            probed = probe(EngineTrial(program, settings, scaled(case, factor), seed, directory, pinning))
+        with tempfile.TemporaryDirectory(prefix="zerolap-", ignore_cleanup_errors=True) as name:
+            directory = Path(name).resolve()
+            probed = probe(ProbeTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
     except TrialFailed as failed:
         faults = [Fault(kind="failed", text=failed.message)]
     else:

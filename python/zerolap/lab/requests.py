@@ -8,11 +8,15 @@ from typing import Literal
 
 from zerolap.build import DEFAULT, Builder, Builds, Variant
 from zerolap.cases import quick_factor, scaled
-from zerolap.engines import Place, counted_part
+from zerolap.engines import COMPARING, LOADED, Place, counted_part, missing_for_sampling
 from zerolap.host import fingerprint, read_processors
+from zerolap.judge import DEFAULT_MIN_EFFECT, Q
 from zerolap.lab.selection import StartableServer, select_possible
 from zerolap.lab.worker import Worker
+from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
+    BASE,
+    HEAD,
     BuildDone,
     BuildJob,
     Case,
@@ -59,6 +63,74 @@ class Question:
     command_line: str
     all_stacks: bool = False
     notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to measure; `engines` that are none are chosen by what is asked and what this machine can do.
+
+    `min_effect` is by engine, as a fraction. With `quick` everything is scaled down and only counted; with `all_stacks`
+    every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own.
+    """
+
+    engines: Sequence[str] | None = None
+    min_effect: Mapping[str, float] = field(default_factory=dict)
+    budget_seconds: float | None = None
+    seed: int = 1
+    quick: bool = False
+    all_stacks: bool = False
+    load_tool: str | None = None
+
+    def settings(self, engines: Sequence[str]) -> Settings:
+        """Return the settings of a request that is measured by these engines."""
+        return Settings(
+            engines=list(engines),
+            min_effect=dict(DEFAULT_MIN_EFFECT) | dict(self.min_effect),
+            q=Q,
+            budget_seconds=self.budget_seconds,
+            seed=self.seed,
+            quick=self.quick,
+            load_tool=self.load_tool or OWN_TOOL,
+        )
+
+
+def comparison_question(
+    base: AskedServer, head: AskedServer, cases: Sequence[Case], options: Options, command_line: str = ""
+) -> Question:
+    """Return a comparison to be asked for: cases are counted, timed, and sampled where they can be, unless chosen.
+
+    Raises `UsageError` for engines that together judge nothing.
+    """
+    chosen = list(options.engines if options.engines is not None else ["counted"] if options.quick else COMPARING)
+    notes: list[str] = []
+    if chosen == ["sampled"]:
+        raise UsageError("`--engine sampled` alone judges nothing", hint="--engine timed,sampled, or zerolap run")
+    if options.all_stacks and "sampled" not in chosen:
+        raise UsageError("`--stacks all` without sampling", hint="--engine counted,timed,sampled, and no --quick")
+    # Who asks for stacks gets an error where there are none to be had; else they are left out.
+    is_asked_for = options.engines is not None or options.all_stacks
+    missing = missing_for_sampling() if "sampled" in chosen and not is_asked_for else None
+    if missing is not None:
+        chosen.remove("sampled")
+        notes.append(f"no stacks of what changed: {missing.reason} ({missing.remedy})")
+    servers = {BASE: base, HEAD: head}
+    return Question("compare", servers, cases, options.settings(chosen), command_line, options.all_stacks, notes)
+
+
+def run_question(server: AskedServer, cases: Sequence[Case], options: Options, command_line: str = "") -> Question:
+    """Return a run to be asked for: cases are counted and timed, or loaded by the tool that is named, unless chosen.
+
+    Raises `UsageError` for a load tool that does not exist or would not be used.
+    """
+    if options.load_tool is not None:
+        if options.quick:
+            raise UsageError("`--quick` only counts: no load tool is used", hint="leave --quick or --load-tool out")
+        load_tool_named(options.load_tool)
+    default = ["counted"] if options.quick else ["counted", "timed"] if options.load_tool is None else [LOADED]
+    chosen = list(default if options.engines is None else options.engines)
+    if options.load_tool is not None and LOADED not in chosen:
+        chosen.append(LOADED)
+    return Question("run", {HEAD: server}, cases, options.settings(chosen), command_line)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the jobs of a request have measured so far, by case and engine: what the planner plans and the judge judges by."""
+"""What the jobs of a request have measured so far, by case and engine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -257,7 +257,7 @@ class Results:
     @property
     def other_seconds(self) -> float:
         """The machine time of all other trials, which run one at a time."""
-        others = [self.timed, self.sampled, *self.other.values()]
+        others: list[Mapping[str, Trials]] = [self.timed, self.sampled, *self.other.values()]
         return sum(trials.seconds for by_case in others for trials in by_case.values())
 
     @property

@@ -51,7 +51,7 @@ class Worker:
         builder = Builder(place.builds.directory, started.append)
         if place.builds.find(job.spec.digest) is None:
             yield Progress(activity="building", subject=job.source.name)
-        built = builder.build(job.source, parse_variant(job.variant) if job.variant else None)
+        built = builder.build(job.source, parse_variant(job.variant))
         yield BuildDone(job=job.id, build=built.record)
 
     def _measure(self, job: TrialsJob, place: Place) -> Iterator[Event]:

@@ -3,8 +3,11 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from zerolap.engines.engine import EngineTrial
+from zerolap.build import Program
+from zerolap.engines.counted_deployment import counted_topology
+from zerolap.host import Pinning
 from zerolap.load.companions import companions
 from zerolap.load.filling import prepare
 from zerolap.load.program import LoadProgram, SliceResult, load_program, timed_arguments
@@ -12,8 +15,8 @@ from zerolap.load.target import Target, by_socket
 from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
-from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
-from zerolap.server import RunningServer, demand_since, read_demands_ns, start
+from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, ServerSpec, TrialFailed
+from zerolap.server import Launch, RunningServer, demand_since, deploy, read_demands_ns
 from zerolap.server.abilities import command_flags
 
 SAMPLES = 300
@@ -68,24 +71,41 @@ class ProbedCase:
     burst: Burst
 
 
-def probe(trial: EngineTrial) -> ProbedCase:
-    """Start a server, fill it as the case says, and look at its requests.
+@dataclass(frozen=True)
+class ProbeTrial:
+    """What is probed: a server's program, how it is deployed, a case, a seed, an empty directory, processors."""
+
+    program: Program
+    server: ServerSpec
+    case: Case
+    seed: int
+    directory: Path
+    pinning: Pinning
+
+
+def probe(trial: ProbeTrial) -> ProbedCase:
+    """Deploy a server, fill it as the case says, and look at its requests; of a cluster one node is looked at.
 
     Raises `TrialFailed` where the server, the data set or the load generator fails.
     """
-    reachable = trial.directory / "server"
-    reachable.mkdir()
     case, log = trial.case, trial.directory / "load.log"
-    with start(
+    logs = trial.directory / "logs"
+    logs.mkdir()
+    prefix = ["taskset", "--cpu-list", ",".join(map(str, trial.pinning.server))]
+    with deploy(
+        counted_topology(trial.server.topology),
         trial.program,
-        {**case.config, **trial.settings},
-        reachable,
-        log=trial.directory / "server.log",
-        prefix=["taskset", "--cpu-list", ",".join(str(one) for one in trial.pinning.server)],
-    ) as server:
+        trial.server.settings,
+        trial.directory / "server",
+        logs=logs,
+        node_launch=lambda _index, _directory: Launch(prefix=prefix),
+        attach_replicas=False,
+    ) as deployment:
+        server = deployment.nodes[0].server
         target = Target([server], by_socket(server.socket))
         empty = held_by(server)
         checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
+        deployment.attach_replicas()
         writing = _writing(server)
         with companions(server, case.companions, trial.seed, log, trial.pinning.client) as beside:
             before = _sample(trial, server, writing, "before")
@@ -111,7 +131,7 @@ def _writing(server: RunningServer) -> set[str]:
     return {verb for verb, of_verb in flags.items() if "write" in of_verb or verb in SCRIPTS} - MAY_STORE
 
 
-def _sample(trial: EngineTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
+def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
     """Send some requests one by one, and return what they did, by command; `when` is before the burst or after it."""
     found: dict[str, CommandSamples] = {}
 
@@ -152,7 +172,7 @@ def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
         sent += step
 
 
-def _burst(trial: EngineTrial, server: RunningServer) -> Burst:
+def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
     case = trial.case
     connections = min(case.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]

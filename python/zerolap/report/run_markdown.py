@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from zerolap.records import METRICS, Build, FunctionCost, RunCase, RunReport
+from zerolap.records import METRICS, FunctionCost, MeasuredServer, RunCase, RunReport
 from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
     LISTED_ROWS,
@@ -47,7 +47,7 @@ def run_markdown(report: RunReport) -> str:
     return "\n\n".join(above + told + below) + "\n"
 
 
-def _server(build: Build) -> str:
+def _server(build: MeasuredServer) -> str:
     commit = [code(build.commit[:COMMIT_DIGITS])] if build.commit else []
     settings = [code(f"{name}={value}") for name, value in build.config.items()]
     return " ".join([code(build.name), escaped(build.version), *commit, *settings])
