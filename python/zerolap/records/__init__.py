@@ -36,7 +36,7 @@ from zerolap.records.comparison import (
 )
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.measurement import Check, Measurement, Validity
-from zerolap.records.metric import METRICS, Metric, metric_named
+from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -59,6 +59,7 @@ __all__ = [
     "METRICS",
     "PICTURES_SCHEMA",
     "RUN_SCHEMA",
+    "RUN_TABLE",
     "SCRIPTS",
     "Build",
     "BuildFailed",

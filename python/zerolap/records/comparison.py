@@ -46,13 +46,17 @@ class Summary(Record):
 
 
 class CaseResult(Record):
-    """What a comparison says of one case; an invalid one has no verdicts."""
+    """What a comparison concludes for a case; an invalid one has no verdicts.
+
+    `deciding` is the metric whose verdict decided the case's, none for an invalid one.
+    """
 
     case: str
     commands: list[str]
     group: str
     topology: str
     verdict: CaseVerdict
+    deciding: str | None = None
     confirmed: bool
     validity: Validity
     verdicts: list[Verdict]
