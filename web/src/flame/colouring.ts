@@ -1,8 +1,7 @@
 /** Which colour a node has; the colours themselves are properties of the style. */
 
-import { at } from "./columns.ts";
 import type { Difference } from "./difference.ts";
-import { type FlameTree, isFunction } from "./tree.ts";
+import { at, type FlameTree, isFunction } from "./tree.ts";
 
 /** A colour of the style, laid over the ground as strongly as this. */
 export interface Swatch {
@@ -39,9 +38,9 @@ const OBJECT_SWATCHES: Swatch[] = [
 ];
 
 export function changeColouring({ change, sure, largest }: Difference): Colouring {
-  const ofNode = Uint8Array.from(change, (one, node) => {
-    const level = at(sure, node) === 0 ? 0 : Math.ceil((Math.abs(one) / largest) * LEVELS);
-    return LEVELS + Math.sign(one) * level;
+  const ofNode = Uint8Array.from(change, (cost, node) => {
+    const level = at(sure, node) === 0 ? 0 : Math.ceil((Math.abs(cost) / largest) * LEVELS);
+    return LEVELS + Math.sign(cost) * level;
   });
   return { swatches: CHANGE_SWATCHES, ofNode };
 }
@@ -66,7 +65,7 @@ export function objectsOf(tree: FlameTree): string[] {
       }
     });
   }
-  return [...samples].sort((one, other) => other[1] - one[1]).map(([object]) => object);
+  return [...samples].sort((left, right) => right[1] - left[1]).map(([object]) => object);
 }
 
 /** The legend of objects: their colours, those without one of their own under one name. */

@@ -1,7 +1,6 @@
 /** How the cost of each node changed from base to head. */
 
-import { at } from "./columns.ts";
-import type { FlameTree, SideWeights } from "./tree.ts";
+import { at, type FlameTree, type SideWeights } from "./tree.ts";
 
 /** Costs are nanoseconds per request where both sides know theirs, else shares of all samples. */
 export type Unit = "nanoseconds" | "share";

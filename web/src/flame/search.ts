@@ -1,7 +1,6 @@
 /** Searching for frames by a part of their names, or by /an expression/. */
 
-import { at } from "./columns.ts";
-import { type FlameFrame, type FlameTree, isFunction } from "./tree.ts";
+import { at, type FlameFrame, type FlameTree, isFunction } from "./tree.ts";
 
 export type Matcher = (frame: FlameFrame) => boolean;
 

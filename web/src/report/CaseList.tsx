@@ -1,0 +1,243 @@
+/**
+ * A list of cases that can be filtered and sorted, and each of which can be opened.
+ *
+ * There may be hundreds of cases: the names of all are in the page, so that the browser's search, the keyboard and
+ * screen readers reach each of them, but the rest of a row is rendered only near the window.
+ */
+
+import type { ComponentChildren, RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { counted } from "../numbers.ts";
+
+/** What a table is sorted by; sorting by the same again reverses the order. */
+export function useOrder<By extends string>(first: By) {
+  const [order, setOrder] = useState<By>(first);
+  const [reversed, setReversed] = useState(false);
+  const sort = (by: By) => {
+    setReversed(by === order && !reversed);
+    setOrder(by);
+  };
+  return { order, reversed, sort };
+}
+
+/** Words are sorted upwards at first, numbers with the largest first. */
+const UPWARDS = ["case", "group", "function", "verdict", "q"];
+
+interface HeaderProperties<By extends string> {
+  by: By;
+  order: By;
+  reversed: boolean;
+  sort: (by: By) => void;
+  class?: string;
+  heading?: string;
+}
+
+export function SortHeader<By extends string>(properties: HeaderProperties<By>) {
+  const { by, order, reversed, sort, class: name = "", heading = by } = properties;
+  const active = by === order;
+  const direction = UPWARDS.includes(by) === reversed ? "descending" : "ascending";
+  return (
+    <th scope="col" class={name} aria-sort={active ? direction : "none"}>
+      <button type="button" class="plain" onClick={() => sort(by)}>
+        {heading}
+        <span aria-hidden="true">{active ? (direction === "ascending" ? " ▴" : " ▾") : ""}</span>
+      </button>
+    </th>
+  );
+}
+
+interface OrderProperties<By extends string> {
+  /** What the list can be sorted by, with its heading. */
+  orders: readonly (readonly [By, string])[];
+  order: By;
+  sort: (by: By) => void;
+}
+
+/** Chooses the order where there is no room for headings. */
+export function OrderChoice<By extends string>({ orders, order, sort }: OrderProperties<By>) {
+  return (
+    <label class="phone order">
+      sort by{" "}
+      <select value={order} onChange={(event) => sort(event.currentTarget.value as By)}>
+        {orders.map(([by, heading]) => (
+          <option key={by} value={by}>
+            {heading}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A text and an outcome that the cases shown have, and functions that set them. */
+export function useFilter<Outcome extends string>() {
+  const [text, setText] = useState("");
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  return { text, setText, outcome, setOutcome };
+}
+
+interface FilterProperties<Outcome extends string> {
+  /** All outcomes there may be, in the order in which they are offered. */
+  outcomes: readonly Outcome[];
+  /** The outcome of each case. */
+  ofCases: Outcome[];
+  text: string;
+  setText: (text: string) => void;
+  outcome: Outcome | null;
+  setOutcome: (outcome: Outcome | null) => void;
+}
+
+export function CaseFilter<Outcome extends string>(properties: FilterProperties<Outcome>) {
+  const { outcomes, ofCases, text, setText, outcome: chosen, setOutcome } = properties;
+  return (
+    <search class="filter">
+      <input
+        type="search"
+        aria-label="Filter by case, command or group"
+        placeholder="case, command or group"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      {outcomes
+        .filter((outcome) => ofCases.includes(outcome))
+        .map((outcome) => (
+          <button
+            key={outcome}
+            type="button"
+            class="choice"
+            aria-pressed={chosen === outcome}
+            onClick={() => setOutcome(chosen === outcome ? null : outcome)}
+          >
+            {outcome} {ofCases.filter((other) => other === outcome).length}
+          </button>
+        ))}
+    </search>
+  );
+}
+
+/** Whether a part of a case's name, of its group or of one of its commands is the text. */
+export function isNamed(entry: { case: string; group: string; commands: string[] }, text: string): boolean {
+  const wanted = text.trim().toLowerCase();
+  return [entry.case, entry.group, ...entry.commands].some((name) => name.toLowerCase().includes(wanted));
+}
+
+/** How many of the cases are shown, unless all are. */
+export function ShownCount({ shown, all }: { shown: number; all: number }) {
+  return shown === all ? null : (
+    <p class="quiet" role="status">
+      {shown.toLocaleString("en-US")} of {counted(all, "case", "cases")} shown
+    </p>
+  );
+}
+
+/** Whether the page is being printed: then all cases are rendered and open. */
+export function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useLayoutEffect(() => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const media = matchMedia("print");
+    setPrinting(media.matches);
+    media.addEventListener("change", () => setPrinting(media.matches), { signal });
+    // Firefox lays the page out for the printer before it reports the change of media.
+    addEventListener("beforeprint", () => setPrinting(true), { signal });
+    addEventListener("afterprint", () => setPrinting(false), { signal });
+    return () => listening.abort();
+  }, []);
+  return printing;
+}
+
+interface RowProperties {
+  name: string;
+  /** How many columns there are beside the name. */
+  columns: number;
+  openAtFirst: boolean;
+  printing: boolean;
+  /** What stands behind the name. */
+  mark?: ComponentChildren;
+  cells: () => ComponentChildren;
+  /** What is shown of an open case; on paper with the pictures that are on the screen only. */
+  details: (withPictures: boolean) => ComponentChildren;
+}
+
+export function CaseRow({ name, columns, openAtFirst, printing, mark, cells, details }: RowProperties) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [open, setOpen] = useState(openAtFirst);
+  const { near, height, keep } = useNear(body);
+  return (
+    // What has had the focus stays rendered: neither the focus nor what was set there gets lost.
+    <tbody ref={body} class={near ? undefined : "far"} onFocusIn={keep}>
+      <tr class="case" style={{ height: near || printing ? null : (height ?? (open ? OPEN_HEIGHT : null)) }}>
+        <th scope="row">
+          <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <span class="arrow" aria-hidden="true">
+              {open ? "▾" : "▸"}
+            </span>
+            {name}
+          </button>
+          {mark}
+        </th>
+        {near || printing ? cells() : <td colSpan={columns} />}
+      </tr>
+      {((near && open) || printing) && (
+        <tr class="details">
+          <td colSpan={1 + columns}>{details(near && open)}</td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+/** About the height of an open case, in pixels; it is only needed for those that have not been near yet. */
+const OPEN_HEIGHT = 1000;
+
+/** Rows are rendered before they are seen: this many heights of the window away. */
+const AHEAD = 1;
+
+/** Whether an element is near the window, and the height that it had when it was last. */
+function useNear(element: RefObject<HTMLElement | null>) {
+  const [near, setNear] = useState(false);
+  const [height, setHeight] = useState<number | null>(null);
+  const kept = useRef(false);
+  useLayoutEffect(() => {
+    const watched = element.current;
+    if (watched === null) {
+      return;
+    }
+    // The observer reports after the first picture only, which would flicker.
+    const { top, bottom } = watched.getBoundingClientRect();
+    let isRendered = bottom >= -AHEAD * innerHeight && top <= (1 + AHEAD) * innerHeight;
+    setNear(isRendered);
+    return watch(watched, (isNear) => {
+      if (isRendered && !isNear) {
+        setHeight(watched.getBoundingClientRect().height);
+      }
+      isRendered = isNear || kept.current;
+      setNear(isRendered);
+    });
+  }, [element]);
+  const keep = () => {
+    kept.current = true;
+  };
+  return { near, height, keep };
+}
+
+const watchers = new WeakMap<Element, (isNear: boolean) => void>();
+let observer: IntersectionObserver | null = null;
+
+function watch(element: Element, report: (isNear: boolean) => void): () => void {
+  observer ??= new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        watchers.get(target)?.(isIntersecting);
+      }
+    },
+    { rootMargin: `${100 * AHEAD}% 0px` },
+  );
+  watchers.set(element, report);
+  observer.observe(element);
+  return () => {
+    watchers.delete(element);
+    observer?.unobserve(element);
+  };
+}

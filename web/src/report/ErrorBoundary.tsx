@@ -1,0 +1,51 @@
+import { Component, type ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+interface Properties {
+  /** What cannot be shown after a fault, at the start of a sentence. */
+  subject: string;
+  /** The data that were to be shown, and the name to save them by. */
+  data: () => string;
+  file: string;
+  children: ComponentChildren;
+}
+
+/** Shows its children, or after a fault in them a message with the data that they were to show. */
+export class ErrorBoundary extends Component<Properties, { fault: unknown }> {
+  override state = { fault: null };
+
+  static override getDerivedStateFromError(fault: unknown) {
+    return { fault };
+  }
+
+  override render({ children, ...properties }: Properties, { fault }: { fault: unknown }) {
+    return fault === null ? children : <FaultMessage {...properties} fault={fault} />;
+  }
+}
+
+function FaultMessage({ subject, data, file, fault }: Omit<Properties, "children"> & { fault: unknown }) {
+  const [text, setText] = useState<string | null>(null);
+  return (
+    <section class="fault" role="alert">
+      <p class="warning">{subject} cannot be shown.</p>
+      <p>{fault instanceof Error ? fault.message : String(fault)}</p>
+      <p>
+        <button type="button" class="choice" onClick={() => save(data(), file)}>
+          save its data
+        </button>
+      </p>
+      <details onToggle={(event) => setText(event.currentTarget.open ? data() : null)}>
+        <summary>data</summary>
+        {text !== null && <pre class="small">{text}</pre>}
+      </details>
+    </section>
+  );
+}
+
+function save(text: string, file: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = file;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
