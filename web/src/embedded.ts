@@ -94,6 +94,6 @@ function parsed<Data>(text: string, subject: string): Data {
   try {
     return JSON.parse(text) as Data;
   } catch (fault) {
-    throw new UnreadableData(`${subject} is not valid JSON (${(fault as Error).message}).`, { cause: fault });
+    throw new UnreadableData(`${subject} is not valid JSON: ${(fault as Error).message}.`, { cause: fault });
   }
 }

@@ -40,11 +40,12 @@ function readDrawings(): { drawings: Drawings; fault: string | null } {
   }
 }
 
+const HINT = "A report is written again from its stored results by: zerolap explain ID --html FILE";
 const place = document.getElementById("page");
 if (place !== null) {
   place.replaceChildren();
   render(
-    <ErrorBoundary subject="This report" data={documentText} file="zerolap-report.json">
+    <ErrorBoundary subject="This report" data={documentText} file="zerolap-report.json" hint={HINT}>
       <Report />
     </ErrorBoundary>,
     place,

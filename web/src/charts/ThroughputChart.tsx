@@ -17,10 +17,7 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
     return null;
   }
   const all = drawn.flatMap(([, points]) => points);
-  const horizontal = linear(
-    all.map(([seconds]) => seconds),
-    count,
-  );
+  const horizontal = linear([...startsAt, ...all.map(([seconds]) => seconds)], count);
   const vertical = linear(
     all.map(([, rate]) => rate),
     rateLabel,

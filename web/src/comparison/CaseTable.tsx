@@ -3,6 +3,7 @@ import type { Drawings } from "../embedded.ts";
 import { change, count, interval, metricLabel, probability } from "../numbers.ts";
 import type { CaseResult } from "../records.ts";
 import {
+  ALWAYS_RENDERED,
   CaseFilter,
   CaseRow,
   isNamed,
@@ -64,7 +65,9 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
             <SortHeader by="case" {...header} />
             <SortHeader by="verdict" {...header} />
             <SortHeader by="change" class="number" {...header} />
-            <th scope="col">interval</th>
+            <th scope="col" class="interval">
+              interval
+            </th>
             <th scope="col" class="number">
               base → head
             </th>
@@ -75,8 +78,10 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
           <CaseRow
             key={result.case}
             name={result.case}
+            data={result}
             columns={COLUMNS.length - 1}
             openAtFirst={outcomeOf(result) === "regression"}
+            complete={printing || shown.length <= ALWAYS_RENDERED}
             printing={printing}
             cells={() => <Cells result={result} scale={scale} withMetric={metrics.size > 1} />}
             details={(withPictures) => (

@@ -86,7 +86,7 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
       </div>
       <p class="flame-line" role="status">
         {chosen === null ? (
-          <span class="quiet screen">
+          <span class="quiet">
             Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom out.
           </span>
         ) : (

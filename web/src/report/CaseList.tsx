@@ -5,9 +5,10 @@
  * screen readers reach each of them, but the rest of a row is rendered only near the window.
  */
 
-import type { ComponentChildren, RefObject } from "preact";
+import { type ComponentChildren, Fragment, type RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../numbers.ts";
+import { ErrorBoundary } from "./ErrorBoundary.tsx";
 
 /** What a table is sorted by; sorting by the same again reverses the order. */
 export function useOrder<By extends string>(first: By) {
@@ -39,10 +40,26 @@ export function SortHeader<By extends string>(properties: HeaderProperties<By>) 
   return (
     <th scope="col" class={name} aria-sort={active ? direction : "none"}>
       <button type="button" class="plain" onClick={() => sort(by)}>
-        {heading}
+        <Heading text={heading} />
         <span aria-hidden="true">{active ? (direction === "ascending" ? " ▴" : " ▾") : ""}</span>
       </button>
     </th>
+  );
+}
+
+/** A heading that may be broken after a slash. */
+function Heading({ text }: { text: string }) {
+  const [first, ...others] = text.split("/");
+  return (
+    <>
+      {first}
+      {others.map((part) => (
+        <Fragment key={part}>
+          /<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }
 
@@ -147,11 +164,18 @@ export function usePrinting(): boolean {
   return printing;
 }
 
+/** A list as short as this is rendered as a whole, but for the details of cases far from the window. */
+export const ALWAYS_RENDERED = 40;
+
 interface RowProperties {
   name: string;
+  /** The case as the document has it, which is offered after a fault in its details. */
+  data: object;
   /** How many columns there are beside the name. */
   columns: number;
   openAtFirst: boolean;
+  /** Whether the cells are rendered wherever the row is. */
+  complete: boolean;
   printing: boolean;
   /** What stands behind the name. */
   mark?: ComponentChildren;
@@ -160,13 +184,23 @@ interface RowProperties {
   details: (withPictures: boolean) => ComponentChildren;
 }
 
-export function CaseRow({ name, columns, openAtFirst, printing, mark, cells, details }: RowProperties) {
+export function CaseRow({
+  name,
+  data,
+  columns,
+  openAtFirst,
+  complete,
+  printing,
+  mark,
+  cells,
+  details,
+}: RowProperties) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [open, setOpen] = useState(openAtFirst);
   const { near, height, keep } = useNear(body);
   return (
     // What has had the focus stays rendered: neither the focus nor what was set there gets lost.
-    <tbody ref={body} class={near ? undefined : "far"} onFocusIn={keep}>
+    <tbody ref={body} class={near || complete ? undefined : "far"} onFocusIn={keep}>
       <tr class="case" style={{ height: near || printing ? null : (height ?? (open ? OPEN_HEIGHT : null)) }}>
         <th scope="row">
           <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -177,15 +211,28 @@ export function CaseRow({ name, columns, openAtFirst, printing, mark, cells, det
           </button>
           {mark}
         </th>
-        {near || printing ? cells() : <td colSpan={columns} />}
+        {near || complete ? cells() : <td colSpan={columns} />}
       </tr>
       {((near && open) || printing) && (
         <tr class="details">
-          <td colSpan={1 + columns}>{details(near && open)}</td>
+          <td colSpan={1 + columns}>
+            <ErrorBoundary
+              subject="The details of this case"
+              data={() => JSON.stringify(data, null, 2)}
+              file="case.json"
+            >
+              <Details render={() => details(near && open)} />
+            </ErrorBoundary>
+          </td>
         </tr>
       )}
     </tbody>
   );
+}
+
+/** Renders within the boundary that is around it. */
+function Details({ render }: { render: () => ComponentChildren }) {
+  return render();
 }
 
 /** About the height of an open case, in pixels; it is only needed for those that have not been near yet. */

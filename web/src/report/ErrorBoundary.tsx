@@ -7,6 +7,8 @@ interface Properties {
   /** The data that were to be shown, and the name to save them by. */
   data: () => string;
   file: string;
+  /** What the reader can do. */
+  hint?: string;
   children: ComponentChildren;
 }
 
@@ -23,19 +25,26 @@ export class ErrorBoundary extends Component<Properties, { fault: unknown }> {
   }
 }
 
-function FaultMessage({ subject, data, file, fault }: Omit<Properties, "children"> & { fault: unknown }) {
+function FaultMessage({
+  subject,
+  data,
+  file,
+  hint,
+  fault,
+}: Omit<Properties, "children"> & { fault: unknown }) {
   const [text, setText] = useState<string | null>(null);
   return (
     <section class="fault" role="alert">
       <p class="warning">{subject} cannot be shown.</p>
       <p>{fault instanceof Error ? fault.message : String(fault)}</p>
+      {hint !== undefined && <p>{hint}</p>}
       <p>
         <button type="button" class="choice" onClick={() => save(data(), file)}>
-          save its data
+          save the data
         </button>
       </p>
       <details onToggle={(event) => setText(event.currentTarget.open ? data() : null)}>
-        <summary>data</summary>
+        <summary>show the data</summary>
         {text !== null && <pre class="small">{text}</pre>}
       </details>
     </section>

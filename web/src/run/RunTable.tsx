@@ -3,6 +3,7 @@ import type { Drawings } from "../embedded.ts";
 import { count, metricHeading } from "../numbers.ts";
 import type { RunCase } from "../records.ts";
 import {
+  ALWAYS_RENDERED,
   CaseFilter,
   CaseRow,
   isNamed,
@@ -77,8 +78,10 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
           <CaseRow
             key={entry.case}
             name={entry.case}
+            data={entry}
             columns={1 + metrics.length}
             openAtFirst={cases.length === 1}
+            complete={printing || shown.length <= ALWAYS_RENDERED}
             printing={printing}
             mark={<Mark outcome={runOutcome(entry)} />}
             cells={() => <Cells entry={entry} metrics={metrics} />}
