@@ -486,6 +486,9 @@ def test_on_paper_all_cases_are_open_and_nothing_is_cut_off(browser: Browser, tm
             )
             is False
         )
+        # The width of A4 less usual margins.
+        shown.set_viewport_size({"width": 718, "height": 900})
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 718
         shown.emulate_media(media="screen")
         expect(shown.locator(".detail")).to_have_count(1)
 

@@ -1,4 +1,4 @@
-/** The data that a page holds, each part in a script element of its own. */
+/** The data of the page, in script elements. */
 
 import type { CasePictures, Comparison, Pictures, RunReport, StackFrame } from "./records.ts";
 import type { Sides, Stacks } from "./sides.ts";
@@ -7,7 +7,7 @@ export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
 export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
-/** A seed may use 64 bits, more than a number holds here: it is read as text. Quotes within strings are escaped. */
+/** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
 
 /** Data that cannot be shown; the message is for the reader of the page. */
@@ -23,7 +23,7 @@ export interface StackSource {
 /** What is drawn of a case. */
 export type CaseDrawings = Omit<CasePictures, "stacks"> & { stacks: StackSource | null };
 
-/** What is drawn of the cases that anything is drawn of, by their names. */
+/** What is drawn of each case, by name; cases without drawings are left out. */
 export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The text of the document that the page was made from. */

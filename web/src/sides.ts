@@ -1,4 +1,4 @@
-/** What belongs to the sides of a comparison; a run alone has a head only. */
+/** Values by side of a comparison; a run has the side `head` only. */
 
 import type { CasePictures, StackFrame, StackTree } from "./records.ts";
 
@@ -6,18 +6,18 @@ export type SideName = "base" | "head";
 
 export type Sides<Value> = { [side in SideName]?: Value };
 
-/** The sampled stacks of a side with the functions that their numbers stand for. */
+/** The sampled stacks of a side, with the functions that `nodes.frame` indexes. */
 export type Stacks = StackTree & { frames: StackFrame[] };
 
-/** Share of requests and the microseconds within which they were answered, ascending; share 1 is the maximum. */
+/** A share of requests and the microseconds in which they were answered; share 1 is the maximum. */
 export type LatencyPoint = Curve<CasePictures["latency"]>;
 
-/** Seconds and requests per second of a slice, or of several; the seconds are those of both sides together. */
+/** Seconds and requests per second of one or several slices; the seconds count both sides' slices. */
 export type ThroughputPoint = Curve<CasePictures["throughput"]>;
 
 type Curve<Curves> = Exclude<Curves, null> extends Sides<Array<infer Point>> ? Point : never;
 
-/** The sides that there is something of, base first. */
+/** The sides that have a value, base first. */
 export function present<Value>(sides: Sides<Value>): [SideName, Value][] {
   return (["base", "head"] as const).flatMap((side): [SideName, Value][] => {
     const value = sides[side];

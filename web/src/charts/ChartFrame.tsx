@@ -22,7 +22,7 @@ interface Properties {
   children: (locate: Locate) => ComponentChildren;
 }
 
-/** A chart as wide as its place, so that its letters keep their size: title, legend, axes. */
+/** Title, legend and axes of a chart. It is drawn at the width of its place, so that text keeps its size. */
 export function ChartFrame({ title, summary, horizontal, vertical, labels, sides, children }: Properties) {
   const [figure, width] = useWidth();
   const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
@@ -75,7 +75,7 @@ export function ChartFrame({ title, summary, horizontal, vertical, labels, sides
   );
 }
 
-/** The ticks whose labels have room; of two too near each other the later one stays. */
+/** The ticks whose labels have room; of two that overlap the later one stays. */
 function apart(ticks: Axis["ticks"], across: (value: number) => number): Axis["ticks"] {
   const kept: Axis["ticks"] = [];
   for (const tick of [...ticks].reverse()) {

@@ -46,7 +46,7 @@ export function shareLabel(share: number): string {
   return share === 1 ? "max" : `${Number((share * 100).toFixed(4))} %`;
 }
 
-/** The axis of shares; the maximum, which is at no finite place, is a bit right of the last share before it. */
+/** The axis of shares; the maximum has no finite place and is drawn a bit right of the last share before it. */
 export function shareAxis(sides: Sides<LatencyPoint[]>): Axis {
   const shares = present(sides).flatMap(([, points]) => points.map(([share]) => share));
   const finite = Math.max(0.5, ...shares.filter((share) => share < 1));

@@ -10,7 +10,7 @@ interface Properties {
   startsAt: number[];
 }
 
-/** Points, not lines: between two of a side lies a slice of the other. A line is the median. */
+/** Throughput of each slice as points, since slices of the sides alternate; the lines are medians. */
 export function ThroughputChart({ sides, startsAt }: Properties) {
   const drawn = present(sides).filter(([, points]) => points.length > 0);
   if (drawn.length === 0) {
@@ -29,7 +29,7 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
       horizontal={horizontal}
       vertical={vertical}
       labels={{
-        horizontal: "measured time, s; a mark is a start of the server",
+        horizontal: "measured time, s; marks: server starts",
         vertical: "requests per second",
       }}
       sides={drawn.map(([side]) => side)}

@@ -102,7 +102,7 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
 interface CellsProperties {
   result: CaseResult;
   scale: Scale;
-  /** Whether to name the metric that the change is of. */
+  /** Whether to name the deciding metric in each row. */
   withMetric: boolean;
 }
 

@@ -6,7 +6,7 @@ const WIDTH = 140;
 const HEIGHT = 18;
 const MARGIN = 5;
 
-/** The largest change that fits, and the minimum effect about which the axis is linear. */
+/** The range of the axis: the largest change, and the minimum effect, around which it is about linear. */
 export interface Scale {
   largest: number;
   unit: number;

@@ -15,7 +15,7 @@ interface Properties {
   alone: boolean;
 }
 
-/** Where the CPU time of a case went, on one side or on both and between them. */
+/** The flame graphs of a case: of each side, and of the difference between them. */
 export function FlamePanel({ source, alone }: Properties) {
   const sides = useMemo(() => source.read(), [source]);
   const names = present(sides).map(([side]) => side);

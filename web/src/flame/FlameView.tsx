@@ -22,13 +22,13 @@ export type ViewName = SideName | "difference";
 interface Properties {
   tree: FlameTree;
   view: ViewName;
-  /** The side whose samples the widths are. */
+  /** The side whose samples are drawn as widths. */
   side: SideName;
   alone: boolean;
   text: string;
 }
 
-/** One view of a tree, with its legend; remembers where it is zoomed to, also from view to view. */
+/** One view of a tree, with its legend; the zoom stays when the view changes. */
 export function FlameView({ tree, view, side, alone, text }: Properties) {
   const [path, setPath] = useState<number[]>([]);
   const layout = useMemo(() => laidOut(tree, (tree.weights[side] as SideWeights).inclusive), [tree, side]);

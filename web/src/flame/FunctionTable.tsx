@@ -10,7 +10,7 @@ const SHOWN_FIRST = 15;
 /** How many more are shown at a time: there may be thousands. */
 const SHOWN_MORE = 100;
 
-/** The figures of the graph by function, also for those who do not see the graph or have little room for it. */
+/** The figures of the graph by function, for screen readers and narrow screens too. */
 export function FunctionTable({ tree }: { tree: FlameTree }) {
   const all = useMemo(() => functionCosts(tree), [tree]);
   const header = useOrder<FunctionOrder>("self");
@@ -57,7 +57,7 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
   );
 }
 
-/** Where there is little room a line may break after the arrow alentry. */
+/** The shares of both sides; a line may break only after the arrow. */
 function share({ weights }: FlameTree, samples: FunctionCost["self"]): string {
   const text = bothSides(weights, (side) => {
     const name: SideName = side === weights.base ? "base" : "head";
@@ -106,7 +106,7 @@ export function functionCosts(tree: FlameTree): FunctionCost[] {
   });
 }
 
-/** 1 for a node above which there is none of the same function: what is inclusive counts a recursion once. */
+/** 1 for a node without an ancestor of the same function, else 0: totals count a recursion once. */
 function outermostNodes(tree: FlameTree): Uint8Array {
   return Uint8Array.from(tree.frame, (frame, node) => {
     let above = at(tree.parent, node);

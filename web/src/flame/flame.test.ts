@@ -125,20 +125,20 @@ describe("search", () => {
 
 describe("difference", () => {
   test("is of nanoseconds where both are known, else of shares", () => {
-    const found = difference(BOTH);
-    expect(found?.unit).toBe("nanoseconds");
-    expect(found?.change[node(BOTH, "get")]).toBeCloseTo(-150);
-    expect(found?.change[node(BOTH, "fresh_in")]).toBeCloseTo(300);
+    const changes = difference(BOTH);
+    expect(changes?.unit).toBe("nanoseconds");
+    expect(changes?.change[node(BOTH, "get")]).toBeCloseTo(-150);
+    expect(changes?.change[node(BOTH, "fresh_in")]).toBeCloseTo(300);
     const shares = difference(mergedTree({ base: stacks(["m;a 1"]), head: stacks(["m;b 1"]) }, null));
     expect(shares?.unit).toBe("share");
   });
 
   test("is neutral where chance may explain it", () => {
-    const found = difference(BOTH);
-    if (found === null) {
+    const changes = difference(BOTH);
+    if (changes === null) {
       throw new Error("both sides are there");
     }
-    const { ofNode } = changeColouring(found);
+    const { ofNode } = changeColouring(changes);
     expect(ofNode[node(BOTH, "get")]).toBe(LEVELS);
     expect(ofNode[node(BOTH, "fresh_in")]).toBeGreaterThan(LEVELS);
     expect(ofNode[0]).toBe(2 * LEVELS);
@@ -146,11 +146,11 @@ describe("difference", () => {
 });
 
 test("a difference within the uncertainty of both sides' cost is neutral", () => {
-  const found = difference(
+  const changes = difference(
     mergedTree({ base: stacks(["m;a 500"], 1000, 0.01), head: stacks(["m;a 500"], 1030, 0.01) }, null),
   );
-  expect(found?.change[0]).toBeCloseTo(30);
-  expect(found?.largest).toBe(0);
+  expect(changes?.change[0]).toBeCloseTo(30);
+  expect(changes?.largest).toBe(0);
 });
 
 test("objects have colours of their own, threads a neutral one", () => {

@@ -1,4 +1,4 @@
-/** Where the nodes of a tree lie: a node begins and ends at so many samples from the left. */
+/** The places of a tree's nodes: where each begins and ends, in samples from the left. */
 
 import { at, type FlameTree } from "./tree.ts";
 
@@ -8,7 +8,7 @@ export interface Layout {
   right: Float64Array;
 }
 
-/** Places children one after the other at the left of their parent; what is right of them is the parent's own. */
+/** Places children side by side at the left of their parent; the rest of its width is its own samples. */
 export function laidOut(tree: FlameTree, inclusive: Float64Array): Layout {
   const left = new Float64Array(inclusive.length);
   const right = new Float64Array(inclusive.length);
@@ -48,7 +48,7 @@ export function nodeAt({ tree, left, right }: Layout, row: number, place: number
   return node < end && at(left, node) <= place ? node : null;
 }
 
-/** The node or the nearest above it that is visible: one has no width where its side has no samples of it. */
+/** The node or its nearest ancestor with a width: a node has none on a side without samples of it. */
 export function visible({ tree, left, right }: Layout, node: number): number {
   let shown = node;
   while (shown > 0 && at(right, shown) <= at(left, shown)) {
@@ -89,10 +89,10 @@ export function neighbour(layout: Layout, node: number, direction: Direction, wi
   return null;
 }
 
-/** The number that stands for a run of nodes in the place of a node. */
+/** Stands for a run of nodes in `Cells.node`. */
 export const RUN = -1;
 
-/** Narrower rectangles are drawn as runs. */
+/** Rectangles of fewer pixels are drawn as runs. */
 const NARROWEST = 0.5;
 
 /** The part of a graph that is seen: from and to so many samples from the left, over so many pixels. */
@@ -104,7 +104,7 @@ export interface View {
   endRow: number;
 }
 
-/** Rectangles in columns that are filled anew for each picture; there are never more of them than nodes. */
+/** Rectangles in columns, which are filled anew for each frame; there are never more of them than nodes. */
 export class Cells {
   count = 0;
   readonly node: Int32Array;

@@ -3,17 +3,17 @@ import { Cells, type Layout, RUN } from "./layout.ts";
 import { cut } from "./text.ts";
 import { at } from "./tree.ts";
 
-/** In pixels of the style. */
+/** In CSS pixels. */
 export const ROW_HEIGHT = 18;
 const FONT_SIZE = 12;
 const LABEL_INDENT = 4;
 const FEWEST_LETTERS = 3;
 const FADED = 0.2;
 
-/** Where the colours are among the pixels. */
+/** Indices into `pixels`. */
 const [GROUND, RUNS, FADED_RUNS, SWATCHES] = [0, 1, 2, 3];
 
-/** What is drawn, wherever it is looked at from. */
+/** What is drawn, apart from the zoom and the scrolling. */
 export interface Scene {
   layout: Layout;
   colouring: Colouring;
@@ -24,11 +24,11 @@ export interface Scene {
 export interface Place {
   start: number;
   end: number;
-  /** How far the graph is scrolled down, in pixels of the style. */
+  /** How far the graph is scrolled down, in CSS pixels. */
   top: number;
 }
 
-/** Draws a graph. Nothing is allocated per picture but the labels that are cut anew. */
+/** Draws a graph. Painting allocates nothing but labels that are cut to another length. */
 export class Painter {
   private readonly context: CanvasRenderingContext2D;
   private scene: Scene | null = null;

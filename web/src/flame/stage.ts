@@ -15,7 +15,7 @@ export class Stage {
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
-    /** What the graph is scrolled in. */
+    /** The element that scrolls the graph. */
     private readonly frame: HTMLElement,
   ) {
     this.painter = new Painter(canvas);
@@ -26,7 +26,7 @@ export class Stage {
     frame.addEventListener("scroll", () => this.draw(), { signal, passive: true });
     const recolour = () => {
       this.painter.readColours();
-      // At once: a page that is printed waits for no next picture.
+      // At once, since printing does not wait for the next animation frame.
       this.paint(performance.now());
     };
     for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
@@ -122,7 +122,7 @@ export class MovingWindow {
     this.moves = false;
   }
 
-  /** The move begins with the next step, so that what is done until then skips none of it. */
+  /** The move begins with the next step, so that slow work before it skips nothing. */
   move(start: number, end: number): void {
     this.from = { start: this.start, end: this.end };
     this.to = { start, end };
@@ -130,7 +130,7 @@ export class MovingWindow {
     this.began = null;
   }
 
-  /** Moves to where it is by now; says whether it moves on. */
+  /** Moves to the place for this time; returns whether the move goes on. */
   step(now: number): boolean {
     if (!this.moves) {
       return false;

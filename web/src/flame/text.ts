@@ -16,7 +16,7 @@ export function changeText(change: number, unit: Unit): string {
   return unit === "nanoseconds" ? `${sign}${count(change)} ns` : `${sign}${count(change * 100)} points`;
 }
 
-/** The texts of the sides there are: `base → head` where there are both. */
+/** The text of one side, or of both as `base → head`. */
 export function bothSides(weights: Sides<SideWeights>, text: (side: SideWeights) => string): string {
   return present(weights)
     .map(([, side]) => text(side))

@@ -2,7 +2,7 @@
 
 import { present, type SideName, type Sides, type Stacks } from "../sides.ts";
 
-/** A column of numbers; what is read from it is within its bounds. */
+/** A column of numbers; `at` reads within its bounds only. */
 export type Column = Int32Array | Float64Array | Uint16Array | Uint8Array | number[];
 
 export function at(column: Column, index: number): number {
@@ -19,10 +19,10 @@ export interface FlameFrame {
 export interface SideWeights {
   own: Float64Array;
   inclusive: Float64Array;
-  /** All samples of this side, those of threads that are not shown too: what shares are of. */
+  /** All samples of this side, threads that are not shown included: the base of shares. */
   total: number;
   nanoseconds: number | null;
-  /** The standard error of the nanoseconds, as a part of them. */
+  /** The relative standard error of the nanoseconds. */
   uncertainty: number;
 }
 
@@ -52,17 +52,17 @@ export function threadNames(sides: Sides<Stacks>): string[] {
   return [...samples].sort((one, other) => other[1] - one[1]).map(([name]) => name);
 }
 
-/** Merges both sides; with a thread only its stacks, else each thread's beneath its name. */
+/** Merges both sides: the stacks of one thread, or of all threads, each below its name. */
 export function mergedTree(sides: Sides<Stacks>, thread: string | null): FlameTree {
-  const growing = new Growing(thread ?? "all threads");
+  const builder = new TreeBuilder(thread ?? "all threads");
   for (const [side, stacks] of present(sides)) {
-    add(growing, side, stacks, thread);
+    add(builder, side, stacks, thread);
   }
-  const tree = growing.ordered();
+  const tree = builder.ordered();
   for (const [side, stacks] of present(sides)) {
     tree.weights[side] = {
-      own: growing.ownOf(side),
-      inclusive: inclusive(tree, growing.ownOf(side)),
+      own: builder.ownOf(side),
+      inclusive: inclusive(tree, builder.ownOf(side)),
       total: stacks.nodes.samples.reduce((sum, samples) => sum + samples, 0),
       nanoseconds: stacks.cpu_ns_per_op,
       uncertainty: stacks.cpu_error,
@@ -71,8 +71,8 @@ export function mergedTree(sides: Sides<Stacks>, thread: string | null): FlameTr
   return tree;
 }
 
-function add(growing: Growing, side: SideName, stacks: Stacks, wanted: string | null): void {
-  const frames = stacks.frames.map((frame) => growing.frame(frame.function, frame.file, frame.object));
+function add(builder: TreeBuilder, side: SideName, stacks: Stacks, wanted: string | null): void {
+  const frames = stacks.frames.map((frame) => builder.frame(frame.function, frame.file, frame.object));
   const { thread, parent, frame, samples } = stacks.nodes;
   const places = new Int32Array(parent.length);
   for (let node = 0; node < parent.length; node++) {
@@ -84,10 +84,10 @@ function add(growing: Growing, side: SideName, stacks: Stacks, wanted: string | 
     if (at(parent, node) >= 0) {
       above = at(places, at(parent, node));
     } else if (wanted === null) {
-      above = growing.child(0, growing.frame(name, null, null));
+      above = builder.child(0, builder.frame(name, null, null));
     }
-    const place = growing.child(above, at(frames, at(frame, node)));
-    growing.count(side, place, at(samples, node), stacks.frames[at(frame, node)]?.inlined ?? false);
+    const place = builder.child(above, at(frames, at(frame, node)));
+    builder.count(side, place, at(samples, node), stacks.frames[at(frame, node)]?.inlined ?? false);
     places[node] = place;
   }
 }
@@ -106,8 +106,8 @@ export function isFunction(frame: FlameFrame): boolean {
   return frame.object !== null;
 }
 
-/** A tree to which paths are added, numbered as they come; node 0 is the root. */
-class Growing {
+/** Builds a tree from paths; nodes are numbered in the order of their addition, node 0 is the root. */
+class TreeBuilder {
   private readonly frames: FlameFrame[] = [];
   private readonly frameNumbers = new Map<string, number>();
   private readonly below: Map<number, number>[] = [];
@@ -120,7 +120,7 @@ class Growing {
     this.node(this.frame(root, null, null));
   }
 
-  /** The number of a frame; those of one function in one file are one, without a file in one object; threads are apart. */
+  /** The number of a frame: the same for equal function and file, or object where the file is unknown. */
   frame(name: string, file: string | null, object: string | null): number {
     const key = JSON.stringify([name, file, file === null ? object : true]);
     const known = this.frameNumbers.get(key);

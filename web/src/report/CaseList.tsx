@@ -86,7 +86,7 @@ export function OrderChoice<By extends string>({ orders, order, sort }: OrderPro
   );
 }
 
-/** A text and an outcome that the cases shown have, and functions that set them. */
+/** The filter of a list: a text and an outcome, null for any. */
 export function useFilter<Outcome extends string>() {
   const [text, setText] = useState("");
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -94,7 +94,7 @@ export function useFilter<Outcome extends string>() {
 }
 
 interface FilterProperties<Outcome extends string> {
-  /** All outcomes there may be, in the order in which they are offered. */
+  /** All possible outcomes, in the order of their buttons. */
   outcomes: readonly Outcome[];
   /** The outcome of each case. */
   ofCases: Outcome[];
@@ -132,7 +132,7 @@ export function CaseFilter<Outcome extends string>(properties: FilterProperties<
   );
 }
 
-/** Whether a part of a case's name, of its group or of one of its commands is the text. */
+/** Whether the name of a case, its group or one of its commands contains the text. */
 export function isNamed(entry: { case: string; group: string; commands: string[] }, text: string): boolean {
   const wanted = text.trim().toLowerCase();
   return [entry.case, entry.group, ...entry.commands].some((name) => name.toLowerCase().includes(wanted));
@@ -156,7 +156,7 @@ export function usePrinting(): boolean {
     const media = matchMedia("print");
     setPrinting(media.matches);
     media.addEventListener("change", () => setPrinting(media.matches), { signal });
-    // Firefox lays the page out for the printer before it reports the change of media.
+    // Firefox does the print layout before it reports the change of media.
     addEventListener("beforeprint", () => setPrinting(true), { signal });
     addEventListener("afterprint", () => setPrinting(false), { signal });
     return () => listening.abort();
@@ -164,23 +164,23 @@ export function usePrinting(): boolean {
   return printing;
 }
 
-/** A list as short as this is rendered as a whole, but for the details of cases far from the window. */
+/** In a list with no more cases than this the cells of all rows are rendered, wherever they are. */
 export const ALWAYS_RENDERED = 40;
 
 interface RowProperties {
   name: string;
-  /** The case as the document has it, which is offered after a fault in its details. */
+  /** The case in the document; it can be saved where its details cannot be shown. */
   data: object;
   /** How many columns there are beside the name. */
   columns: number;
   openAtFirst: boolean;
-  /** Whether the cells are rendered wherever the row is. */
+  /** Whether to render the cells also far from the window. */
   complete: boolean;
   printing: boolean;
-  /** What stands behind the name. */
+  /** Shown after the name. */
   mark?: ComponentChildren;
   cells: () => ComponentChildren;
-  /** What is shown of an open case; on paper with the pictures that are on the screen only. */
+  /** The details of an open case. When printing, pictures are rendered only if the screen shows them. */
   details: (withPictures: boolean) => ComponentChildren;
 }
 
@@ -199,7 +199,7 @@ export function CaseRow({
   const [open, setOpen] = useState(openAtFirst);
   const { near, height, keep } = useNear(body);
   return (
-    // What has had the focus stays rendered: neither the focus nor what was set there gets lost.
+    // A row that had the focus stays rendered, so that neither the focus nor a zoom or a search in it is lost.
     <tbody ref={body} class={near || complete ? undefined : "far"} onFocusIn={keep}>
       <tr class="case" style={{ height: near || printing ? null : (height ?? (open ? OPEN_HEIGHT : null)) }}>
         <th scope="row">
@@ -230,18 +230,18 @@ export function CaseRow({
   );
 }
 
-/** Renders within the boundary that is around it. */
+/** Renders inside the error boundary around it, which does not catch faults of its own parent. */
 function Details({ render }: { render: () => ComponentChildren }) {
   return render();
 }
 
-/** About the height of an open case, in pixels; it is only needed for those that have not been near yet. */
+/** The height assumed for an open case that was not rendered yet, in pixels. */
 const OPEN_HEIGHT = 1000;
 
-/** Rows are rendered before they are seen: this many heights of the window away. */
+/** Rows are rendered this many window heights before they are scrolled to. */
 const AHEAD = 1;
 
-/** Whether an element is near the window, and the height that it had when it was last. */
+/** Whether an element is near the window, and its height when it was rendered last. */
 function useNear(element: RefObject<HTMLElement | null>) {
   const [near, setNear] = useState(false);
   const [height, setHeight] = useState<number | null>(null);
@@ -251,7 +251,7 @@ function useNear(element: RefObject<HTMLElement | null>) {
     if (watched === null) {
       return;
     }
-    // The observer reports after the first picture only, which would flicker.
+    // The observer first reports after a frame was painted, which would flicker.
     const { top, bottom } = watched.getBoundingClientRect();
     let isRendered = bottom >= -AHEAD * innerHeight && top <= (1 + AHEAD) * innerHeight;
     setNear(isRendered);

@@ -2,9 +2,9 @@ import { Component, type ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 interface Properties {
-  /** What cannot be shown after a fault, at the start of a sentence. */
+  /** The subject of the sentence `… cannot be shown.` */
   subject: string;
-  /** The data that were to be shown, and the name to save them by. */
+  /** The data that the children show, and the file name to save it under. */
   data: () => string;
   file: string;
   /** What the reader can do. */
@@ -12,7 +12,7 @@ interface Properties {
   children: ComponentChildren;
 }
 
-/** Shows its children, or after a fault in them a message with the data that they were to show. */
+/** Shows its children, or a message and their data if rendering them failed. */
 export class ErrorBoundary extends Component<Properties, { fault: unknown }> {
   override state = { fault: null };
 

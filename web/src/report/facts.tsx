@@ -1,4 +1,4 @@
-/** The parts that the pages of a comparison and of a run have in common, beside the list of cases. */
+/** The parts that the pages of a comparison and of a run share, apart from the list of cases. */
 
 import { COMPARISON_SCHEMA } from "../embedded.ts";
 import { count, counted, percent } from "../numbers.ts";
@@ -83,7 +83,7 @@ export function CheckList({ checks }: { checks: Check[] }) {
   );
 }
 
-/** How to measure again, and what was measured on which machine. */
+/** The command that repeats the measurement, the servers and the platform. */
 export function Environment({ measured }: { measured: Comparison | RunReport }) {
   const { platform, settings } = measured;
   const isComparison = measured.schema === COMPARISON_SCHEMA;

@@ -4,7 +4,7 @@ import type { CaseDrawings, StackSource } from "../embedded.ts";
 import { FlamePanel } from "../flame/FlamePanel.tsx";
 import { ErrorBoundary } from "./ErrorBoundary.tsx";
 
-/** The charts of a case, of what there is to be drawn. */
+/** The charts of a case that has any. */
 export function Charts({ drawings }: { drawings: CaseDrawings }) {
   const { latency, throughput, starts_at } = drawings;
   if (latency === null && throughput === null) {
@@ -18,7 +18,7 @@ export function Charts({ drawings }: { drawings: CaseDrawings }) {
   );
 }
 
-/** The flame graph of a case; stacks that cannot be read cost only this. */
+/** The flame graph of a case; a fault in its stacks does not affect the rest of the case. */
 export function FlameGraphs({ source, alone = false }: { source: StackSource; alone?: boolean }) {
   return (
     <ErrorBoundary subject="The flame graph" data={source.text} file="stacks.json">

@@ -53,7 +53,7 @@ const COSTS = [
   ["calls_per_op", "calls"],
 ] as const;
 
-/** What a request costs in the functions that cost most, in the columns that there are numbers for. */
+/** The cost of a request in the costliest functions; columns without any value are left out. */
 function CostliestFunctions({ functions }: { functions: FunctionCost[] }) {
   const columns = COSTS.filter(([cost]) => functions.some((entry) => entry[cost] !== null));
   const isTimed = columns.some(([cost]) => cost === "self_cpu_ns_per_op");

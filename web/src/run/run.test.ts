@@ -70,9 +70,9 @@ test("the headline and the effort are those of the other reports", () => {
 });
 
 test("cases are found by name, group and command", () => {
-  const found = (text: string) => CASES.filter((entry) => isNamed(entry, text)).map((entry) => entry.case);
-  expect(found(" GET-1 ")).toEqual(["get-100B", "get-10B"]);
-  expect(found("function")).toEqual(["fcall"]);
-  expect(found("get")).toHaveLength(4);
-  expect(found("")).toHaveLength(4);
+  const matching = (text: string) => CASES.filter((entry) => isNamed(entry, text)).map((entry) => entry.case);
+  expect(matching(" GET-1 ")).toEqual(["get-100B", "get-10B"]);
+  expect(matching("function")).toEqual(["fcall"]);
+  expect(matching("get")).toHaveLength(4);
+  expect(matching("")).toHaveLength(4);
 });

@@ -26,7 +26,7 @@ export function runEffort({ settings, machine_seconds }: RunReport): string {
   return trialsText(settings, machine_seconds);
 }
 
-/** The metrics of the table that at least one case has a number for; those of plugins follow the lab's own. */
+/** The metrics of the table that at least one case has a value of; those of plugins come last. */
 export function measuredMetrics(cases: RunCase[]): string[] {
   const measured = new Set(cases.flatMap(({ metrics }) => Object.keys(metrics)));
   const ofPlugins = [...measured].filter((metric) => METRICS[metric] === undefined);
@@ -36,7 +36,7 @@ export function measuredMetrics(cases: RunCase[]): string[] {
 /** The cases by name, by group or by a metric. */
 export type RunOrder = "case" | "group" | (string & {});
 
-/** The cases in an order: names upwards, numbers with the largest first; those without the number are always last. */
+/** The cases in an order: names upwards, the largest number first; those without a number are always last. */
 export function sortedRun(cases: RunCase[], order: RunOrder, reversed: boolean): RunCase[] {
   const isMeasured = (entry: RunCase) => isName(order) || entry.metrics[order] !== undefined;
   const result = cases.filter(isMeasured).sort((left, right) => compare(left, right, order));
