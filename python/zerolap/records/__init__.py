@@ -65,7 +65,7 @@ from zerolap.records.event import (
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.measurement import Check, Measurement, Validity
-from zerolap.records.metric import METRICS, Metric, metric_named
+from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -98,6 +98,7 @@ __all__ = [
     "PATTERN_OF_LETTER",
     "PICTURES_SCHEMA",
     "RUN_SCHEMA",
+    "RUN_TABLE",
     "SCRIPTS",
     "STANDALONE",
     "Activity",
