@@ -10,7 +10,8 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, 
 from sqlalchemy.exc import ArgumentError
 
 from zerolap.records import UsageError
-from zerolap.store.database import DEFAULT_DIRECTORY, Database
+from zerolap.store.database import Database
+from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.faults import RequestBusy, store_faults
 
 SCHEMA_LOCK: Final = 0x7A65726F6C6170
@@ -72,7 +73,7 @@ def parse_url(location: str) -> tuple[URL, str | None]:
     """Return the URL of a database, and that of the blobs where it names one; raises `UsageError`."""
     try:
         url = make_url(location)
-    except ArgumentError as fault:
+    except (ArgumentError, ValueError) as fault:
         raise UsageError(
             f"not the URL of a database: {location!r}", hint="write postgresql://USER:PASSWORD@HOST/DATABASE"
         ) from fault

@@ -14,7 +14,8 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.database import DEFAULT_DIRECTORY, Database
+from zerolap.store.database import Database
+from zerolap.store.directory import keep_from_git
 from zerolap.store.faults import RequestBusy, store_faults
 from zerolap.store.tables import REVISION
 
@@ -101,12 +102,6 @@ class SqliteDatabase(Database):
 def can_write(path: Path) -> bool:
     """Whether this user can write to the database, or make it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
-
-
-def keep_from_git(directory: Path) -> None:
-    """Let git ignore the default directory, which lies in the directory that the user works in."""
-    if directory.name == DEFAULT_DIRECTORY and not (directory / ".gitignore").exists():
-        (directory / ".gitignore").write_text("*\n")
 
 
 def _lock(path: Path) -> int | None:
