@@ -20,6 +20,7 @@ from postgresql_server import PostgresqlServer, programs, server_user
 from sqlalchemy import text
 
 from zerolap import __version__
+from zerolap.cli.options import without_password
 from zerolap.records import (
     STANDALONE,
     Amounts,
@@ -993,6 +994,14 @@ def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServ
         with pytest.raises(EnvironmentMissing, match=r"cannot write.*permission denied") as fault:
             read.begin(a_request())
     assert "grant" in fault.value.hint
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_passwords_are_not_shown(scheme: str) -> None:
+    assert without_password(f"{scheme}://lab:s:e/c@db/name?x=1") == f"{scheme}://lab@db/name?x=1"
+    assert without_password(f"--store={scheme}://lab:@db/name") == f"--store={scheme}://lab@db/name"
+    for word in (f"{scheme}://lab@db:5432/name", "--port=6379", "user@host:22"):
+        assert without_password(word) == word
 
 
 def test_a_read_only_database_is_reported(postgresql: PostgresqlServer) -> None:
