@@ -22,7 +22,9 @@ class PostgresqlDatabase(Database):
     """A database on a server. Readers see one state of it throughout a transaction; claims are session locks."""
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
-        shown = url.set(drivername="postgresql").render_as_string()
+        # An option can be a secret too; only the host, or a socket's directory, names the place.
+        query = {name: value for name, value in url.query.items() if name in ("host", "port")}
+        shown = url.set(drivername="postgresql", query=query).render_as_string()
         engine = _engine(url, busy_seconds, pool_pre_ping=True)
         super().__init__(shown, Path(DEFAULT_DIRECTORY), engine)
         self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
