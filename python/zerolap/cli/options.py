@@ -80,7 +80,13 @@ Markdown = Annotated[
 ]
 FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 1 on this or worse.")]
 StoreLocation = Annotated[
-    str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")
+    str | None,
+    typer.Option(
+        "--store",
+        help="Where results are kept: a directory, sqlite:///FILE or postgresql://USER@HOST/DATABASE; .zerolap by"
+        " default.",
+        metavar="URL",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
@@ -201,9 +207,14 @@ def _check_writable(path: Path) -> None:
 REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})
 
 
+def without_password(word: str) -> str:
+    """Return a word of a command line, which reports show, without the password of a database's URL."""
+    return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+
+
 def command_line(context: typer.Context) -> str:
     """Return the command as one could type it again: with what `zerolap.toml` added to what it measures."""
-    words = ["zerolap", *sys.argv[1:]]
+    words = ["zerolap", *(without_password(word) for word in sys.argv[1:])]
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)

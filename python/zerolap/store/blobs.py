@@ -8,17 +8,20 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.store.directory import keep_from_git
 from zerolap.store.faults import BlobDamaged, store_faults
 
 if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+    from obstore.store import ObjectStore, RetryConfig
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 COMPRESSION_LEVEL: Final = 6
+RETRIES: Final["RetryConfig"] = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
 
 
 class Container(ABC):
@@ -93,6 +96,7 @@ class Files(Container):
         path = self._directory / name
         with store_faults(str(self._directory)):
             path.parent.mkdir(parents=True, exist_ok=True)
+            keep_from_git(self._directory.parent)
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
@@ -122,7 +126,7 @@ class Objects(Container):
         from obstore.store import from_url
 
         try:
-            return cls(url, from_url(url))
+            return cls(url, from_url(url, retry_config=RETRIES))
         except (BaseError, ValueError) as fault:
             raise UsageError(
                 f"no such place for blobs: {url!r}: {_reason_of(fault)}", hint="write blobs=s3://BUCKET/PREFIX"

@@ -14,7 +14,6 @@ from zerolap.records import EnvironmentMissing
 from zerolap.store.faults import store_faults
 from zerolap.store.tables import REVISION
 
-DEFAULT_DIRECTORY: Final = ".zerolap"
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_SECONDS: Final = 10.0
 

@@ -37,6 +37,7 @@ _POSTGRESQL_FAULTS: dict[str, tuple[str, str]] = {
     "25006": ("cannot write to the store {place}: {reason}", _GRANT_HINT),
     "42501": ("cannot write to the store {place}: {reason}", _GRANT_HINT),
     "55P03": _LOCKED,
+    "40P01": _LOCKED,
     "53300": ("the server of {place} has no free connection: {reason}", "raise its max_connections"),
 }
 # Faults of connecting carry no SQLSTATE, only the server's message.

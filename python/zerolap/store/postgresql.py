@@ -10,7 +10,8 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, 
 from sqlalchemy.exc import ArgumentError
 
 from zerolap.records import UsageError
-from zerolap.store.database import DEFAULT_DIRECTORY, Database
+from zerolap.store.database import Database
+from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.faults import RequestBusy, store_faults
 
 SCHEMA_LOCK: Final = 0x7A65726F6C6170
@@ -21,7 +22,9 @@ class PostgresqlDatabase(Database):
     """A database on a server. Readers see one state of it throughout a transaction; claims are session locks."""
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
-        shown = url.set(drivername="postgresql").render_as_string()
+        # An option can be a secret too; only the host, or a socket's directory, names the place.
+        query = {name: value for name, value in url.query.items() if name in ("host", "port")}
+        shown = url.set(drivername="postgresql", query=query).render_as_string()
         engine = _engine(url, busy_seconds, pool_pre_ping=True)
         super().__init__(shown, Path(DEFAULT_DIRECTORY), engine)
         self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
@@ -72,7 +75,7 @@ def parse_url(location: str) -> tuple[URL, str | None]:
     """Return the URL of a database, and that of the blobs where it names one; raises `UsageError`."""
     try:
         url = make_url(location)
-    except ArgumentError as fault:
+    except (ArgumentError, ValueError) as fault:
         raise UsageError(
             f"not the URL of a database: {location!r}", hint="write postgresql://USER:PASSWORD@HOST/DATABASE"
         ) from fault

@@ -2,11 +2,13 @@
 
 import fcntl
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
@@ -14,9 +16,13 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.database import DEFAULT_DIRECTORY, Database
+from zerolap.store.database import Database
+from zerolap.store.directory import keep_from_git
 from zerolap.store.faults import RequestBusy, store_faults
 from zerolap.store.tables import REVISION
+
+REQUEST_ID: Final = re.compile(r"[a-z0-9]+-[a-z0-9]+")
+"""Ids of requests name files here."""
 
 
 class SqliteDatabase(Database):
@@ -75,6 +81,8 @@ class SqliteDatabase(Database):
     @contextmanager
     def claim(self, identity: str) -> Iterator[None]:
         """Hold a lock on a file named like the request; the kernel releases it when the process ends."""
+        if REQUEST_ID.fullmatch(identity) is None:
+            raise ValueError(f"not the id of a request: {identity!r}")
         with store_faults(self.place):
             directory = self.directory / "claims"
             directory.mkdir(exist_ok=True)
@@ -101,12 +109,6 @@ class SqliteDatabase(Database):
 def can_write(path: Path) -> bool:
     """Whether this user can write to the database, or make it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
-
-
-def keep_from_git(directory: Path) -> None:
-    """Let git ignore the default directory, which lies in the directory that the user works in."""
-    if directory.name == DEFAULT_DIRECTORY and not (directory / ".gitignore").exists():
-        (directory / ".gitignore").write_text("*\n")
 
 
 def _lock(path: Path) -> int | None:

@@ -26,7 +26,8 @@ from zerolap.records import (
 )
 from zerolap.store import documents, requests, trials
 from zerolap.store.blobs import Blobs, open_blobs
-from zerolap.store.database import BUSY_SECONDS, DEFAULT_DIRECTORY, Database
+from zerolap.store.database import BUSY_SECONDS, Database
+from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.trials import FailedTrial, RecordedJob

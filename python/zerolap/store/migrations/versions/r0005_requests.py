@@ -52,15 +52,22 @@ def _move_builds() -> None:
         columns = ("build", "version", "build_id", "flags", "compiler", "stripped", "variant", "allocator")
         unknown = {"architecture": "", "libc": "", "source_root": "", "arguments": "[]", "path": None}
         _insert("build", {**{name: row[name] for name in columns}, **unknown})
-        if row["commit"] is not None:
-            key = {"repository": "", "commit": row["commit"]}
-            if not _rows('SELECT 1 FROM revision WHERE "commit" = :commit', commit=row["commit"]):
-                _insert("revision", {**key, "time": "", "subject": ""})
-            _insert("revision_build", {**key, "build": row["build"]})
+    for commit, build in sorted(_commits()):
+        key = {"repository": "", "commit": commit}
+        if not _rows('SELECT 1 FROM revision WHERE "commit" = :commit', commit=commit):
+            _insert("revision", {**key, "time": "", "subject": ""})
+        _insert("revision_build", {**key, "build": build})
     op.execute("INSERT INTO platform SELECT fingerprint, name, cpu, cores FROM old_platform")
     first_seen = "(SELECT min(created) FROM old_comparison WHERE platform_fingerprint = fingerprint)"
     for row in _rows(f"SELECT fingerprint, kernel, coalesce({first_seen}, '') AS first_seen FROM old_platform"):
         _insert("platform_facts", {**row, "digest": _digest_of(row["kernel"], "{}"), "facts": "{}"})
+
+
+def _commits() -> set[tuple[str, str]]:
+    """Return commits with their builds, from documents: the table of builds had the last commit alone."""
+    documents = _rows("SELECT head FROM old_comparison UNION ALL SELECT base FROM old_comparison")
+    sides = [json.loads(row["head"]) for row in documents if row["head"] is not None]
+    return {(side["commit"], side["build"]) for side in sides if side["commit"] is not None}
 
 
 def _move_documents() -> None:
