@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from zerolap.records import (
     Caller,
@@ -31,7 +32,7 @@ from zerolap.records import (
     Validity,
     Verdict,
 )
-from zerolap.store import AlreadyRecorded, BlobDamaged, Store
+from zerolap.store import AlreadyRecorded, BlobDamaged, Store, comparisons
 from zerolap.store.database import open_to_read
 from zerolap.store.tables import REVISION, metadata
 
@@ -358,6 +359,20 @@ def test_a_killed_process_leaves_a_readable_store(tmp_path: Path, delay_ms: int)
         assert comparison.state == "running"
         assert comparison.cases == [a_case(f"case-{number}") for number in range(7)]
         store.record_trial("c-1", a_trial(len(kept)), a_measurement())
+
+
+def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = comparisons.begin
+
+    def begin_and_stop(connection: Connection, comparison: Comparison) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        begin(connection, comparison)
+
+    monkeypatch.setattr(comparisons, "begin", begin_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        store.begin(a_comparison())
+    assert store.comparison("c-1").id == "c-1"
+    store.record_trial("c-1", a_trial(), a_measurement())
 
 
 OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).close()"

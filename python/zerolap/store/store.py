@@ -15,6 +15,7 @@ from zerolap.store.database import can_write, database_path, open_database, open
 from zerolap.store.faults import told
 from zerolap.store.listing import StoredRow
 from zerolap.store.trials import FailedTrial
+from zerolap.store.uninterrupted import uninterrupted
 
 BUSY_SECONDS = 10.0
 
@@ -161,5 +162,5 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with told(self.path), self._writing_engine.begin() as connection:
+        with told(self.path), uninterrupted(), self._writing_engine.begin() as connection:
             yield connection
