@@ -4,10 +4,15 @@ import contextlib
 import errno
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from zerolap.records import EnvironmentMissing
+
+
+REMOVING_SECONDS = 10
+POLL_SECONDS = 0.01
 
 
 @contextlib.contextmanager
@@ -25,6 +30,15 @@ def trial_directory() -> Iterator[Path]:
             raise disk_full(fault) from fault
         raise
     finally:
+        _remove(directory)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a directory: what a killed sandbox held may write a moment longer, and is removed again then."""
+    end = time.monotonic() + REMOVING_SECONDS
+    shutil.rmtree(directory, ignore_errors=True)
+    while directory.exists() and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
         shutil.rmtree(directory, ignore_errors=True)
 
 
