@@ -143,7 +143,9 @@ def test_over_tls(program: Path, tmp_path: Path) -> None:
             "1",
         ]
         assert subprocess.run(plain, capture_output=True, check=False, timeout=PATIENCE_SECONDS).returncode == 4
-        untrusted = subprocess.run([*plain, "--tls"], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
+        untrusted = subprocess.run(
+            [*plain, "--tls"], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+        )
         assert untrusted.returncode != 0
         assert "certificate" in untrusted.stderr.lower()
 

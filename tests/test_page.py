@@ -25,7 +25,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get i
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+        )
         yield browser
         browser.close()
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from zerolap.records import EnvironmentMissing
 
-
 REMOVING_SECONDS = 10
 POLL_SECONDS = 0.01
 
