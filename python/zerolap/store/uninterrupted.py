@@ -23,10 +23,10 @@ def uninterrupted() -> Iterator[None]:
     arrived: list[tuple[int, FrameType | None]] = []
     try:
         for number in handlers:
-            signal.signal(number, lambda number, frame: arrived.append((number, frame)))
+            signal.signal(number, lambda *signal_and_frame: arrived.append(signal_and_frame))
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number, frame in arrived[:1]:
-            handlers[signal.Signals(number)](number, frame)
+        for first, frame in arrived[:1]:
+            handlers[signal.Signals(first)](first, frame)
