@@ -5,7 +5,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
@@ -40,10 +40,7 @@ def program() -> Path:
 def _nothing_is_left(tmp_path: Path) -> Iterator[None]:
     """Every test ends with none of its servers running; what was killed may need a moment to go."""
     yield
-    end = time.monotonic() + 20
-    while running_below(tmp_path):
-        assert time.monotonic() < end, running_below(tmp_path)
-        time.sleep(0.02)
+    wait_until(lambda: not running_below(tmp_path))
 
 
 def running_below(directory: Path) -> list[list[str]]:
@@ -63,7 +60,7 @@ def load(deployment: Deployment) -> dict[str, Any]:
     amount = ["-t", "1", "-c", "2", "-n", "1000", "--ratio", "1:1", "--key-pattern", "P:P"]
     amount += ["--key-minimum", "1", "--key-maximum", "1000", "--hide-histogram", "--json-out-file", "-"]
     command = [str(packaged("zerolap-load")), *deployment.load_arguments, *amount]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr
     totals: dict[str, Any] = json.loads(done.stdout)["ALL STATS"]["Totals"]
     return totals
@@ -145,8 +142,10 @@ def test_over_tls(program: Path, tmp_path: Path) -> None:
             "-n",
             "1",
         ]
-        assert subprocess.run(plain, capture_output=True, check=False, timeout=60).returncode == 4
-        untrusted = subprocess.run([*plain, "--tls"], capture_output=True, text=True, check=False, timeout=60)
+        assert subprocess.run(plain, capture_output=True, check=False, timeout=PATIENCE_SECONDS).returncode == 4
+        untrusted = subprocess.run(
+            [*plain, "--tls"], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+        )
         assert untrusted.returncode != 0
         assert "certificate" in untrusted.stderr.lower()
 
@@ -240,6 +239,7 @@ def test_what_a_replica_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
         with pytest.raises(TrialFailed, match=r"^replica-1: it is no replica after 0.2 s"):
             deployment.wait_for_replicas()
         deployment.replicas[0].command("REPLICAOF", "127.0.0.1", "1")
+        wait_until(lambda: "Connection refused" in deployment.replicas[0].server.log.read_text())
         with pytest.raises(TrialFailed, match=r"^replica-1: its link to the primary is down after 0.2 s") as caught:
             deployment.wait_for_replicas()
         assert "Connection refused" in caught.value.details
@@ -248,8 +248,10 @@ def test_what_a_replica_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
 def test_what_a_cluster_lacks(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SLOTS", cluster.SLOTS - 1)
     monkeypatch.setattr(cluster, "CLUSTER_SECONDS", 3)
+    # How many slots it knows of by then depends on how fast its nodes talk to each other.
+    lacking = r"^primary-1: its cluster_state is fail, with \d+ of 16383 slots after 3 s"
     with (
-        pytest.raises(TrialFailed, match=r"^primary-1: its cluster_state is fail, with 16383 of 16383 slots after 3 s"),
+        pytest.raises(TrialFailed, match=lacking),
         deployed("cluster-3", program, tmp_path),
     ):
         pass

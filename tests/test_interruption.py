@@ -4,14 +4,14 @@ import re
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_line import PATIENCE_SECONDS, Zerolap, path_without, stop
+from command_line import Zerolap, path_without, stop
 from toy_server import CASES, ToySource
+from waiting import wait_until
 
 from zerolap.store import Store
 
@@ -39,19 +39,20 @@ def trials_in(store: Path) -> int:
         return 0
 
 
-def wait_until(condition: Callable[[], object], child: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
+def wait_for(child: "subprocess.Popen[str]", condition: Callable[[], object]) -> None:
+    """Wait until a condition holds while the program runs."""
+
+    def still_runs() -> None:
         assert child.poll() is None, child.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
+
+    wait_until(condition, still_runs)
 
 
 def comparison(zerolap: Zerolap, program: Path, cases: Path, **environment: str) -> "subprocess.Popen[str]":
     """Return a comparison that has at least one trial in its store and others under way."""
     arguments = ["compare", program, program, "--cases", cases, "--store", zerolap.store]
     child = zerolap.start(*arguments, environment=environment)
-    wait_until(lambda: trials_in(zerolap.store) >= 1 and zerolap.processes(), child)
+    wait_for(child, lambda: trials_in(zerolap.store) >= 1 and zerolap.processes())
     return child
 
 
@@ -89,7 +90,7 @@ def test_stopped_twice_at_once(zerolap: Zerolap, toy_program: Path, cases: Path)
 
 def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
     child = zerolap.start("run", "--server", toy_program, "--cases", cases, "--store", zerolap.store)
-    wait_until(lambda: trials_in(zerolap.store) >= 1, child)
+    wait_for(child, lambda: trials_in(zerolap.store) >= 1)
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     zerolap.leaves_nothing()
@@ -109,7 +110,7 @@ def test_killed(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
     cases = tmp_path / "cases.yml"
     cases.write_text('group: toy\ncases:\n  - {name: work-1, commands: ["WORK key 100000"]}\n')
     child = comparison(zerolap, toy_program, cases)
-    wait_until(lambda: all_servers_answer(zerolap), child)
+    wait_for(child, lambda: all_servers_answer(zerolap))
     assert stop(child, signal.SIGKILL).code == -signal.SIGKILL
     zerolap.wait_for_no_process()
     explained = zerolap("explain", "latest", "--store", zerolap.store, "--json", "-")
@@ -132,7 +133,7 @@ def test_stopped_while_building(zerolap: Zerolap, toy: ToySource) -> None:
     slow = toy.changed(("Makefile", "%.o: %.c server.h\n", "%.o: %.c server.h\n\tsleep 300\n"))
     common = ["--repo", toy.path, "--cases", CASES, "--store", zerolap.store]
     child = zerolap.start("compare", slow, slow, *common)
-    wait_until(lambda: any("sleep 300" in line or "make" in line for line in zerolap.processes()), child)
+    wait_for(child, lambda: any("sleep 300" in line or "make" in line for line in zerolap.processes()))
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     assert "interrupted while building" in ended.err

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from stored_run import stored_run
+from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
 from zerolap.lab import read_run_pictures
@@ -18,13 +19,17 @@ from zerolap.store import Store
 
 CHROMIUM = shutil.which("chromium")
 
+expect.set_options(timeout=1000 * PATIENCE_SECONDS)
+
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+        )
         yield browser
         browser.close()
 
@@ -50,6 +55,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(browser: Browser, file: Path, before: str = "") -> Iterator[Page]:
     """Open a page, a script run before its own; assert that nothing in it failed."""
     shown = browser.new_page(viewport={"width": 1200, "height": 900})
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []
     shown.on("pageerror", lambda error: faults.append(str(error)))
     shown.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -122,6 +128,7 @@ def alone(browser: Browser, file: Path, scheme: str, width: int) -> Iterator[Pag
     dark = "dark" if scheme == "dark" else "light"
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=dark)
     shown = context.new_page()
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     requests: list[str] = []
     shown.on("request", lambda request: requests.append(request.url))
     shown.goto(file.as_uri())

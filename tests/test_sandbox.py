@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import Confinement, available, launch
@@ -22,7 +22,7 @@ def output_of(script: str, directory: Path, **variables: str) -> str:
     with launch(
         command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=confinement
     ) as child:
-        child.wait(30)
+        child.wait(PATIENCE_SECONDS)
         return log.read_text()
 
 
@@ -64,7 +64,7 @@ def test_network_where_it_is_asked_for(tmp_path: Path) -> None:
         confinement = Confinement(network=network)
         command = ["readlink", "/proc/self/ns/net"]
         with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log, confinement=confinement) as child:
-            assert child.wait(30) == 0
+            assert child.wait(PATIENCE_SECONDS) == 0
         assert (log.read_text().strip() == own) is network
 
 
@@ -72,7 +72,7 @@ def test_output_and_exit_code(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = "for n in 1 2 3 4 5; do echo line $n; done; echo problem >&2; exit 7"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, output=log) as child:
-        assert child.wait(30) == 7
+        assert child.wait(PATIENCE_SECONDS) == 7
         assert child.returncode == 7
         assert child.output_tail(2) == "line 5\nproblem"
 
@@ -82,28 +82,8 @@ def test_a_program_that_does_not_exist() -> None:
         launch(["no-such-program"], environment={})
 
 
-def alive(marker: str) -> bool:
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if marker in path.read_bytes().decode(errors="replace"):
-                return True
-        except OSError:
-            continue
-    return False
-
-
-def wait_until_gone(marker: str) -> None:
-    end = time.monotonic() + 20
-    while alive(marker):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def wait_until_there(marker: str) -> None:
-    end = time.monotonic() + 20
-    while not alive(marker):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+def runs(words: str) -> bool:
+    return any(words in line for line in command_lines().values())
 
 
 @pytest.mark.parametrize("confined", [True, False])
@@ -112,8 +92,8 @@ def test_grandchildren_are_stopped_too(tmp_path: Path, confined: bool) -> None:
     confinement = Confinement(writable=[tmp_path], directory=tmp_path) if confined else None
     script = f"sleep {marker} & sleep {marker}"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, confinement=confinement):
-        wait_until_there(f"sleep\0{marker}")
-    wait_until_gone(marker)
+        wait_until(lambda: runs(f"sleep {marker}"))
+    wait_until(lambda: not runs(marker))
 
 
 def test_stop_all_stops_and_lets_nothing_start(tmp_path: Path) -> None:
@@ -132,4 +112,4 @@ except Interrupted:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stdout == "none starts\n", done.stderr
-    wait_until_gone(marker)
+    wait_until(lambda: not runs(marker))

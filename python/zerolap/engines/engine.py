@@ -33,6 +33,10 @@ from zerolap.server import RunningServer, start
 from zerolap.store import Blobs
 
 
+REMOVING_SECONDS = 10
+POLL_SECONDS = 0.01
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a job is executed: all that is local, which the job itself does not hold.
@@ -78,7 +82,16 @@ class Place:
                 raise disk_full(fault) from fault
             raise
         finally:
-            shutil.rmtree(directory, ignore_errors=True)
+            _remove(directory)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a directory: what a killed sandbox held may write a moment longer, and is removed again then."""
+    end = time.monotonic() + REMOVING_SECONDS
+    shutil.rmtree(directory, ignore_errors=True)
+    while directory.exists() and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @runtime_checkable

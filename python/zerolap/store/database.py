@@ -12,6 +12,7 @@ from sqlalchemy.sql.expression import column
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store.faults import store_faults
+from zerolap.store.uninterrupted import uninterrupted
 from zerolap.store.tables import REVISION
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -40,7 +41,7 @@ class Database(ABC):
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Begin a transaction that writes; raises `EnvironmentMissing`, `UsageError` where a row lacks its parent."""
-        with store_faults(self.place), self._writing_engine().begin() as connection:
+        with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
             yield connection
 
     def close(self) -> None:
