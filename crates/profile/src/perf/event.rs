@@ -93,7 +93,7 @@ fn attribute(entry: &[u8]) -> Option<Attribute> {
 /// Names of `enum perf_hw_id` and `enum perf_sw_ids`, by their numbers.
 fn name(attribute: Attribute) -> String {
     const HARDWARE: [&str; 2] = ["cycles", "instructions"];
-    const SOFTWARE: [&str; 2] = ["cpu-clock", "task-clock"];
+    const SOFTWARE: [&str; 3] = ["cpu-clock", "task-clock", "page-faults"];
     let names: &[&str] = match attribute.kind {
         TYPE_HARDWARE => &HARDWARE,
         TYPE_SOFTWARE => &SOFTWARE,
