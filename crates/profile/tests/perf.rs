@@ -77,6 +77,14 @@ fn stacks_by_debug_information() {
 }
 
 #[test]
+fn stacks_of_compressed_recordings() {
+    check(&read(&kept("kept_compressed", "compressed.data")));
+    let options = [&BY_DEBUG_INFORMATION[..], &["-z"]].concat();
+    let Some(recording) = record("perf_compressed", &["-g", "-O1"], &options) else { return };
+    check(&read(&recording));
+}
+
+#[test]
 fn functions_have_their_symbols_where_there_is_no_debug_information() {
     let Some(recording) = record("perf_symbols", &FRAMES[1..], &BY_FRAME_POINTERS) else { return };
     let stacks = read(&recording);
