@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap import _core
 from zerolap.build import export
 from zerolap.build.compilers import tools_digest
 from zerolap.build.effective import effective, unmet
@@ -22,6 +21,7 @@ from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
 from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant
 from zerolap.records import Build, BuildFailed, Record, UsageError
+from zerolap.sandbox import reading
 
 
 class Artifact(Record):
@@ -123,7 +123,7 @@ def _from_binary(source: Binary) -> BuiltServer:
     parts = ["binary", hashlib.sha256(path.read_bytes()).hexdigest(), *program.arguments]
     words = server_words(program)
     try:
-        root = source_root_of(_core.binary_facts(str(path)).compile_directory)
+        root = source_root_of(reading.binary_facts(str(path)).compile_directory)
     except ValueError as wrong:
         hint = "give the program that it starts, with its arguments, in quotes" if _is_script(path) else ""
         raise UsageError(f"`{path}` is no program that can be measured: {wrong}", hint=hint) from wrong
@@ -172,7 +172,7 @@ def _read_artifact(kept: Path) -> Artifact | None:
 
 
 def _built(source: Source, digest: str, program: Program, artifact: Artifact) -> BuiltServer:
-    facts, said = _core.binary_facts(str(program.path)), effective(program.path)
+    facts, said = reading.binary_facts(str(program.path)), effective(program.path)
     record = Build(
         name=_name(source, artifact.variant),
         commit=source.commit if isinstance(source, Revision) else None,

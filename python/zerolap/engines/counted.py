@@ -9,7 +9,6 @@ from pathlib import Path
 
 import redis
 
-from zerolap import _core
 from zerolap.build import Program
 from zerolap.cases import Case
 from zerolap.engines import checks
@@ -20,6 +19,7 @@ from zerolap.engines.load import counted_arguments, load_program
 from zerolap.engines.statistics import StatisticsReader
 from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
 from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
+from zerolap.sandbox import reading
 from zerolap.server import RunningServer
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
@@ -111,7 +111,7 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
 
 def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds: float) -> Counted:
     try:
-        graph = _core.call_graph(
+        graph = reading.call_graph(
             str(windows.small_dump),
             str(windows.large_dump),
             windows.counted_small,

@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from zerolap.cases import Case
 from zerolap.engines import checks
 from zerolap.engines.pairing import choose_requests
-from zerolap.engines.perf import missing_for_sampling, recording, sampling_event
+from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import ServerProgram, SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.stack_reader import read_stacks
 from zerolap.host import Pinning
 from zerolap.records import Check, Measurement, TrialFailed, Validity
 

@@ -9,6 +9,7 @@ from zerolap.explain import Evidence, SampledSide, SourceFunction, explain_chang
 from zerolap.lab.sampling import SampledTrials, sampled_side
 from zerolap.lab.trials import CaseTrials
 from zerolap.records import CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.sandbox import reading
 from zerolap.store import Blobs
 
 
@@ -56,5 +57,5 @@ class Explainer:
 
 
 def _source_functions(server: BuiltServer) -> list[SourceFunction]:
-    found = _core.source_functions(str(server.program.path), server.source_root)
+    found = reading.source_functions(str(server.program.path), server.source_root)
     return [SourceFunction(file, name, first, last) for file, name, first, last in found]

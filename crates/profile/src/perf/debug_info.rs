@@ -102,7 +102,7 @@ pub(super) fn read_separate(file: &object::File<'_>) -> Option<Vec<u8>> {
         name
     });
     let path: PathBuf = [SEPARATE_FILES, &format!("{first:02x}"), &format!("{name}.debug")].iter().collect();
-    let bytes = images::read_regular(&path, SEPARATE_FILE_LIMIT_BYTES)?;
+    let bytes = images::read_limited(&path, SEPARATE_FILE_LIMIT_BYTES)?;
     let found = object::File::parse(&*bytes).ok()?;
     (found.build_id().ok()? == Some(id)).then_some(())?;
     Some(bytes)

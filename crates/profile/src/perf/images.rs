@@ -1,9 +1,9 @@
 //! The programs and libraries that code was mapped from: which they are, and what of them addresses need.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Images {
     fn read(&self, path: &str) -> Option<Image> {
         let bytes = match path {
             VDSO if self.same_kernel => read_vdso().ok()?,
-            path if path.starts_with('/') => read_regular(Path::new(path), self.bytes_left)?,
+            path if path.starts_with('/') => read_limited(Path::new(path), self.bytes_left)?,
             _ => return None,
         };
         let image = Image::parse(bytes).ok()?;
@@ -197,21 +197,11 @@ fn unwinding(file: &object::File<'_>) -> Result<Unwinding, BinaryError> {
     })
 }
 
-/// The bytes of a regular file of at most `limit` bytes. The path comes from a program under test: it may name a device,
-/// a pipe or a file without end, none of which may be opened or waited for.
-pub(super) fn read_regular(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let file: File = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
-    let metadata = file.metadata().ok()?;
+/// The bytes of a regular file of at most `limit` bytes; none when it cannot be read.
+pub(super) fn read_limited(path: &Path, limit: u64) -> Option<Vec<u8>> {
     // Files below /proc state 0.
-    if !metadata.is_file() || metadata.len() == 0 || metadata.len() > limit {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(metadata.len()).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    let length = fs::metadata(path).ok()?.len();
+    (0 < length && length <= limit).then(|| elf::read(path).ok())?
 }
 
 /// This process's own, which is that of all processes under this kernel.
