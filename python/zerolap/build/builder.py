@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap import _core
 from zerolap.build import export
 from zerolap.build.compilers import tools_digest
 from zerolap.build.effective import effective, unmet
@@ -34,6 +33,7 @@ from zerolap.records import (
     TreeSource,
     UsageError,
 )
+from zerolap.sandbox import reading
 
 PROGRAM, RECORD = "server", "build.json"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -154,7 +154,7 @@ class Builder:
     def _from_binary(self, source: BinarySource, spec: BuildSpec) -> BuiltServer:
         words = server_words(Program(source.path, source.arguments))
         try:
-            root = source_root_of(_core.binary_facts(str(source.path)).compile_directory)
+            root = source_root_of(reading.binary_facts(str(source.path)).compile_directory)
         except ValueError as wrong:
             hint = "give the program that it starts, with its arguments, in quotes" if _is_script(source.path) else ""
             raise UsageError(f"`{source.path}` is no program that can be measured: {wrong}", hint=hint) from wrong
@@ -230,7 +230,7 @@ def _require_effect(name: str, program: Path, variant: Variant, words: ServerWor
 
 
 def _described(program: Path, words: ServerWords, spec: BuildSpec, source_root: str) -> Build:
-    facts, effect = _core.binary_facts(str(program)), effective(program)
+    facts, effect = reading.binary_facts(str(program)), effective(program)
     with program.open("rb") as file:
         machine = int.from_bytes(file.read(20)[18:20], "little")
     return Build(

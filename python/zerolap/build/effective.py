@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap import _core
 from zerolap.build.variant import Variant
+from zerolap.sandbox import reading
 
 CODE_FLAG = re.compile(r"-(O|f|m|g|std=)")
 RECORDING_FLAGS = {"-grecord-command-line", "-grecord-gcc-switches"}
@@ -21,7 +21,7 @@ class Effective:
 
 def effective(program: Path) -> Effective:
     """Return compiler and flags from a program's debug information; raises `ValueError` if it cannot be read."""
-    facts = _core.binary_facts(str(program))
+    facts = reading.binary_facts(str(program))
     if "clang" not in facts.compiler:
         return Effective(facts.compiler, facts.flags)
     # Where it records at all, it records its whole command line: its path, each file's name, all warnings.

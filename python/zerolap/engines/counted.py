@@ -9,7 +9,6 @@ from pathlib import Path
 
 import redis
 
-from zerolap import _core
 from zerolap.build import Program
 from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
@@ -42,6 +41,7 @@ from zerolap.records import (
     Validity,
     Windows,
 )
+from zerolap.sandbox import reading
 from zerolap.server import RunningServer
 from zerolap.server.statistics import StatisticsReader
 
@@ -171,7 +171,7 @@ def _evaluate(
     trial: CountedTrial, counts: WindowCounts, checks: list[Check], seconds: float
 ) -> tuple[Measurement, bytes]:
     try:
-        graph = _core.call_graph(
+        graph = reading.call_graph(
             str(counts.small_dump),
             str(counts.large_dump),
             counts.counted_small,

@@ -32,7 +32,6 @@ from zerolap.sandbox import Cancellation
 from zerolap.server import RunningServer, start
 from zerolap.store import Blobs
 
-
 REMOVING_SECONDS = 10
 POLL_SECONDS = 0.01
 

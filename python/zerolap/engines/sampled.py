@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from zerolap.engines.checks import executed_check, reply_checks
 from zerolap.engines.engine import EngineTrial, Place, named_side, trials_of
 from zerolap.engines.pairing import choose_requests
-from zerolap.engines.perf import missing_for_sampling, recording, sampling_event
+from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.stack_reader import read_stacks
 from zerolap.records import (
     Case,
     Check,

@@ -8,6 +8,7 @@ from zerolap.build import BuiltServer
 from zerolap.explain import Evidence, SampledFunction, SampledSide, SourceFunction, explain_change
 from zerolap.lab.results import Trials
 from zerolap.records import BASE, HEAD, CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.sandbox import reading
 from zerolap.store import Blobs
 
 
@@ -72,5 +73,5 @@ def sampled_side(measurement: Measurement, cpu_ns_per_op: float | None, blobs: B
 
 
 def _source_functions(server: BuiltServer) -> list[SourceFunction]:
-    functions = _core.source_functions(str(server.program.path), server.record.source_root)
+    functions = reading.source_functions(str(server.program.path), server.record.source_root)
     return [SourceFunction(file, name, first, last) for file, name, first, last in functions]

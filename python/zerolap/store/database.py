@@ -12,8 +12,8 @@ from sqlalchemy.sql.expression import column
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store.faults import store_faults
-from zerolap.store.uninterrupted import uninterrupted
 from zerolap.store.tables import REVISION
+from zerolap.store.uninterrupted import uninterrupted
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_SECONDS: Final = 10.0

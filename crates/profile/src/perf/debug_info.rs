@@ -1,13 +1,21 @@
 //! Functions by debug information, those too that are inlined.
 
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
 use addr2line::{Context, Frame};
 use gimli::{AbbreviationsCacheStrategy, Dwarf, UnitRef};
+use object::Object;
 
-use super::functions::Function;
+use super::images;
+use super::names::Function;
 use crate::elf::{BinaryError, Reader};
 use crate::source_root::SourceRoot;
 use crate::symbol;
 
+/// Where Debian, Fedora and their relatives put debug information that is a file of its own, by build id.
+const SEPARATE_FILES: &str = "/usr/lib/debug/.build-id";
+const SEPARATE_FILE_LIMIT_BYTES: u64 = 1 << 30;
 /// Blocks and calls within each other: reading them takes stack, and no source has so many.
 const DEPTH_LIMIT: isize = 512;
 /// Address ranges of all functions together: they may share their lists, so that a small file could have any number.
@@ -82,4 +90,20 @@ fn is_bounded(dwarf: &Dwarf<Reader<'_>>) -> Result<bool, BinaryError> {
         }
     }
     Ok(true)
+}
+
+/// The file with the debug information of this one; none when it is not installed.
+pub(super) fn read_separate(file: &object::File<'_>) -> Option<Vec<u8>> {
+    let id = file.build_id().ok()??;
+    let (first, rest) = id.split_first()?;
+    let name = rest.iter().fold(String::new(), |mut name, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(name, "{byte:02x}");
+        name
+    });
+    let path: PathBuf = [SEPARATE_FILES, &format!("{first:02x}"), &format!("{name}.debug")].iter().collect();
+    let bytes = images::read_limited(&path, SEPARATE_FILE_LIMIT_BYTES)?;
+    let found = object::File::parse(&*bytes).ok()?;
+    (found.build_id().ok()? == Some(id)).then_some(())?;
+    Some(bytes)
 }

@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::bytes::Bytes;
+use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, RawDataU64, RecordType, SampleRecord};
+
 use super::error::StacksError;
-use super::event::{Event, Layout};
-use super::file::PerfFile;
 use super::images::{ImageId, Images};
-use super::processes::Processes;
-use super::records::{self, COMM, FORK, LOST, LOST_SAMPLES, MMAP, MMAP2, Record, SAMPLE};
-use super::sample::{self, Sample};
-use super::unwind::Stackwalk;
+use super::processes::{Mapped, Processes};
+use super::recording::{Recording, u64_at};
+use super::unwind::{Stackwalk, UserState};
 
 /// Of a longer stack only this many places next to the leaf are kept. The kernel's limit is 127 unless an administrator
 /// raises it.
@@ -19,9 +17,6 @@ const PLACES_LIMIT: usize = 1024;
 const CONTEXTS: u64 = (-4095_i64).cast_unsigned();
 const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 const CONTEXT_USER: u64 = (-512_i64).cast_unsigned();
-/// `PERF_RECORD_MISC_CPUMODE_MASK` and its value of a program.
-const MODE_MASK: u16 = 7;
-const MODE_USER: u16 = 2;
 /// `PERF_RECORD_MISC_LOST_SAMPLES_BPF`: left out by a filter, not lost.
 const FILTERED: u16 = 1 << 15;
 
@@ -47,30 +42,21 @@ pub(super) struct Collected {
     pub(super) kernel_start: Option<u64>,
 }
 
-pub(super) fn collect(file: &PerfFile, event: &Event) -> Result<Collected, StacksError> {
-    if !sample::is_supported(&event.layout) {
-        return Err(StacksError::Unsupported("samples without addresses or with branches"));
-    }
+pub(super) fn collect(mut recording: Recording) -> Result<Collected, StacksError> {
     let mut collector = Collector {
-        layout: event.layout,
         processes: Processes::default(),
-        images: Images::of(file)?,
-        stackwalk: Stackwalk::on(&file.architecture()?),
+        images: Images::new(recording.build_ids()?, recording.kernel_release()?),
+        stackwalk: Stackwalk::on(recording.architecture()?),
         thread_ids: HashMap::new(),
         samples: HashMap::new(),
         lost: 0,
         lost_samples: 0,
     };
-    let mut body = Vec::new();
-    for place in records::in_order(file, &event.layout)? {
-        let record = records::read(file, place, &mut body)?;
-        collector.take(record).ok_or(StacksError::Record { kind: record.kind, offset: place.offset })??;
-    }
-    Ok(collector.finish(event))
+    recording.each_record(|record, flags| collector.take(record, flags))?;
+    Ok(collector.finish(recording.event))
 }
 
 struct Collector {
-    layout: Layout,
     processes: Processes,
     images: Images,
     stackwalk: Stackwalk,
@@ -81,62 +67,59 @@ struct Collector {
 }
 
 impl Collector {
-    /// None when the record is too short.
-    fn take(&mut self, record: Record<'_>) -> Option<Result<(), StacksError>> {
-        let mut bytes = Bytes(record.body);
-        match record.kind {
-            MMAP | MMAP2 => return self.processes.map(record, &mut self.images),
-            FORK => return self.processes.fork(record),
-            COMM => self.processes.name(record)?,
-            LOST => {
-                let (_event, lost) = (bytes.u64()?, bytes.u64()?);
-                self.lost = self.lost.saturating_add(lost);
+    fn take(&mut self, record: &EventRecord<'_>, flags: u16) -> Result<(), StacksError> {
+        match record {
+            EventRecord::Mmap(record) => self.processes.map(&Mapped::from(record), &mut self.images)?,
+            EventRecord::Mmap2(record) => self.processes.map(&Mapped::from(record), &mut self.images)?,
+            EventRecord::Fork(record) => self.processes.fork(record, flags)?,
+            EventRecord::Comm(record) => self.processes.name(record),
+            EventRecord::Lost(record) => self.lost = self.lost.saturating_add(record.count),
+            EventRecord::Raw(record) if record.record_type == RecordType::LOST_SAMPLES && flags & FILTERED == 0 => {
+                let lost = u64_at(&record.data.as_slice(), 0);
+                let lost = lost.ok_or(StacksError::Record { kind: RecordType::LOST_SAMPLES.0 })?;
+                self.lost_samples = self.lost_samples.saturating_add(lost);
             }
-            LOST_SAMPLES if record.flags & FILTERED == 0 => {
-                self.lost_samples = self.lost_samples.saturating_add(bytes.u64()?);
-            }
-            SAMPLE => self.sample(sample::parse(record.body, &self.layout)?, record.flags),
+            EventRecord::Sample(record) => self.sample(record)?,
             _ => {}
         }
-        Some(Ok(()))
+        Ok(())
     }
 
-    fn sample(&mut self, sample: Sample<'_>, flags: u16) {
-        let mut stack = self.kernel_and_called(&sample);
-        if !sample.user.stack.is_empty()
-            && let Some(mappings) = self.processes.mappings(sample.process)
+    fn sample(&mut self, sample: &SampleRecord<'_>) -> Result<(), StacksError> {
+        let (Some(process), Some(thread), Some(address)) = (sample.pid, sample.tid, sample.ip) else {
+            return Err(StacksError::Record { kind: RecordType::SAMPLE.0 });
+        };
+        let mut stack = sample.callchain.map(|chain| self.kernel_and_called(process, chain)).unwrap_or_default();
+        if let Some(state) = user_state(sample)?
+            && let Some(mappings) = self.processes.mappings(process)
         {
-            let addresses = self.stackwalk.walk(sample.process, sample.user, mappings, &mut self.images);
+            let addresses = self.stackwalk.walk(process, &state, mappings, &mut self.images);
             if !addresses.is_empty() {
                 stack.retain(|code| matches!(code, Code::Kernel(_)));
                 for address in addresses {
-                    let code = self.user_code(sample.process, address);
+                    let code = self.user_code(process, address);
                     stack.push(code);
                 }
             }
         }
         if stack.is_empty() {
-            let in_program = flags & MODE_MASK == MODE_USER;
-            stack.push(if in_program {
-                self.user_code(sample.process, sample.address)
-            } else {
-                Code::Kernel(sample.address)
-            });
+            let in_program = sample.cpu_mode == CpuMode::User;
+            stack.push(if in_program { self.user_code(process, address) } else { Code::Kernel(address) });
         }
         stack.truncate(PLACES_LIMIT);
-        let name = self.processes.thread_name(sample.process, sample.thread);
+        let name = self.processes.thread_name(process, thread);
         let next = self.thread_ids.len();
         let thread = *self.thread_ids.entry(name).or_insert(next);
         *self.samples.entry((thread, stack.into_boxed_slice())).or_default() += 1;
+        Ok(())
     }
 
     /// The places of the chain of addresses that the kernel made.
-    fn kernel_and_called(&mut self, sample: &Sample<'_>) -> Vec<Code> {
+    fn kernel_and_called(&mut self, process: i32, chain: RawDataU64<'_>) -> Vec<Code> {
         let mut stack = Vec::new();
-        let mut bytes = Bytes(sample.call_chain);
         let mut context = 0;
         let mut is_first = true;
-        while let Some(address) = bytes.u64() {
+        for address in (0..chain.len()).filter_map(|index| chain.get(index)) {
             if address >= CONTEXTS {
                 (context, is_first) = (address, true);
                 continue;
@@ -146,7 +129,7 @@ impl Collector {
             is_first = false;
             match context {
                 CONTEXT_KERNEL => stack.push(Code::Kernel(called_from)),
-                CONTEXT_USER => stack.push(self.user_code(sample.process, called_from)),
+                CONTEXT_USER => stack.push(self.user_code(process, called_from)),
                 _ => {}
             }
         }
@@ -161,13 +144,13 @@ impl Collector {
         Code::Image(mapping.image, image.zip(offset).and_then(|(image, offset)| image.address(offset)))
     }
 
-    fn finish(self, event: &Event) -> Collected {
+    fn finish(self, event: String) -> Collected {
         let mut threads = vec![String::new(); self.thread_ids.len()];
         for (name, id) in self.thread_ids {
             threads[id] = name;
         }
         Collected {
-            event: event.name.clone(),
+            event,
             threads,
             samples: self.samples,
             // Newer versions of perf write the samples among the lost records once more at the end.
@@ -176,4 +159,16 @@ impl Collector {
             kernel_start: self.processes.kernel_start,
         }
     }
+}
+
+/// What to unwind; none where the state was not asked for, or a thread of the kernel ran.
+fn user_state<'a>(sample: &SampleRecord<'a>) -> Result<Option<UserState<'a>>, StacksError> {
+    let (Some(registers), Some((stack, used))) = (&sample.user_regs, sample.user_stack) else { return Ok(None) };
+    if stack.is_empty() {
+        return Ok(None);
+    }
+    // perf asks for a size, the kernel adds how much of it there was.
+    let used = usize::try_from(used).ok().and_then(|used| stack.get(0..used));
+    let stack = used.ok_or(StacksError::Record { kind: RecordType::SAMPLE.0 })?.as_slice();
+    Ok(Some(UserState { registers: registers.clone(), stack }))
 }
