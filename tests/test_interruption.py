@@ -4,15 +4,23 @@ import re
 import signal
 import sqlite3
 import subprocess
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import PATIENCE_SECONDS, Zerolap, path_without, stop
 from toy_server import CASES, ToySource
 
+from zerolap.build import resolve
+from zerolap.cases import load_cases
+from zerolap.lab import RunRequest, Silent, run
+from zerolap.records import Interrupted, Settings
+from zerolap.sandbox import Cancellation, launch
 from zerolap.store import Store
 
 pytestmark = pytest.mark.usefixtures("valgrind")
@@ -138,3 +146,41 @@ def test_stopped_while_building(zerolap: Zerolap, toy: ToySource) -> None:
     assert "interrupted while building" in ended.err
     zerolap.leaves_nothing()
     assert list((zerolap.store / "builds").iterdir()) == []
+
+
+def test_cancelled_from_another_thread(
+    toy_program: Path,
+    cases: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One process can cancel a request and go on with the next."""
+    # The name of a unix socket below it is at most 107 bytes long.
+    trials = tmp_path_factory.mktemp("t")
+    monkeypatch.setattr(tempfile, "tempdir", str(trials))
+    settings = Settings(engines=["counted"], min_effect={"counted": 0.01}, q=0.01, budget_seconds=None, seed=1)
+    request = RunRequest(resolve(str(toy_program), None), load_cases(cases), settings, command_line="")
+    cancellation = Cancellation()
+    with Store.open(str(tmp_path / "store")) as store:
+        progress = CancelsInAnotherThread(cancellation)
+        with pytest.raises(Interrupted, match="interrupted after"):
+            run(request, store, progress, cancellation)
+        progress.canceller.join()
+        assert list(trials.iterdir()) == []
+        with cancellation.current(), pytest.raises(Interrupted):
+            launch(["true"], environment={"PATH": "/usr/bin:/bin"})
+        assert store.failures(store.latest().id) == [], "a trial that was interrupted has not failed"
+        again = run(replace(request, cases=request.cases[:1]), store, Silent())
+        assert [case.validity.valid for case in again.cases] == [True]
+
+
+class CancelsInAnotherThread(Silent):
+    """Cancels once the first trial has ended, while others are under way."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self.canceller = threading.Thread(target=cancellation.cancel)
+
+    def trial_done(self, case: str, done: int, expected: int) -> None:
+        if done == 1:
+            self.canceller.start()

@@ -1,15 +1,14 @@
 """Processes of the lab: confined where that can be had, known, and gone when they are to be gone."""
 
 import os
-import subprocess
-import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from zerolap.records import EnvironmentMissing
-from zerolap.sandbox import Confinement, available, launch
+from zerolap.records import EnvironmentMissing, Interrupted, TrialFailed
+from zerolap.sandbox import Cancellation, Confinement, Process, available, current_cancellation, launch
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
@@ -116,20 +115,60 @@ def test_grandchildren_are_stopped_too(tmp_path: Path, confined: bool) -> None:
     wait_until_gone(marker)
 
 
-def test_stop_all_stops_and_lets_nothing_start(tmp_path: Path) -> None:
-    marker = f"{100 + os.getpid()}.99"
-    script = f"""
-from zerolap.records import Interrupted
-from zerolap.sandbox import launch, stop_all
+def launched_sleep(marker: str) -> Process:
+    return launch(["sleep", marker], environment={"PATH": "/usr/bin:/bin"})
 
-running = [launch(["sleep", "{marker}"], environment={{"PATH": "/usr/bin:/bin"}}) for _ in range(3)]
-stop_all()
-assert all(process.returncode is not None for process in running)
-try:
-    launch(["true"], environment={{"PATH": "/usr/bin:/bin"}})
-except Interrupted:
-    print("none starts")
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == "none starts\n", done.stderr
-    wait_until_gone(marker)
+
+def test_a_cancellation_ends_its_own_processes_and_lets_none_start() -> None:
+    marker, other_marker = f"{100 + os.getpid()}.99", f"{100 + os.getpid()}.98"
+    cancelled, other = Cancellation(), Cancellation()
+    with other.current():
+        untouched = launched_sleep(other_marker)
+    with cancelled.current():
+        running = [launched_sleep(marker) for _ in range(3)]
+        canceller = threading.Thread(target=cancelled.cancel)
+        canceller.start()
+        with pytest.raises(Interrupted):
+            running[0].wait(30)
+        canceller.join()
+        assert all(process.returncode is not None for process in running)
+        with pytest.raises(Interrupted):
+            launched_sleep(marker)
+        cancelled.cancel()
+    assert cancelled.is_cancelled
+    assert not alive(marker)
+    with other.current(), untouched, launched_sleep(other_marker) as another:
+        assert (untouched.returncode, another.returncode) == (None, None)
+
+
+def test_a_cancellation_is_left_with_its_context() -> None:
+    inner = Cancellation()
+    outer = current_cancellation()
+    with inner.current():
+        assert current_cancellation() is inner
+    assert current_cancellation() is outer
+
+
+def test_what_fails_because_its_process_was_killed_was_interrupted() -> None:
+    cancellation = Cancellation()
+
+    def lose_the_server() -> None:
+        with cancellation.current(), launched_sleep("100"):
+            cancellation.cancel()
+            raise TrialFailed("the server was lost")
+
+    with pytest.raises(Interrupted) as caught:
+        lose_the_server()
+    assert isinstance(caught.value.__cause__, TrialFailed)
+
+
+def test_a_sleep_ends_when_it_is_cancelled() -> None:
+    cancellation = Cancellation()
+    assert not cancellation.wait(0)
+    cancellation.require_going_on()
+    canceller = threading.Timer(0.05, cancellation.cancel)
+    canceller.start()
+    assert cancellation.wait(3600)
+    canceller.join()
+    with pytest.raises(Interrupted):
+        cancellation.require_going_on()

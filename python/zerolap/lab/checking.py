@@ -23,7 +23,7 @@ from zerolap.records import (
     Settings,
     TrialFailed,
 )
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import Cancellation, current_cancellation
 from zerolap.store import Store
 
 
@@ -38,11 +38,18 @@ class CheckRequest:
     server_settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def check(request: CheckRequest, store: Store, progress: Progress) -> CheckReport:
+def check(
+    request: CheckRequest, store: Store, progress: Progress, cancellation: Cancellation | None = None
+) -> CheckReport:
     """Run each case for a moment, its data set scaled down as by `--quick`, and return what is wrong with it.
 
-    Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it.
+    Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user or `cancellation` stops it.
     """
+    with (cancellation or Cancellation()).current():
+        return _check(request, store, progress)
+
+
+def _check(request: CheckRequest, store: Store, progress: Progress) -> CheckReport:
     for note in sandbox_note():
         progress.note(note)
     try:
@@ -54,8 +61,8 @@ def check(request: CheckRequest, store: Store, progress: Progress) -> CheckRepor
         for number, case in enumerate(selection.cases, 1):
             checked.append(_checked(case, under_test, request.settings.seed))
             progress.trial_done(case.name, number, len(selection.cases))
-    except KeyboardInterrupt:
-        stop_all()
+    except (KeyboardInterrupt, Interrupted):
+        current_cancellation().cancel()
         raise Interrupted("interrupted; a check keeps nothing") from None
     finally:
         progress.finished()

@@ -24,7 +24,7 @@ from zerolap.records import (
     Summary,
     ZerolapError,
 )
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import Cancellation, current_cancellation
 from zerolap.store import Store
 
 
@@ -59,11 +59,19 @@ class _Begun:
     store: Store
 
 
-def compare(request: CompareRequest, store: Store, progress: Progress) -> Comparison:
+def compare(
+    request: CompareRequest, store: Store, progress: Progress, cancellation: Cancellation | None = None
+) -> Comparison:
     """Build both sides, measure all cases and return the verdicts with their reasons; all of it is stored too.
 
-    Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it; what was measured is kept.
+    Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user or `cancellation` stops it; what was
+    measured is kept.
     """
+    with (cancellation or Cancellation()).current():
+        return _compare(request, store, progress)
+
+
+def _compare(request: CompareRequest, store: Store, progress: Progress) -> Comparison:
     require_instruments(request.settings.engines)
     for note in [*sandbox_note(), *request.notes]:
         progress.note(note)
@@ -76,7 +84,7 @@ def compare(request: CompareRequest, store: Store, progress: Progress) -> Compar
     measured = Measured()
     try:
         measure(_work(begun), store, progress, measured)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         stopped = _conclude(begun, measured, "interrupted")
         raise Interrupted(
             f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
@@ -114,8 +122,8 @@ def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Si
             "base": SideUnderTest(builder.build(request.base, request.base_variant), request.base_settings),
             "head": SideUnderTest(builder.build(request.head, request.head_variant), request.head_settings),
         }
-    except KeyboardInterrupt:
-        stop_all()
+    except (KeyboardInterrupt, Interrupted):
+        current_cancellation().cancel()
         raise Interrupted("interrupted while building; nothing was measured yet") from None
     except ZerolapError:
         progress.finished()

@@ -12,7 +12,7 @@ from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
 from zerolap.records import CaseRefused, EnvironmentMissing, Measurement, Trial, TrialFailed, ZerolapError
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import current_cancellation
 from zerolap.store import Store
 
 
@@ -99,7 +99,7 @@ def measure_plugged(plan: PluggedPlan, identity: str, store: Store, done: dict[s
                 ended += 1
                 plan.on_trial(case.name, ended, expected)
     except BaseException:
-        stop_all()
+        current_cancellation().cancel()
         raise
 
 

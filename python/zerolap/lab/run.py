@@ -23,7 +23,7 @@ from zerolap.records import (
     Skipped,
     ZerolapError,
 )
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import Cancellation, current_cancellation
 from zerolap.store import Store
 
 EndState: TypeAlias = Literal["done", "interrupted", "failed"]
@@ -45,19 +45,24 @@ class RunRequest:
     plugged: Mapping[str, Engine] = field(default_factory=dict)
 
 
-def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
+def run(request: RunRequest, store: Store, progress: Progress, cancellation: Cancellation | None = None) -> RunReport:
     """Build the server, measure all cases and return the report; all of it is stored too.
 
     Raises as `compare` does.
     """
+    with (cancellation or Cancellation()).current():
+        return _run(request, store, progress)
+
+
+def _run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     require_instruments(request.settings.engines)
     require_engines(request.plugged)
     for note in sandbox_note():
         progress.note(note)
     try:
         server = Builder(builds_directory(store), progress.building).build(request.server, request.variant)
-    except KeyboardInterrupt:
-        stop_all()
+    except (KeyboardInterrupt, Interrupted):
+        current_cancellation().cancel()
         raise Interrupted("interrupted while building; nothing was measured yet") from None
     under_test = SideUnderTest(server, request.server_settings)
     selection = select_possible(request.cases, {"base": under_test}, request.settings)
@@ -91,7 +96,7 @@ def run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     )
     try:
         measure(work, store, progress, measured)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         stopped = _conclude(report, request, measured, store, "interrupted")
         raise Interrupted(
             f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",

@@ -12,7 +12,7 @@ from zerolap.host import choose_pinning, read_topology
 from zerolap.lab.trial_directory import trial_directory
 from zerolap.lab.trials import SEEDS_PER_RUN, SideUnderTest, client_threads, server_threads
 from zerolap.records import EnvironmentMissing, Measurement, Side, Trial, TrialFailed
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import current_cancellation
 from zerolap.store import Blobs, Store
 
 
@@ -65,7 +65,7 @@ def measure_sampled(plan: SamplingPlan, identity: str, store: Store, done: dict[
                 plan.on_pass(case.name, passes, expected)
             done[case.name] = trials
     except BaseException:
-        stop_all()
+        current_cancellation().cancel()
         raise
 
 

@@ -11,7 +11,7 @@ from zerolap.lab.timed_start import StartPlan, start_once
 from zerolap.lab.timed_trials import TimedTrials
 from zerolap.lab.trials import SideUnderTest, client_threads, server_threads
 from zerolap.records import METRICS, Check, Settings, Side, Spread
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import current_cancellation
 from zerolap.store import Store
 
 DECIDING = "cpu_ns_per_op"
@@ -54,7 +54,7 @@ def measure_timed(plan: TimingPlan, identity: str, store: Store, done: dict[str,
             # Trials at an equal rate begin anew, and are judged when they have as many starts as a look asks for.
             look = next_look(min(one.starts for one in waiting)) if waiting else None
     except BaseException:
-        stop_all()
+        current_cancellation().cancel()
         raise
 
 

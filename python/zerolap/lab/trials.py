@@ -1,5 +1,6 @@
 """Carries out the trials of many cases side by side and tells of each as it ends."""
 
+import contextvars
 import errno
 import queue
 import threading
@@ -15,7 +16,7 @@ from zerolap.engines import Counted, CountedTrial, Requests, count
 from zerolap.judge import MAX_BLOCKS, MIN_BLOCKS
 from zerolap.lab.trial_directory import disk_full, trial_directory
 from zerolap.records import Build, Interrupted, Measurement, Side, Trial, TrialFailed
-from zerolap.sandbox import stop_all
+from zerolap.sandbox import current_cancellation
 
 SEEDS_PER_RUN = 1000
 """Blocks of one run take seeds next to each other, runs with different `--seed` seeds far apart."""
@@ -126,7 +127,8 @@ def carry_out(plan: TrialPlan) -> Generator[Event, None, None]:
         try:
             # What takes longest is not to begin last, when nothing else is left to do beside it.
             for case in sorted(plan.cases, key=_setup_commands, reverse=True):
-                pool.submit(_work, plan, case, shared)
+                # In a copy of this context: its cancellation owns what the workers launch too.
+                pool.submit(contextvars.copy_context().run, _work, plan, case, shared)
             left = len(plan.cases)
             while left:
                 event = shared.events.get()
@@ -139,7 +141,7 @@ def carry_out(plan: TrialPlan) -> Generator[Event, None, None]:
         finally:
             if not finished:
                 shared.stopping.set()
-                stop_all()
+                current_cancellation().cancel()
 
 
 def _setup_commands(case: Case) -> int:
@@ -171,7 +173,7 @@ def _measure_case(plan: TrialPlan, case: Case, shared: _Shared) -> CaseTrials:
             try:
                 counted = _one_trial(trial, measured, under_test, requests, QUICK_SCALE if plan.quick else 1.0)
             except (TrialFailed, ValueError) as fault:
-                if shared.stopping.is_set():
+                if shared.stopping.is_set() or current_cancellation().is_cancelled:
                     raise Interrupted("interrupted") from fault
                 failure = fault if isinstance(fault, TrialFailed) else TrialFailed(f"unreadable result: {fault}")
                 trials.failure = failure.of(side) if len(plan.sides) > 1 else failure

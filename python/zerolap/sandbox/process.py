@@ -1,4 +1,4 @@
-"""Processes of the lab: each known, each stopped whatever happens."""
+"""Processes of the lab: each has an owner, each is stopped whatever happens."""
 
 import contextlib
 import os
@@ -6,29 +6,29 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from zerolap.records import EnvironmentMissing, Interrupted
+from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, available, open_command
 
 STOP_SECONDS = 10
 TAIL_BYTES = 65536
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
-_running: set["Process"] = set()
-_lock = threading.Lock()
-_stopping = threading.Event()
-
 
 class Process:
-    """A child in a session of its own; leaving the context kills it and everything it started."""
+    """A child in a session of its own; leaving the context kills it and everything it started.
 
-    def __init__(self, child: "subprocess.Popen[bytes]", output: Path | None) -> None:
+    Once its owner is cancelled, whatever failed because the process was killed is raised as `Interrupted`.
+    """
+
+    def __init__(self, child: "subprocess.Popen[bytes]", output: Path | None, owner: Cancellation) -> None:
         self._child = child
+        self._owner = owner
         self.output = output
 
     @property
@@ -52,10 +52,9 @@ class Process:
         return self._child.poll()
 
     def wait(self, seconds: float | None = None) -> int:
-        """Wait for the end; raises `subprocess.TimeoutExpired`, or `Interrupted` when the lab is stopping."""
+        """Wait for the end; raises `subprocess.TimeoutExpired`, or `Interrupted` when its owner is cancelled."""
         code = self._child.wait(seconds)
-        if _stopping.is_set():
-            raise Interrupted("interrupted")
+        self._owner.require_going_on()
         return code
 
     def kill(self) -> None:
@@ -73,8 +72,7 @@ class Process:
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
-        with _lock:
-            _running.discard(self)
+        self._owner.disown(self)
 
     def output_tail(self, lines: int = 30) -> str:
         """Return the last lines that it wrote to its output file."""
@@ -92,6 +90,9 @@ class Process:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+        # Neither a result nor a failure of something that was killed on the way is one of the work itself.
+        if self._owner.is_cancelled and (fault is None or isinstance(fault, Exception)):
+            raise Interrupted("interrupted") from fault
 
 
 def launch(
@@ -105,8 +106,9 @@ def launch(
 ) -> Process:
     """Start a process: confined if `confinement` is given and this machine can, else only tied to the lab's life.
 
-    `output` is the file that takes standard error and, unless `piped`, standard output. Raises `EnvironmentMissing` if
-    the program does not exist, `Interrupted` once the lab is stopping.
+    `output` is the file that takes standard error and, unless `piped`, standard output. The calling thread's current
+    `Cancellation` owns the process. Raises `EnvironmentMissing` if the program does not exist, `Interrupted` once the
+    owner is cancelled.
     """
     command, variables = list(arguments), dict(environment)
     if confinement is not None and available() is None:
@@ -118,9 +120,9 @@ def launch(
         directory = confinement.directory if confinement is not None else directory
     with contextlib.ExitStack() as files:
         sink: int | IO[bytes] = files.enter_context(output.open("ab")) if output else subprocess.DEVNULL
-        with _lock:
-            if _stopping.is_set():
-                raise Interrupted("interrupted")
+        owner = current_cancellation()
+
+        def start() -> Process:
             try:
                 child = subprocess.Popen(
                     command,
@@ -133,18 +135,6 @@ def launch(
                 )
             except FileNotFoundError as missing:
                 raise EnvironmentMissing(f"`{command[0]}` cannot be started: {missing.strerror}") from missing
-            process = Process(child, output)
-            _running.add(process)
-    return process
+            return Process(child, output, owner)
 
-
-def stop_all() -> None:
-    """Kill every running process and let none start any more: the lab is stopping."""
-    _stopping.set()
-    with _lock:
-        running = list(_running)
-    for process in running:
-        process.kill()
-    for process in running:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.stop()
+        return owner.own(start)
