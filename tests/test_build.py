@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from toy_server import ToySource
 
-from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, resolve
+from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
 from zerolap.build.changes import parse_diff
 from zerolap.build.export import content_digest, export
 from zerolap.build.recipe import recipe_for
@@ -204,6 +204,59 @@ def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_pa
         assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.path.exists()
     finally:
         del os.environ["SECRET"]
+
+
+HOST_SERVER = "/usr/bin/true"
+LINK = "\t$(CC) -g -o $@ $(OBJECTS)"
+
+
+def named(name: str) -> tuple[str, str, str]:
+    return ("Makefile", "SERVER_NAME=toy-server\n", f"SERVER_NAME={name}\n")
+
+
+@pytest.mark.parametrize("name", [HOST_SERVER, "../../../usr/bin/true", "..", ".", "--version", "CC=true"])
+def test_a_makefile_that_names_a_server_elsewhere(toy: ToySource, tmp_path: Path, name: str) -> None:
+    head = toy.changed(named(name))
+    with pytest.raises(BuildFailed, match="which is not a file of the tree"):
+        Builder(tmp_path).build(Revision("elsewhere", toy.path, head))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_leaves_a_link(toy: ToySource, tmp_path: Path) -> None:
+    head = toy.changed(("Makefile", LINK, f"\tln -s {HOST_SERVER} $@"))
+    with pytest.raises(BuildFailed, match="`src/toy-server` in its tree is a symbolic link"):
+        Builder(tmp_path).build(Revision("a link", toy.path, head))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_leaves_a_link_to_a_directory(toy: ToySource, tmp_path: Path) -> None:
+    link = ("Makefile", LINK, "\tln -s /usr/bin bin")
+    head = toy.changed(("Makefile", "SERVER_NAME=toy-server\n", "SERVER_NAME=bin/true\n"), link)
+    with pytest.raises(BuildFailed, match="`src/bin` in its tree is a symbolic link"):
+        Builder(tmp_path).build(Revision("a link", toy.path, head))
+
+
+@pytest.mark.parametrize("made", ["mkfifo $@", "mkdir $@", "true"])
+def test_a_build_that_leaves_no_file(toy: ToySource, tmp_path: Path, made: str) -> None:
+    head = toy.changed(("Makefile", LINK, f"\t{made}"))
+    with pytest.raises(BuildFailed, match="`src/toy-server`"):
+        Builder(tmp_path).build(Revision("no file", toy.path, head))
+
+
+@pytest.mark.parametrize("link", ["src", "src/Makefile", "src/.make-settings"])
+def test_a_tree_whose_links_lead_out_of_it(tmp_path: Path, link: str) -> None:
+    outside, tree = tmp_path / "outside", tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    for name in ("server.c", "Makefile"):
+        (tree / "src" / name).write_text("include .make-settings\n")
+    if (tree / link).exists():
+        (tree / link).rename(outside)
+    (tree / link).symlink_to(outside)
+    before = outside.read_text() if outside.is_file() else None
+    with pytest.raises((BuildFailed, UsageError)):
+        Builder(tmp_path / "builds").build(Tree("links", tree), parse_variant("-O1"))
+    assert not (outside / ".make-settings").exists()
+    assert (outside.read_text() if outside.is_file() else None) == before
 
 
 # Differences

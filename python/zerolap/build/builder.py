@@ -104,9 +104,9 @@ class Builder:
             tree.mkdir(parents=True)
             export.export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-            run_recipe(name, tree, recipe, work / "build.log")
-            artifact = _artifact(name, tree, tree / recipe.program, variant)
-            _keep(work, tree / recipe.program, artifact, kept)
+            program = run_recipe(name, tree, recipe, work / "build.log")
+            artifact = _artifact(name, tree, program, variant)
+            _keep(work, program, artifact, kept)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from zerolap.build.compilers import BUILD_PATH
-from zerolap.build.recipe import Recipe
+from zerolap.build.recipe import Recipe, artifact_in
 from zerolap.records import BuildFailed, EnvironmentMissing
 from zerolap.sandbox import Confinement, launch
 
@@ -14,12 +14,14 @@ BUILD_SECONDS = 3600
 LOG_LINES = 30
 
 
-def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> None:
-    """Build a tree in the sandbox; raises `BuildFailed` if no program comes out."""
+def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> Path:
+    """Build a tree in the sandbox and return the program; raises `BuildFailed` if none comes out."""
     if shutil.which(recipe.command[0]) is None:
         raise EnvironmentMissing(f"`{recipe.command[0]}` is not installed", hint="apt-get install make gcc g++")
     if recipe.settings:
-        (tree / recipe.directory / ".make-settings").write_text(recipe.settings)
+        # Exclusively: a link of that name must not lead the lab out of the tree.
+        with (tree / recipe.directory / ".make-settings").open("x") as settings:
+            settings.write(recipe.settings)
     # What the lab itself was called with must not reach a server's Makefile, which reads CFLAGS and others.
     environment = {
         "PATH": BUILD_PATH,
@@ -39,12 +41,14 @@ def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> None:
         tail = process.output_tail(LOG_LINES)
     if "No space left on device" in tail:
         raise no_space(tree.parent.parent)
-    if code != 0 or not (tree / recipe.program).is_file():
+    if code != 0:
         raise BuildFailed(
             f"`{name}` does not build: `{' '.join(recipe.command)}` ended with {code}",
             hint="the source must build with this machine's compiler; the end of its output is above",
             details=tail,
         )
+    # Not before all processes of the build have ended, which could put another file there.
+    return artifact_in(name, tree, recipe.program)
 
 
 def no_space(directory: Path) -> EnvironmentMissing:
