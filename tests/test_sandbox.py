@@ -1,6 +1,8 @@
 """Processes of the lab: confined where that can be had, known, and gone when they are to be gone."""
 
 import os
+import shutil
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -8,7 +10,23 @@ from pathlib import Path
 import pytest
 
 from zerolap.records import EnvironmentMissing, Interrupted, TrialFailed
-from zerolap.sandbox import Cancellation, Confinement, Process, available, current_cancellation, launch
+from zerolap.sandbox import (
+    Cancellation,
+    Confinement,
+    LimitReached,
+    Limits,
+    Network,
+    Process,
+    SandboxPolicy,
+    available,
+    confinement,
+    current_cancellation,
+    launch,
+    network_missing,
+    private_network,
+    process,
+)
+from zerolap.sandbox.control_group import usable_parents
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
@@ -16,11 +34,9 @@ needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox:
 def output_of(script: str, directory: Path, **variables: str) -> str:
     """Return what a shell script prints in a sandbox that may write to a directory."""
     log = directory / "log"
-    confinement = Confinement(writable=[directory], directory=directory)
+    own = Confinement(writable=[directory], directory=directory)
     command = ["sh", "-c", script]
-    with launch(
-        command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=confinement
-    ) as child:
+    with launch(command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=own) as child:
         child.wait(30)
         return log.read_text()
 
@@ -55,16 +71,152 @@ def test_no_network_and_nothing_else_to_write(tmp_path: Path) -> None:
     assert (tmp_path / "here").exists()
 
 
+def network_of(log: Path, confinement: Confinement | None = None, network: Network | None = None) -> str:
+    """Return the network namespace that a process is in."""
+    command = ["readlink", "/proc/self/ns/net"]
+    environment = {"PATH": "/usr/bin:/bin"}
+    with launch(command, environment=environment, output=log, confinement=confinement, network=network) as child:
+        assert child.wait(30) == 0
+    return log.read_text().strip()
+
+
+@pytest.mark.skipif(network_missing() is not None, reason=f"no network: {network_missing()}")
+def test_a_network_is_shared_by_those_who_are_given_it(tmp_path: Path) -> None:
+    machine = os.readlink("/proc/self/ns/net")
+    with private_network(SandboxPolicy.REQUIRED) as network, private_network(SandboxPolicy.REQUIRED) as another:
+        inside = network_of(tmp_path / "inside", Confinement(network=network))
+        assert network_of(tmp_path / "beside", network=network) == inside
+        alone = network_of(tmp_path / "alone", Confinement())
+        elsewhere = network_of(tmp_path / "elsewhere", Confinement(network=another))
+        assert len({machine, inside, alone, elsewhere}) == 4
+        up = subprocess.run(
+            network.command(["cat", "/proc/net/dev", "/proc/net/fib_trie"]), capture_output=True, text=True, check=True
+        )
+        assert "127.0.0.1" in up.stdout
+        assert "eth" not in up.stdout
+        holder = network.holder
+    wait_until_no_process(holder)
+
+
+def wait_until_no_process(number: int | None) -> None:
+    end = time.monotonic() + 20
+    while Path(f"/proc/{number}/exe").exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+# Limits
+
+MIB = 1 << 20
+HOG_BYTES = 64 * MIB
+"""Little enough to be had on any machine, and much more than a shell needs."""
+
+
+def limited(script: str, directory: Path, limits: Limits) -> int:
+    """Run a shell script within limits; raises `LimitReached`."""
+    (directory / "own").mkdir()
+    own = Confinement(writable=[directory / "own"], directory=directory / "own", limits=limits)
+    environment = {"PATH": "/usr/bin:/bin"}
+    with launch(["sh", "-c", script], environment=environment, output=directory / "log", confinement=own) as child:
+        return child.wait_within_limits()
+
+
+needs_groups = pytest.mark.skipif(usable_parents() is None, reason="no control group can be made and entered here")
+needs_prlimit = pytest.mark.skipif(shutil.which("prlimit") is None, reason="not installed: prlimit")
+
+
+@pytest.fixture(params=[pytest.param(True, marks=needs_groups), pytest.param(False, marks=needs_prlimit)])
+def grouped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a control group limits, or the limits of each process and the lab that watches."""
+    if not request.param:
+        monkeypatch.setattr(process, "usable_parents", lambda: None)
+    return bool(request.param)
+
+
 @needs_sandbox
-def test_network_where_it_is_asked_for(tmp_path: Path) -> None:
-    own = os.readlink("/proc/self/ns/net")
-    for network in (False, True):
-        log = tmp_path / f"log-{network}"
-        confinement = Confinement(network=network)
-        command = ["readlink", "/proc/self/ns/net"]
-        with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log, confinement=confinement) as child:
-            assert child.wait(30) == 0
-        assert (log.read_text().strip() == own) is network
+@pytest.mark.parametrize("hog", ["tail /dev/zero", "tail /dev/zero & tail /dev/zero & wait; exit 1"])
+def test_memory_is_limited(tmp_path: Path, grouped: bool, hog: str) -> None:
+    with pytest.raises(LimitReached, match="64 MiB of memory"):
+        limited(hog, tmp_path, Limits(memory_bytes=HOG_BYTES))
+
+
+@needs_sandbox
+@needs_groups
+def test_files_in_memory_count_as_memory(tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match="64 MiB of memory"):
+        limited("head -c 256M /dev/zero > /tmp/file", tmp_path, Limits(memory_bytes=HOG_BYTES))
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "bomb", ["bomb() { bomb | bomb & }; bomb; sleep 60", "for n in $(seq 99); do sleep 60 & done; wait; exit 1"]
+)
+def test_processes_are_limited(tmp_path: Path, grouped: bool, bomb: str) -> None:
+    with pytest.raises(LimitReached, match="its limit of 40 processes"):
+        limited(bomb, tmp_path, Limits(processes=40))
+
+
+@needs_sandbox
+@needs_prlimit
+@pytest.mark.parametrize("fill", ["head -c 2M /dev/zero > file", "head -c 2M /dev/zero > /tmp/file"])
+def test_files_are_limited(tmp_path: Path, fill: str) -> None:
+    with pytest.raises(LimitReached, match="1 MiB of disk space"):
+        limited(fill, tmp_path, Limits(disk_bytes=MIB))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("content", ["x", ""])
+def test_many_files_are_limited_together(tmp_path: Path, content: str) -> None:
+    fill = f"n=0; while true; do n=$((n+1)); printf '%s' '{content}' > file-$n; done"
+    with pytest.raises(LimitReached, match="1 MiB of disk space"):
+        limited(fill, tmp_path, Limits(disk_bytes=MIB))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("place", ["/", "/dev", "/proc", "/usr"])
+def test_no_other_place_can_be_filled(tmp_path: Path, place: str) -> None:
+    assert limited(f"echo > {place}/file", tmp_path, Limits()) != 0
+
+
+@needs_sandbox
+def test_time_is_limited(tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match=r"its limit of 0\.5 s"):
+        limited("while true; do :; done", tmp_path, Limits(seconds=0.5))
+
+
+def test_who_stays_within_limits_ends_as_ever(tmp_path: Path) -> None:
+    limits = Limits(memory_bytes=HOG_BYTES, processes=40, disk_bytes=MIB, seconds=600)
+    assert limited("echo > file; exit 7", tmp_path, limits) == 7
+
+
+@needs_groups
+def test_a_daemon_does_not_outlive_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sandbox, whose namespace ends all, nothing but the group knows of it."""
+    monkeypatch.setattr(process, "available", lambda: "for this test")
+    monkeypatch.setattr(confinement, "available", lambda: "for this test")
+    marker = f"{100 + os.getpid()}.55"
+    limited(f"setsid sleep {marker} & sleep 0.1", tmp_path, Limits(processes=40))
+    assert not alive(f"sleep\0{marker}")
+
+
+@needs_groups
+def test_groups_are_removed(tmp_path: Path) -> None:
+    parents = usable_parents()
+    assert parents is not None
+    limited("true", tmp_path, Limits(memory_bytes=HOG_BYTES, processes=40))
+    left = [*parents.memory.glob(f"zerolap-{os.getpid()}-*"), *parents.processes.glob(f"zerolap-{os.getpid()}-*")]
+    assert left == []
+
+
+def test_code_is_refused_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "available", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(process, "available", lambda: "bubblewrap is not installed")
+    environment = {"PATH": "/usr/bin:/bin"}
+    with pytest.raises(EnvironmentMissing, match="`true` needs a sandbox: bubblewrap is not installed") as caught:
+        launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.REQUIRED))
+    assert "--unsafe-no-sandbox" in caught.value.hint
+    with launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.UNSAFE)) as child:
+        assert child.wait(30) == 0
 
 
 def test_output_and_exit_code(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import TimedSide
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
 from zerolap.records import Side, TrialFailed
-from zerolap.server import descendants, read_cpu_times, start
+from zerolap.sandbox import descendants
+from zerolap.server import read_cpu_times, start
 
 CASES = """
 group: checks

@@ -22,6 +22,7 @@ from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
 from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant
 from zerolap.records import Build, BuildFailed, Record, UsageError
+from zerolap.sandbox import Limits, SandboxPolicy, require_sandbox
 
 
 class Artifact(Record):
@@ -44,11 +45,22 @@ class BuiltServer:
 
 
 class Builder:
-    """Turns sources into servers; artifacts stay in `directory`, under the digest of what went in."""
+    """Turns sources into servers; artifacts stay in `directory`, under the digest of what went in.
 
-    def __init__(self, directory: Path, on_build: Callable[[str], None] = lambda _: None) -> None:
+    Code of trees and revisions is built, and may run later, as `policy` says. `limits` are for each build.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        on_build: Callable[[str], None] = lambda _: None,
+        policy: SandboxPolicy = SandboxPolicy.REQUIRED,
+        limits: Limits | None = None,
+    ) -> None:
         self._directory = directory
         self._on_build = on_build
+        self._policy = policy
+        self._limits = limits
 
     def check(self, source: Source, variant: Variant = DEFAULT) -> None:
         """Raise `UsageError` or `EnvironmentMissing` if a source cannot be built so: before others are built."""
@@ -61,14 +73,15 @@ class Builder:
                     hint="give its source tree or a revision, or leave `--variant` out",
                 )
             case Tree() | Revision():
+                require_sandbox(self._policy, f"building `{source.name}`")
                 tools_digest(variant)
 
     def build(self, source: Source, variant: Variant = DEFAULT) -> BuiltServer:
         """Return the server of a source in a variant, building it if it is not yet there.
 
         Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
-        `EnvironmentMissing` where a compiler or disk space is missing, `UsageError` for a source that is no server or
-        cannot be built so.
+        `EnvironmentMissing` where a compiler, disk space or a sandbox is missing, `UsageError` for a source that is no
+        server or cannot be built so.
         """
         self.check(source, variant)
         match source:
@@ -89,7 +102,7 @@ class Builder:
         artifact = _read_artifact(kept)
         if artifact is None:
             artifact = self._make(source, variant, kept)
-        return _built(source, digest, Program(kept / "server"), artifact)
+        return _built(source, digest, Program(kept / "server", policy=self._policy), artifact)
 
     def _make(self, source: Tree | Revision, variant: Variant, kept: Path) -> Artifact:
         name = _name(source, variant.name)
@@ -104,8 +117,8 @@ class Builder:
             tree.mkdir(parents=True)
             export.export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-            program = run_recipe(name, tree, recipe, work / "build.log")
-            artifact = _artifact(name, tree, program, variant)
+            program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
+            artifact = _artifact(name, tree, Program(program, policy=self._policy), variant)
             _keep(work, program, artifact, kept)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
@@ -136,9 +149,9 @@ def _is_script(path: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def _artifact(name: str, tree: Path, program: Path, variant: Variant) -> Artifact:
+def _artifact(name: str, tree: Path, program: Program, variant: Variant) -> Artifact:
     """Return what is to be kept of a program; raises `BuildFailed` if it was not built as asked."""
-    words, built = server_words(Program(program)), effective(program)
+    words, built = server_words(program), effective(program.path)
     missed = unmet(variant, built, words.allocator)
     if missed:
         said = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"

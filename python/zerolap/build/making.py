@@ -1,21 +1,25 @@
 """Recipes carried out: a tree in, a program out."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from zerolap.build.compilers import BUILD_PATH
 from zerolap.build.recipe import Recipe, artifact_in
 from zerolap.records import BuildFailed, EnvironmentMissing
-from zerolap.sandbox import Confinement, launch
+from zerolap.sandbox import Confinement, LimitReached, Limits, SandboxPolicy, build_limits, launch
 
 NEEDED_FREE_BYTES = 600 * 1024 * 1024
-BUILD_SECONDS = 3600
+FULL_DISK_BYTES = 16 * 1024 * 1024
 LOG_LINES = 30
 
 
-def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> Path:
-    """Build a tree in the sandbox and return the program; raises `BuildFailed` if none comes out."""
+def run_recipe(
+    name: str, tree: Path, recipe: Recipe, log: Path, policy: SandboxPolicy, limits: Limits | None = None
+) -> Path:
+    """Build a tree in the sandbox, within limits, and return the program.
+
+    Raises `BuildFailed` if none comes out, or if a limit was reached, which the message names.
+    """
     if shutil.which(recipe.command[0]) is None:
         raise EnvironmentMissing(f"`{recipe.command[0]}` is not installed", hint="apt-get install make gcc g++")
     if recipe.settings:
@@ -30,14 +34,18 @@ def run_recipe(name: str, tree: Path, recipe: Recipe, log: Path) -> Path:
         "SOURCE_DATE_EPOCH": "0",
         "GIT_CEILING_DIRECTORIES": str(tree.parent),
     }
-    confinement = Confinement(writable=[tree], directory=tree / recipe.directory)
+    confinement = Confinement(
+        writable=[tree], directory=tree / recipe.directory, limits=limits or build_limits(tree), policy=policy
+    )
     with launch(recipe.command, environment=environment, output=log, confinement=confinement) as process:
         try:
-            code = process.wait(BUILD_SECONDS)
-        except subprocess.TimeoutExpired:
+            code = process.wait_within_limits()
+        except LimitReached as reached:
+            if shutil.disk_usage(tree).free < FULL_DISK_BYTES:
+                raise no_space(tree.parent.parent) from reached
             raise BuildFailed(
-                f"`{name}` did not build within {BUILD_SECONDS} s", details=process.output_tail()
-            ) from None
+                f"`{name}` does not build: it reached {reached}", details=process.output_tail(LOG_LINES)
+            ) from reached
         tail = process.output_tail(LOG_LINES)
     if "No space left on device" in tail:
         raise no_space(tree.parent.parent)

@@ -70,6 +70,7 @@ def compare(
     markdown: options.Markdown = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -101,6 +102,7 @@ def compare(
             quick=quick,
         ),
         command_line=options.command_line(context),
+        sandbox=options.sandbox_policy(unsafe_no_sandbox),
         base_settings=shared | options.server_settings(base_config),
         head_settings=shared | options.server_settings(head_config),
         base_variant=options.variant(variant, base_variant),

@@ -15,6 +15,7 @@ from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.build import Variant
+    from zerolap.sandbox import SandboxPolicy
 
 DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
 ENGINES = ("counted", "timed", "sampled")
@@ -84,8 +85,22 @@ FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 
 StoreLocation = Annotated[
     str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")
 ]
+UnsafeNoSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-no-sandbox",
+        help="Where there is no sandbox, run code of repositories and trees with your rights: it can do all that you can.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+
+
+def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
+    """Return what is done with code of repositories where no sandbox can be had."""
+    from zerolap.sandbox import SandboxPolicy
+
+    return SandboxPolicy.UNSAFE if unsafe else SandboxPolicy.REQUIRED
 
 
 def seconds(text: str | None) -> float | None:

@@ -65,6 +65,7 @@ def run(
     html: options.Html = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -97,6 +98,7 @@ def run(
             load_tool=load_tool or OWN_TOOL,
         ),
         command_line=options.command_line(context),
+        sandbox=options.sandbox_policy(unsafe_no_sandbox),
         server_settings=options.server_settings(config),
         variant=options.variant(variant),
         plugged=plugged,

@@ -76,6 +76,7 @@ def check(
     ] = False,
     json: options.Json = None,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -114,6 +115,7 @@ def check(
         cases=cases,
         settings=Settings(engines=[], min_effect={}, q=Q, budget_seconds=None, seed=seed, quick=True),
         command_line=options.command_line(context),
+        sandbox=options.sandbox_policy(unsafe_no_sandbox),
         server_settings=options.server_settings(config),
     )
     with Store.open(store) as results:

@@ -15,7 +15,8 @@ from zerolap.engines.companions import Companions
 from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.statistics import ServerStatistics, SummedStatistics
 from zerolap.records import TrialFailed
-from zerolap.server import CpuTimes, RunningServer, descendants, is_asleep, is_running, read_cpu_times
+from zerolap.sandbox import descendants
+from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
 
 LONGEST_WAIT_SECONDS = 0.002
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""

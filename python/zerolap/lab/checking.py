@@ -23,19 +23,23 @@ from zerolap.records import (
     Settings,
     TrialFailed,
 )
-from zerolap.sandbox import Cancellation, current_cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy, current_cancellation
 from zerolap.store import Store
 
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """Which cases to check on which server; `server_settings` are given to it when it starts."""
+    """Which cases to check on which server; `server_settings` are given to it when it starts.
+
+    `sandbox` is for code of repositories and trees.
+    """
 
     server: Source
     cases: Sequence[Case]
     settings: Settings
     command_line: str
     server_settings: Mapping[str, str] = field(default_factory=dict)
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
 
 
 def check(
@@ -53,7 +57,7 @@ def _check(request: CheckRequest, store: Store, progress: Progress) -> CheckRepo
     for note in sandbox_note():
         progress.note(note)
     try:
-        server = Builder(builds_directory(store), progress.building).build(request.server)
+        server = Builder(builds_directory(store), progress.building, request.sandbox).build(request.server)
         under_test = SideUnderTest(server, request.server_settings)
         selection = select_runnable(request.cases, under_test)
         progress.measuring(len(selection.cases))

@@ -24,7 +24,7 @@ from zerolap.records import (
     Summary,
     ZerolapError,
 )
-from zerolap.sandbox import Cancellation, current_cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy, current_cancellation
 from zerolap.store import Store
 
 
@@ -32,7 +32,8 @@ from zerolap.store import Store
 class CompareRequest:
     """What to compare: sources, each built in its variant; the settings are given to the servers when they start.
 
-    With `all_stacks` every case is sampled, not only those that changed; `notes` belong to the result.
+    With `all_stacks` every case is sampled, not only those that changed; `notes` belong to the result; `sandbox` is for
+    code of repositories and trees.
     """
 
     base: Source
@@ -46,6 +47,7 @@ class CompareRequest:
     head_variant: Variant = DEFAULT
     all_stacks: bool = False
     notes: Sequence[str] = ()
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def _work(begun: _Begun) -> Work:
 
 
 def _build(request: CompareRequest, store: Store, progress: Progress) -> dict[Side, SideUnderTest]:
-    builder = Builder(builds_directory(store), progress.building)
+    builder = Builder(builds_directory(store), progress.building, request.sandbox)
     try:
         builder.check(request.base, request.base_variant)
         builder.check(request.head, request.head_variant)

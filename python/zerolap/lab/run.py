@@ -23,7 +23,7 @@ from zerolap.records import (
     Skipped,
     ZerolapError,
 )
-from zerolap.sandbox import Cancellation, current_cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy, current_cancellation
 from zerolap.store import Store
 
 EndState: TypeAlias = Literal["done", "interrupted", "failed"]
@@ -33,7 +33,8 @@ EndState: TypeAlias = Literal["done", "interrupted", "failed"]
 class RunRequest:
     """What to measure, built in a variant; `server_settings` are given to the server when it starts.
 
-    `plugged` are the engines of the settings that are not the lab's own.
+    `plugged` are the engines of the settings that are not the lab's own; `sandbox` is for code of repositories and
+    trees.
     """
 
     server: Source
@@ -43,6 +44,7 @@ class RunRequest:
     server_settings: Mapping[str, str] = field(default_factory=dict)
     variant: Variant = DEFAULT
     plugged: Mapping[str, Engine] = field(default_factory=dict)
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
 
 
 def run(request: RunRequest, store: Store, progress: Progress, cancellation: Cancellation | None = None) -> RunReport:
@@ -60,7 +62,9 @@ def _run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
     for note in sandbox_note():
         progress.note(note)
     try:
-        server = Builder(builds_directory(store), progress.building).build(request.server, request.variant)
+        server = Builder(builds_directory(store), progress.building, request.sandbox).build(
+            request.server, request.variant
+        )
     except (KeyboardInterrupt, Interrupted):
         current_cancellation().cancel()
         raise Interrupted("interrupted while building; nothing was measured yet") from None

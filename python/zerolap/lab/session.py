@@ -2,14 +2,14 @@
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zerolap.cases import Case
+from zerolap.cases import Case, Topology
 from zerolap.engines import counted_part, missing_for_counting, missing_for_sampling
 from zerolap.records import EnvironmentMissing
-from zerolap.sandbox import available
+from zerolap.sandbox import available, network_missing
 from zerolap.store import Store
 
 MOST_WARNINGS = 10
@@ -57,7 +57,13 @@ def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
         notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` tells them"]
     topologies = {case.topology: case.deployed_as for case in cases if case.cannot_run is None}
     parts = {name: counted_part(one) for name, one in topologies.items()} if "counted" in engines else {}
-    return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
+    return [*notes, *_network_note(topologies.values()), *(f"`{name}`: {part}" for name, part in parts.items() if part)]
+
+
+def _network_note(topologies: Iterable[Topology]) -> list[str]:
+    """Return the note that belongs to servers that had the network of the machine."""
+    reason = network_missing() if any(topology.needs_network for topology in topologies) else None
+    return [] if reason is None else [f"servers had the machine's network: {reason}"]
 
 
 def sandbox_note() -> list[str]:
