@@ -25,8 +25,8 @@ from zerolap.sandbox import (
     network_missing,
     private_network,
     process,
+    usable_parents,
 )
-from zerolap.sandbox.control_group import usable_parents
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 

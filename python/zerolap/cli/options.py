@@ -89,7 +89,7 @@ UnsafeNoSandbox = Annotated[
     bool,
     typer.Option(
         "--unsafe-no-sandbox",
-        help="Where there is no sandbox, run code of repositories and trees with your rights: it can do all that you can.",
+        help="Where there is no sandbox, run code of repositories with your rights: it can do all that you can.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]

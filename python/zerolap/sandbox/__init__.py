@@ -2,6 +2,7 @@
 
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available, require_sandbox
+from zerolap.sandbox.control_group import usable_parents
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, launch
@@ -23,4 +24,5 @@ __all__ = [
     "private_network",
     "require_sandbox",
     "server_limits",
+    "usable_parents",
 ]
