@@ -260,11 +260,32 @@ def test_no_compiler_and_no_make(zerolap: Zerolap, toy: ToySource, tmp_path: Pat
 def test_no_sandbox(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
     without = path_without(tmp_path / "path", "bwrap")
     common = ["--repo", toy.path, "--store", zerolap.store, *GET, "--json", "-"]
-    ended = zerolap("compare", toy.first, toy.first, *common, environment=without)
+    refused = zerolap("compare", toy.first, toy.first, *common, environment=without)
+    refused.fails_with(3, "needs a sandbox: bubblewrap is not installed", "--unsafe-no-sandbox")
+    arguments = ["compare", toy.first, toy.first, *common]
+    ended = zerolap(*arguments, "--unsafe-no-sandbox", environment=without)
     assert ended.code == 0, ended.err
     document = ended.document()
     assert document["cases"][0]["verdict"] == "same"
     assert any("without a sandbox: bubblewrap is not installed" in note for note in document["notes"])
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_no_sandbox_for_a_build_that_was_made_in_one(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
+    common = ["run", "--server", toy.first, "--repo", toy.path, "--store", zerolap.store, *GET]
+    assert zerolap(*common).code == 0
+    without = path_without(tmp_path / "path", "bwrap")
+    zerolap(*common, environment=without).fails_with(3, "needs a sandbox")
+    (tmp_path / "zerolap.toml").write_text("unsafe-no-sandbox = true\n")
+    assert zerolap(*common, environment=without).code == 0
+
+
+@pytest.mark.usefixtures("valgrind")
+def test_no_sandbox_for_a_program_of_the_user(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    arguments = ["run", "--server", toy_program, *GET, "--json", "-"]
+    ended = zerolap(*arguments, environment=path_without(tmp_path / "path", "bwrap"))
+    assert ended.code == 0, ended.err
+    assert any("without a sandbox: bubblewrap is not installed" in note for note in ended.document()["notes"])
 
 
 @pytest.fixture

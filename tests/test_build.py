@@ -2,16 +2,20 @@
 
 import os
 import subprocess
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from toy_server import ToySource
 
-from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, resolve
+from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
 from zerolap.build.changes import parse_diff
 from zerolap.build.export import content_digest, export
 from zerolap.build.recipe import recipe_for
-from zerolap.records import BuildFailed, UsageError
+from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
+from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 
 # Names
 
@@ -190,8 +194,6 @@ def test_a_damaged_artifact_is_built_again(toy: ToySource, tmp_path: Path) -> No
 
 
 def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_path: Path) -> None:
-    from zerolap.sandbox import available
-
     if (reason := available()) is not None:
         pytest.skip(f"no sandbox: {reason}")
     secret = tmp_path / "secret"
@@ -204,6 +206,110 @@ def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_pa
         assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.path.exists()
     finally:
         del os.environ["SECRET"]
+
+
+HOST_SERVER = "/usr/bin/true"
+LINK = "\t$(CC) -g -o $@ $(OBJECTS)"
+
+
+def named(name: str) -> tuple[str, str, str]:
+    return ("Makefile", "SERVER_NAME=toy-server\n", f"SERVER_NAME={name}\n")
+
+
+@pytest.mark.parametrize("name", [HOST_SERVER, "../../../usr/bin/true", "..", ".", "--version", "CC=true"])
+def test_a_makefile_that_names_a_server_elsewhere(toy: ToySource, tmp_path: Path, name: str) -> None:
+    head = toy.changed(named(name))
+    with pytest.raises(BuildFailed, match="which is not a file of the tree"):
+        Builder(tmp_path).build(Revision("elsewhere", toy.path, head))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_leaves_a_link(toy: ToySource, tmp_path: Path) -> None:
+    head = toy.changed(("Makefile", LINK, f"\tln -s {HOST_SERVER} $@"))
+    with pytest.raises(BuildFailed, match="`src/toy-server` in its tree is a symbolic link"):
+        Builder(tmp_path).build(Revision("a link", toy.path, head))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_leaves_a_link_to_a_directory(toy: ToySource, tmp_path: Path) -> None:
+    link = ("Makefile", LINK, "\tln -s /usr/bin bin")
+    head = toy.changed(("Makefile", "SERVER_NAME=toy-server\n", "SERVER_NAME=bin/true\n"), link)
+    with pytest.raises(BuildFailed, match="`src/bin` in its tree is a symbolic link"):
+        Builder(tmp_path).build(Revision("a link", toy.path, head))
+
+
+@pytest.mark.parametrize("made", ["mkfifo $@", "mkdir $@", "true"])
+def test_a_build_that_leaves_no_file(toy: ToySource, tmp_path: Path, made: str) -> None:
+    head = toy.changed(("Makefile", LINK, f"\t{made}"))
+    with pytest.raises(BuildFailed, match="`src/toy-server`"):
+        Builder(tmp_path).build(Revision("no file", toy.path, head))
+
+
+@pytest.mark.parametrize("link", ["src", "src/Makefile", "src/.make-settings"])
+def test_a_tree_whose_links_lead_out_of_it(tmp_path: Path, link: str) -> None:
+    outside, tree = tmp_path / "outside", tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    for name in ("server.c", "Makefile"):
+        (tree / "src" / name).write_text("include .make-settings\n")
+    if (tree / link).exists():
+        (tree / link).rename(outside)
+    (tree / link).symlink_to(outside)
+    before = outside.read_text() if outside.is_file() else None
+    with pytest.raises((BuildFailed, UsageError)):
+        Builder(tmp_path / "builds").build(Tree("links", tree), parse_variant("-O1"))
+    assert not (outside / ".make-settings").exists()
+    assert (outside.read_text() if outside.is_file() else None) == before
+
+
+GENEROUS = Limits(memory_bytes=512 << 20, processes=64, disk_bytes=64 << 20, seconds=120)
+
+
+@pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
+@pytest.mark.parametrize(
+    ("hostile", "limits", "named"),
+    [
+        ("tail /dev/zero", replace(GENEROUS, memory_bytes=64 << 20), "64 MiB of memory"),
+        ("b() { b | b & }; b; sleep 60", GENEROUS, "64 processes"),
+        ("head -c 65M /dev/zero > large", GENEROUS, "64 MiB of disk space"),
+        ("while true; do head -c 1M /dev/zero >> large; cp large large-$$(date +%N); done", GENEROUS, "of disk space"),
+        ("while true; do :; done", replace(GENEROUS, seconds=3), "its limit of 3 s"),
+    ],
+    ids=["memory", "processes", "file", "files", "time"],
+)
+def test_a_build_that_takes_too_much_fails_alone(
+    toy: ToySource, tmp_path: Path, hostile: str, limits: Limits, named: str
+) -> None:
+    head = toy.changed(("Makefile", LINK, f"\t@{hostile}"))
+    with pytest.raises(BuildFailed, match=f"`hostile` does not build: it reached .*{named}"):
+        Builder(tmp_path, limits=limits).build(Revision("hostile", toy.path, head))
+    assert list(tmp_path.iterdir()) == []
+    assert Builder(tmp_path, limits=GENEROUS).build(Revision("first", toy.path, toy.first)).program.path.exists()
+
+
+def test_a_daemon_does_not_outlive_its_build(toy: ToySource, tmp_path: Path) -> None:
+    """It could put another file in the place of the program later."""
+    if (reason := available()) is not None:
+        pytest.skip(f"no sandbox: {reason}")
+    seconds = f"{1000 + os.getpid()}.25"
+    head = toy.changed(("Makefile", LINK, f"{LINK}\n\tsetsid sleep {seconds} > /dev/null 2>&1 &"))
+    assert Builder(tmp_path).build(Revision("daemon", toy.path, head)).program.path.exists()
+    end = time.monotonic() + 20
+    while any(process.info["cmdline"] == ["sleep", seconds] for process in psutil.process_iter(["cmdline"])):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_no_build_without_a_sandbox(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "available", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(process, "available", lambda: "bubblewrap is not installed")
+    source = Revision("first", toy.path, toy.first)
+    with pytest.raises(EnvironmentMissing, match="building `first` needs a sandbox"):
+        Builder(tmp_path).build(source)
+    assert list(tmp_path.iterdir()) == []
+    built = Builder(tmp_path, policy=SandboxPolicy.UNSAFE).build(source)
+    assert built.program.policy is SandboxPolicy.UNSAFE
+    with pytest.raises(EnvironmentMissing, match="needs a sandbox"):
+        Builder(tmp_path).build(source)
 
 
 # Differences

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,20 +13,21 @@ from typing import Any
 
 import psutil
 import pytest
-from waiting import PATIENCE_SECONDS, wait_until
+from command_line import path_without
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
-from zerolap.load.program import packaged
+from zerolap.engines.load import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import available
+from zerolap.sandbox import Network, SandboxPolicy, network, network_missing
 from zerolap.server import Deployment, Launch, cluster, deploy, node, ports, replication
 
 pytestmark = pytest.mark.slow
 
-needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
+needs_network = pytest.mark.skipif(network_missing() is not None, reason=f"no network: {network_missing()}")
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="not installed: openssl")
 SHORT_SECONDS = 0.2
+POLL_SECONDS = 0.02
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,10 @@ def program() -> Path:
 def _nothing_is_left(tmp_path: Path) -> Iterator[None]:
     """Every test ends with none of its servers running; what was killed may need a moment to go."""
     yield
-    wait_until(lambda: not running_below(tmp_path))
+    end = time.monotonic() + 20
+    while running_below(tmp_path):
+        assert time.monotonic() < end, running_below(tmp_path)
+        time.sleep(0.02)
 
 
 def running_below(directory: Path) -> list[list[str]]:
@@ -59,11 +64,17 @@ def load(deployment: Deployment) -> dict[str, Any]:
     """Send 2,000 requests, half of them writes of a key each; return the totals."""
     amount = ["-t", "1", "-c", "2", "-n", "1000", "--ratio", "1:1", "--key-pattern", "P:P"]
     amount += ["--key-minimum", "1", "--key-maximum", "1000", "--hide-histogram", "--json-out-file", "-"]
-    command = [str(packaged("zerolap-load")), *deployment.load_arguments, *amount]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
+    command = reaching(deployment, *deployment.reach.arguments, *amount)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     totals: dict[str, Any] = json.loads(done.stdout)["ALL STATS"]["Totals"]
     return totals
+
+
+def reaching(deployment: Deployment, *arguments: str) -> list[str]:
+    """Return the command line of a load generator in the deployment's network."""
+    command = [str(packaged("zerolap-load")), *arguments]
+    return command if deployment.network is None else deployment.network.command(command)
 
 
 def sizes(nodes: list[node.Node]) -> list[object]:
@@ -72,7 +83,7 @@ def sizes(nodes: list[node.Node]) -> list[object]:
 
 def test_a_cluster_takes_a_load(program: Path, tmp_path: Path) -> None:
     with deployed("cluster-3", program, tmp_path) as deployment:
-        assert deployment.load_arguments[-1] == "--cluster-mode"
+        assert deployment.reach.arguments[-1] == "--cluster-mode"
         totals = load(deployment)
         assert (totals["Count"], totals["Errors"]) == (2000, 0)
         held = [int(str(size)) for size in sizes(deployment.nodes)]
@@ -118,7 +129,7 @@ def test_replicas_that_are_attached_after_the_load(program: Path, tmp_path: Path
 
 def test_over_tcp(program: Path, tmp_path: Path) -> None:
     with deployed("tcp", program, tmp_path) as deployment:
-        assert deployment.load_arguments[:2] == ["--server", "127.0.0.1"]
+        assert deployment.reach.arguments[:2] == ["--server", "127.0.0.1"]
         assert load(deployment)["Errors"] == 0
         assert sizes(deployment.nodes) == [1000]
 
@@ -129,23 +140,10 @@ def test_over_tls(program: Path, tmp_path: Path) -> None:
         assert load(deployment)["Errors"] == 0
         assert sizes(deployment.nodes) == [1000]
         port = str(deployment.nodes[0].tls_port)
-        plain = [
-            str(packaged("zerolap-load")),
-            "--server",
-            "127.0.0.1",
-            "--port",
-            port,
-            "-t",
-            "1",
-            "-c",
-            "1",
-            "-n",
-            "1",
-        ]
-        assert subprocess.run(plain, capture_output=True, check=False, timeout=PATIENCE_SECONDS).returncode == 4
-        untrusted = subprocess.run(
-            [*plain, "--tls"], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
-        )
+        one_request = ["--server", "127.0.0.1", "--port", port, "-t", "1", "-c", "1", "-n", "1"]
+        plain = reaching(deployment, *one_request)
+        assert subprocess.run(plain, capture_output=True, check=False, timeout=60).returncode == 4
+        untrusted = subprocess.run([*plain, "--tls"], capture_output=True, text=True, check=False, timeout=60)
         assert untrusted.returncode != 0
         assert "certificate" in untrusted.stderr.lower()
 
@@ -166,16 +164,56 @@ def test_settings_of_the_topology_go_before_those_given(program: Path, tmp_path:
         assert only.command("CONFIG", "GET", "maxmemory") == [b"maxmemory", b"104857600"]
 
 
-@needs_sandbox
-def test_the_network_is_shared_only_where_it_is_needed(program: Path, tmp_path: Path) -> None:
+@needs_network
+def test_the_servers_of_a_deployment_share_a_network_and_nobody_elses(program: Path, tmp_path: Path) -> None:
     own = os.readlink("/proc/self/ns/net")
-    for name, shared in (("standalone", False), ("tcp", True)):
+    networks = []
+    for name in ("standalone", "tcp", "replicas-2"):
         directory = tmp_path / name
         directory.mkdir()
         with deployed(name, program, directory) as deployment:
-            process = deployment.nodes[0].process
-            assert (os.readlink(f"/proc/{process}/ns/net") == own) is shared
-            assert os.readlink(f"/proc/{process}/ns/pid") != os.readlink("/proc/self/ns/pid")
+            processes = [one.process for one in deployment.nodes]
+            [network] = {os.readlink(f"/proc/{process}/ns/net") for process in processes}
+            networks.append(network)
+            assert os.readlink(f"/proc/{processes[0]}/ns/pid") != os.readlink("/proc/self/ns/pid")
+    assert own not in networks
+    assert deployment.network is not None
+    wait_until_gone(deployment.network)
+
+
+def wait_until_gone(shared: Network) -> None:
+    end = time.monotonic() + 20
+    while Path(f"/proc/{shared.holder}/exe").exists():
+        assert time.monotonic() < end
+        time.sleep(POLL_SECONDS)
+
+
+@needs_network
+def test_a_server_does_not_reach_the_machines_loopback(program: Path, tmp_path: Path) -> None:
+    """A replica that is told to copy a listener of the machine, such as a database, does not get to it."""
+    with taken_port() as port, deployed("tcp", program, tmp_path) as deployment:
+        only = deployment.nodes[0]
+        only.command("REPLICAOF", "127.0.0.1", str(port))
+        end = time.monotonic() + 30
+        while "Connection refused" not in only.server.log.read_text():
+            assert time.monotonic() < end, only.server.log.read_text()
+            time.sleep(POLL_SECONDS)
+
+
+def test_without_a_network_of_its_own(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user gives may have the machine's network; code of a repository may not."""
+    monkeypatch.setattr(network, "network_missing", lambda: "namespaces are not permitted")
+    built = Program(program, policy=SandboxPolicy.REQUIRED)
+    with (
+        pytest.raises(EnvironmentMissing, match="namespaces are not permitted") as caught,
+        deploy(topology_named("tcp"), built, {}, tmp_path / "nodes", logs=tmp_path),
+    ):
+        pass
+    assert "--unsafe-no-sandbox" in caught.value.hint
+    with deployed("tcp", program, tmp_path) as deployment:
+        process = deployment.nodes[0].process
+        assert os.readlink(f"/proc/{process}/ns/net") == os.readlink("/proc/self/ns/net")
+        assert load(deployment)["Errors"] == 0
 
 
 def test_each_node_has_a_launch_of_its_own(program: Path, tmp_path: Path) -> None:
@@ -239,7 +277,6 @@ def test_what_a_replica_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
         with pytest.raises(TrialFailed, match=r"^replica-1: it is no replica after 0.2 s"):
             deployment.wait_for_replicas()
         deployment.replicas[0].command("REPLICAOF", "127.0.0.1", "1")
-        wait_until(lambda: "Connection refused" in deployment.replicas[0].server.log.read_text())
         with pytest.raises(TrialFailed, match=r"^replica-1: its link to the primary is down after 0.2 s") as caught:
             deployment.wait_for_replicas()
         assert "Connection refused" in caught.value.details
@@ -248,10 +285,8 @@ def test_what_a_replica_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
 def test_what_a_cluster_lacks(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SLOTS", cluster.SLOTS - 1)
     monkeypatch.setattr(cluster, "CLUSTER_SECONDS", 3)
-    # How many slots it knows of by then depends on how fast its nodes talk to each other.
-    lacking = r"^primary-1: its cluster_state is fail, with \d+ of 16383 slots after 3 s"
     with (
-        pytest.raises(TrialFailed, match=lacking),
+        pytest.raises(TrialFailed, match=r"^primary-1: its cluster_state is fail, with 16383 of 16383 slots after 3 s"),
         deployed("cluster-3", program, tmp_path),
     ):
         pass
@@ -282,6 +317,7 @@ def test_a_port_that_is_taken_in_between(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offset: int
 ) -> None:
     chosen = ports.free_port
+    monkeypatch.setattr(network, "network_missing", lambda: "the ports of the machine are wanted")
     with taken_port(chosen(with_bus=True) + offset) as taken:
         waiting = [taken - offset]
         monkeypatch.setattr(ports, "free_port", lambda **how: waiting.pop() if waiting else chosen(**how))
@@ -292,6 +328,7 @@ def test_a_port_that_is_taken_in_between(
 
 
 def test_a_port_that_is_taken_each_time(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "network_missing", lambda: "the ports of the machine are wanted")
     with taken_port() as taken:
         monkeypatch.setattr(ports, "free_port", lambda **how: taken)
         with (
@@ -321,7 +358,7 @@ def test_a_server_without_tls(tmp_path: Path, said: str) -> None:
 
 
 def test_without_openssl(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", path_without(tmp_path / "path", "openssl")["PATH"])
     with (
         pytest.raises(EnvironmentMissing, match="`openssl` is not installed") as caught,
         deployed("tls", program, tmp_path),

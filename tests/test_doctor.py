@@ -9,6 +9,7 @@ from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import disturbance, instruments, isolation, memory, processor, programs
 from zerolap.host.readings import run
+from zerolap.sandbox import Limits, available, process
 
 
 def machine(cores: int, siblings: int = 1) -> Processors:
@@ -77,6 +78,32 @@ def test_a_program_that_fails_is_not_taken_for_one_that_works(monkeypatch: pytes
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert isolation.bubblewrap().found == "0.8.0, but: no"
+
+
+def test_limits_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    if (reason := available()) is not None:
+        pytest.skip(f"no sandbox: {reason}")
+    probes = (isolation.memory_limit, isolation.process_limit, isolation.disk_limit, isolation.time_limit)
+    for probe in probes:
+        assert probe().state is State.OK, probe()
+    monkeypatch.setattr(process, "usable_parents", lambda: None)
+    monkeypatch.setattr(Limits, "rlimits", lambda *_, **__: [])
+    monkeypatch.setattr(process, "descendants", lambda number: [])
+    monkeypatch.setattr(isolation, "TRY_SECONDS", 0.5)
+    for probe in (isolation.memory_limit, isolation.process_limit):
+        diagnosis = probe()
+        assert diagnosis.state is State.WARNING
+        assert "does not hold" in diagnosis.found
+
+
+def test_without_a_sandbox_no_limit_is_reported_as_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "available", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(isolation, "network_missing", lambda: "bubblewrap is not installed")
+    for probe in (isolation.memory_limit, isolation.process_limit, isolation.disk_limit, isolation.network):
+        diagnosis = probe()
+        assert (diagnosis.state, diagnosis.found) == (State.MISSING, "bubblewrap is not installed")
+        assert diagnosis.cost
+        assert "apt-get install" in diagnosis.remedy
 
 
 def test_a_program_that_hangs_is_stopped() -> None:

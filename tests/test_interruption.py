@@ -4,15 +4,23 @@ import re
 import signal
 import sqlite3
 import subprocess
+import tempfile
+import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import Zerolap, path_without, stop
+from command_line import PATIENCE_SECONDS, Zerolap, path_without, stop
 from toy_server import CASES, ToySource
-from waiting import wait_until
 
+from zerolap.build import resolve
+from zerolap.cases import load_cases
+from zerolap.lab import RunRequest, Silent, run
+from zerolap.records import Interrupted, Settings
+from zerolap.sandbox import Cancellation, launch
 from zerolap.store import Store
 
 pytestmark = pytest.mark.usefixtures("valgrind")
@@ -39,20 +47,19 @@ def trials_in(store: Path) -> int:
         return 0
 
 
-def wait_for(child: "subprocess.Popen[str]", condition: Callable[[], object]) -> None:
-    """Wait until a condition holds while the program runs."""
-
-    def still_runs() -> None:
+def wait_until(condition: Callable[[], object], child: "subprocess.Popen[str]") -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
         assert child.poll() is None, child.communicate()
-
-    wait_until(condition, still_runs)
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def comparison(zerolap: Zerolap, program: Path, cases: Path, **environment: str) -> "subprocess.Popen[str]":
     """Return a comparison that has at least one trial in its store and others under way."""
     arguments = ["compare", program, program, "--cases", cases, "--store", zerolap.store]
     child = zerolap.start(*arguments, environment=environment)
-    wait_for(child, lambda: trials_in(zerolap.store) >= 1 and zerolap.processes())
+    wait_until(lambda: trials_in(zerolap.store) >= 1 and zerolap.processes(), child)
     return child
 
 
@@ -90,7 +97,7 @@ def test_stopped_twice_at_once(zerolap: Zerolap, toy_program: Path, cases: Path)
 
 def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
     child = zerolap.start("run", "--server", toy_program, "--cases", cases, "--store", zerolap.store)
-    wait_for(child, lambda: trials_in(zerolap.store) >= 1)
+    wait_until(lambda: trials_in(zerolap.store) >= 1, child)
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     zerolap.leaves_nothing()
@@ -110,7 +117,7 @@ def test_killed(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
     cases = tmp_path / "cases.yml"
     cases.write_text('group: toy\ncases:\n  - {name: work-1, commands: ["WORK key 100000"]}\n')
     child = comparison(zerolap, toy_program, cases)
-    wait_for(child, lambda: all_servers_answer(zerolap))
+    wait_until(lambda: all_servers_answer(zerolap), child)
     assert stop(child, signal.SIGKILL).code == -signal.SIGKILL
     zerolap.wait_for_no_process()
     explained = zerolap("explain", "latest", "--store", zerolap.store, "--json", "-")
@@ -133,9 +140,47 @@ def test_stopped_while_building(zerolap: Zerolap, toy: ToySource) -> None:
     slow = toy.changed(("Makefile", "%.o: %.c server.h\n", "%.o: %.c server.h\n\tsleep 300\n"))
     common = ["--repo", toy.path, "--cases", CASES, "--store", zerolap.store]
     child = zerolap.start("compare", slow, slow, *common)
-    wait_for(child, lambda: any("sleep 300" in line or "make" in line for line in zerolap.processes()))
+    wait_until(lambda: any("sleep 300" in line or "make" in line for line in zerolap.processes()), child)
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     assert "interrupted while building" in ended.err
     zerolap.leaves_nothing()
     assert list((zerolap.store / "builds").iterdir()) == []
+
+
+def test_cancelled_from_another_thread(
+    toy_program: Path,
+    cases: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One process can cancel a request and go on with the next."""
+    # The name of a unix socket below it is at most 107 bytes long.
+    trials = tmp_path_factory.mktemp("t")
+    monkeypatch.setattr(tempfile, "tempdir", str(trials))
+    settings = Settings(engines=["counted"], min_effect={"counted": 0.01}, q=0.01, budget_seconds=None, seed=1)
+    request = RunRequest(resolve(str(toy_program), None), load_cases(cases), settings, command_line="")
+    cancellation = Cancellation()
+    with Store.open(str(tmp_path / "store")) as store:
+        progress = CancelsInAnotherThread(cancellation)
+        with pytest.raises(Interrupted, match="interrupted after"):
+            run(request, store, progress, cancellation)
+        progress.canceller.join()
+        assert list(trials.iterdir()) == []
+        with cancellation.current(), pytest.raises(Interrupted):
+            launch(["true"], environment={"PATH": "/usr/bin:/bin"})
+        assert store.failures(store.latest().id) == [], "a trial that was interrupted has not failed"
+        again = run(replace(request, cases=request.cases[:1]), store, Silent())
+        assert [case.validity.valid for case in again.cases] == [True]
+
+
+class CancelsInAnotherThread(Silent):
+    """Cancels once the first trial has ended, while others are under way."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self.canceller = threading.Thread(target=cancellation.cancel)
+
+    def trial_done(self, case: str, done: int, expected: int) -> None:
+        if done == 1:
+            self.canceller.start()

@@ -1,15 +1,32 @@
 """Processes of the lab: confined where that can be had, known, and gone when they are to be gone."""
 
 import os
+import shutil
 import subprocess
-import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
-from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
-from zerolap.records import EnvironmentMissing
-from zerolap.sandbox import Confinement, available, launch
+from zerolap.records import EnvironmentMissing, Interrupted, TrialFailed
+from zerolap.sandbox import (
+    Cancellation,
+    Confinement,
+    LimitReached,
+    Limits,
+    Network,
+    Process,
+    SandboxPolicy,
+    available,
+    confinement,
+    current_cancellation,
+    launch,
+    network_missing,
+    private_network,
+    process,
+    usable_parents,
+)
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
@@ -17,12 +34,10 @@ needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox:
 def output_of(script: str, directory: Path, **variables: str) -> str:
     """Return what a shell script prints in a sandbox that may write to a directory."""
     log = directory / "log"
-    confinement = Confinement(writable=[directory], directory=directory)
+    own = Confinement(writable=[directory], directory=directory)
     command = ["sh", "-c", script]
-    with launch(
-        command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=confinement
-    ) as child:
-        child.wait(PATIENCE_SECONDS)
+    with launch(command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=own) as child:
+        child.wait(30)
         return log.read_text()
 
 
@@ -56,23 +71,159 @@ def test_no_network_and_nothing_else_to_write(tmp_path: Path) -> None:
     assert (tmp_path / "here").exists()
 
 
+def network_of(log: Path, confinement: Confinement | None = None, network: Network | None = None) -> str:
+    """Return the network namespace that a process is in."""
+    command = ["readlink", "/proc/self/ns/net"]
+    environment = {"PATH": "/usr/bin:/bin"}
+    with launch(command, environment=environment, output=log, confinement=confinement, network=network) as child:
+        assert child.wait(30) == 0
+    return log.read_text().strip()
+
+
+@pytest.mark.skipif(network_missing() is not None, reason=f"no network: {network_missing()}")
+def test_a_network_is_shared_by_those_who_are_given_it(tmp_path: Path) -> None:
+    machine = os.readlink("/proc/self/ns/net")
+    with private_network(SandboxPolicy.REQUIRED) as network, private_network(SandboxPolicy.REQUIRED) as another:
+        inside = network_of(tmp_path / "inside", Confinement(network=network))
+        assert network_of(tmp_path / "beside", network=network) == inside
+        alone = network_of(tmp_path / "alone", Confinement())
+        elsewhere = network_of(tmp_path / "elsewhere", Confinement(network=another))
+        assert len({machine, inside, alone, elsewhere}) == 4
+        up = subprocess.run(
+            network.command(["cat", "/proc/net/dev", "/proc/net/fib_trie"]), capture_output=True, text=True, check=True
+        )
+        assert "127.0.0.1" in up.stdout
+        assert "eth" not in up.stdout
+        holder = network.holder
+    wait_until_no_process(holder)
+
+
+def wait_until_no_process(number: int | None) -> None:
+    end = time.monotonic() + 20
+    while Path(f"/proc/{number}/exe").exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+# Limits
+
+MIB = 1 << 20
+HOG_BYTES = 64 * MIB
+"""Little enough to be had on any machine, and much more than a shell needs."""
+
+
+def limited(script: str, directory: Path, limits: Limits) -> int:
+    """Run a shell script within limits; raises `LimitReached`."""
+    (directory / "own").mkdir()
+    own = Confinement(writable=[directory / "own"], directory=directory / "own", limits=limits)
+    environment = {"PATH": "/usr/bin:/bin"}
+    with launch(["sh", "-c", script], environment=environment, output=directory / "log", confinement=own) as child:
+        return child.wait_within_limits()
+
+
+needs_groups = pytest.mark.skipif(usable_parents() is None, reason="no control group can be made and entered here")
+needs_prlimit = pytest.mark.skipif(shutil.which("prlimit") is None, reason="not installed: prlimit")
+
+
+@pytest.fixture(params=[pytest.param(True, marks=needs_groups), pytest.param(False, marks=needs_prlimit)])
+def grouped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a control group limits, or the limits of each process and the lab that watches."""
+    if not request.param:
+        monkeypatch.setattr(process, "usable_parents", lambda: None)
+    return bool(request.param)
+
+
 @needs_sandbox
-def test_network_where_it_is_asked_for(tmp_path: Path) -> None:
-    own = os.readlink("/proc/self/ns/net")
-    for network in (False, True):
-        log = tmp_path / f"log-{network}"
-        confinement = Confinement(network=network)
-        command = ["readlink", "/proc/self/ns/net"]
-        with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log, confinement=confinement) as child:
-            assert child.wait(PATIENCE_SECONDS) == 0
-        assert (log.read_text().strip() == own) is network
+@pytest.mark.parametrize("hog", ["tail /dev/zero", "tail /dev/zero & tail /dev/zero & wait; exit 1"])
+def test_memory_is_limited(tmp_path: Path, grouped: bool, hog: str) -> None:
+    with pytest.raises(LimitReached, match="64 MiB of memory"):
+        limited(hog, tmp_path, Limits(memory_bytes=HOG_BYTES))
+
+
+@needs_sandbox
+@needs_groups
+def test_files_in_memory_count_as_memory(tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match="64 MiB of memory"):
+        limited("head -c 256M /dev/zero > /tmp/file", tmp_path, Limits(memory_bytes=HOG_BYTES))
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "bomb", ["bomb() { bomb | bomb & }; bomb; sleep 60", "for n in $(seq 99); do sleep 60 & done; wait; exit 1"]
+)
+def test_processes_are_limited(tmp_path: Path, grouped: bool, bomb: str) -> None:
+    with pytest.raises(LimitReached, match="its limit of 40 processes"):
+        limited(bomb, tmp_path, Limits(processes=40))
+
+
+@needs_sandbox
+@needs_prlimit
+@pytest.mark.parametrize("fill", ["head -c 2M /dev/zero > file", "head -c 2M /dev/zero > /tmp/file"])
+def test_files_are_limited(tmp_path: Path, fill: str) -> None:
+    with pytest.raises(LimitReached, match="1 MiB of disk space"):
+        limited(fill, tmp_path, Limits(disk_bytes=MIB))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("content", ["x", ""])
+def test_many_files_are_limited_together(tmp_path: Path, content: str) -> None:
+    fill = f"n=0; while true; do n=$((n+1)); printf '%s' '{content}' > file-$n; done"
+    with pytest.raises(LimitReached, match="1 MiB of disk space"):
+        limited(fill, tmp_path, Limits(disk_bytes=MIB))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("place", ["/", "/dev", "/proc", "/usr"])
+def test_no_other_place_can_be_filled(tmp_path: Path, place: str) -> None:
+    assert limited(f"echo > {place}/file", tmp_path, Limits()) != 0
+
+
+@needs_sandbox
+def test_time_is_limited(tmp_path: Path) -> None:
+    with pytest.raises(LimitReached, match=r"its limit of 0\.5 s"):
+        limited("while true; do :; done", tmp_path, Limits(seconds=0.5))
+
+
+def test_who_stays_within_limits_ends_as_ever(tmp_path: Path) -> None:
+    limits = Limits(memory_bytes=HOG_BYTES, processes=40, disk_bytes=MIB, seconds=600)
+    assert limited("echo > file; exit 7", tmp_path, limits) == 7
+
+
+@needs_groups
+def test_a_daemon_does_not_outlive_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a sandbox, whose namespace ends all, nothing but the group knows of it."""
+    monkeypatch.setattr(process, "available", lambda: "for this test")
+    monkeypatch.setattr(confinement, "available", lambda: "for this test")
+    marker = f"{100 + os.getpid()}.55"
+    limited(f"setsid sleep {marker} & sleep 0.1", tmp_path, Limits(processes=40))
+    assert not alive(f"sleep\0{marker}")
+
+
+@needs_groups
+def test_groups_are_removed(tmp_path: Path) -> None:
+    parents = usable_parents()
+    assert parents is not None
+    limited("true", tmp_path, Limits(memory_bytes=HOG_BYTES, processes=40))
+    left = [*parents.memory.glob(f"zerolap-{os.getpid()}-*"), *parents.processes.glob(f"zerolap-{os.getpid()}-*")]
+    assert left == []
+
+
+def test_code_is_refused_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "available", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(process, "available", lambda: "bubblewrap is not installed")
+    environment = {"PATH": "/usr/bin:/bin"}
+    with pytest.raises(EnvironmentMissing, match="`true` needs a sandbox: bubblewrap is not installed") as caught:
+        launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.REQUIRED))
+    assert "--unsafe-no-sandbox" in caught.value.hint
+    with launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.UNSAFE)) as child:
+        assert child.wait(30) == 0
 
 
 def test_output_and_exit_code(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = "for n in 1 2 3 4 5; do echo line $n; done; echo problem >&2; exit 7"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, output=log) as child:
-        assert child.wait(PATIENCE_SECONDS) == 7
+        assert child.wait(30) == 7
         assert child.returncode == 7
         assert child.output_tail(2) == "line 5\nproblem"
 
@@ -82,8 +233,28 @@ def test_a_program_that_does_not_exist() -> None:
         launch(["no-such-program"], environment={})
 
 
-def runs(words: str) -> bool:
-    return any(words in line for line in command_lines().values())
+def alive(marker: str) -> bool:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if marker in path.read_bytes().decode(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def wait_until_gone(marker: str) -> None:
+    end = time.monotonic() + 20
+    while alive(marker):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def wait_until_there(marker: str) -> None:
+    end = time.monotonic() + 20
+    while not alive(marker):
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("confined", [True, False])
@@ -92,24 +263,64 @@ def test_grandchildren_are_stopped_too(tmp_path: Path, confined: bool) -> None:
     confinement = Confinement(writable=[tmp_path], directory=tmp_path) if confined else None
     script = f"sleep {marker} & sleep {marker}"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, confinement=confinement):
-        wait_until(lambda: runs(f"sleep {marker}"))
-    wait_until(lambda: not runs(marker))
+        wait_until_there(f"sleep\0{marker}")
+    wait_until_gone(marker)
 
 
-def test_stop_all_stops_and_lets_nothing_start(tmp_path: Path) -> None:
-    marker = f"{100 + os.getpid()}.99"
-    script = f"""
-from zerolap.records import Interrupted
-from zerolap.sandbox import launch, stop_all
+def launched_sleep(marker: str) -> Process:
+    return launch(["sleep", marker], environment={"PATH": "/usr/bin:/bin"})
 
-running = [launch(["sleep", "{marker}"], environment={{"PATH": "/usr/bin:/bin"}}) for _ in range(3)]
-stop_all()
-assert all(process.returncode is not None for process in running)
-try:
-    launch(["true"], environment={{"PATH": "/usr/bin:/bin"}})
-except Interrupted:
-    print("none starts")
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == "none starts\n", done.stderr
-    wait_until(lambda: not runs(marker))
+
+def test_a_cancellation_ends_its_own_processes_and_lets_none_start() -> None:
+    marker, other_marker = f"{100 + os.getpid()}.99", f"{100 + os.getpid()}.98"
+    cancelled, other = Cancellation(), Cancellation()
+    with other.current():
+        untouched = launched_sleep(other_marker)
+    with cancelled.current():
+        running = [launched_sleep(marker) for _ in range(3)]
+        canceller = threading.Thread(target=cancelled.cancel)
+        canceller.start()
+        with pytest.raises(Interrupted):
+            running[0].wait(30)
+        canceller.join()
+        assert all(process.returncode is not None for process in running)
+        with pytest.raises(Interrupted):
+            launched_sleep(marker)
+        cancelled.cancel()
+    assert cancelled.is_cancelled
+    assert not alive(marker)
+    with other.current(), untouched, launched_sleep(other_marker) as another:
+        assert (untouched.returncode, another.returncode) == (None, None)
+
+
+def test_a_cancellation_is_left_with_its_context() -> None:
+    inner = Cancellation()
+    outer = current_cancellation()
+    with inner.current():
+        assert current_cancellation() is inner
+    assert current_cancellation() is outer
+
+
+def test_what_fails_because_its_process_was_killed_was_interrupted() -> None:
+    cancellation = Cancellation()
+
+    def lose_the_server() -> None:
+        with cancellation.current(), launched_sleep("100"):
+            cancellation.cancel()
+            raise TrialFailed("the server was lost")
+
+    with pytest.raises(Interrupted) as caught:
+        lose_the_server()
+    assert isinstance(caught.value.__cause__, TrialFailed)
+
+
+def test_a_sleep_ends_when_it_is_cancelled() -> None:
+    cancellation = Cancellation()
+    assert not cancellation.wait(0)
+    cancellation.require_going_on()
+    canceller = threading.Timer(0.05, cancellation.cancel)
+    canceller.start()
+    assert cancellation.wait(3600)
+    canceller.join()
+    with pytest.raises(Interrupted):
+        cancellation.require_going_on()

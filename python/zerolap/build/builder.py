@@ -33,7 +33,7 @@ from zerolap.records import (
     TreeSource,
     UsageError,
 )
-from zerolap.sandbox import reading
+from zerolap.sandbox import Limits, SandboxPolicy, reading, require_sandbox
 
 PROGRAM, RECORD = "server", "build.json"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -49,10 +49,14 @@ class BuiltServer:
 
 
 class Builds:
-    """The builds of this machine, in directories named by their digests."""
+    """The builds of this machine, in directories named by their digests.
 
-    def __init__(self, directory: Path) -> None:
+    What was built from source runs as `policy` says; programs that the user gave run without a sandbox too.
+    """
+
+    def __init__(self, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
         self.directory = directory
+        self.policy = policy
 
     def find(self, digest: str) -> BuiltServer | None:
         """Return the build of that digest, or none if it is not here."""
@@ -62,7 +66,8 @@ class Builds:
         except (FileNotFoundError, ValidationError):
             return None
         path = kept / PROGRAM if record.path is None else Path(record.path)
-        return BuiltServer(record, Program(path, record.arguments)) if path.is_file() else None
+        policy = self.policy if record.variant else SandboxPolicy.UNSAFE
+        return BuiltServer(record, Program(path, record.arguments, policy)) if path.is_file() else None
 
     def get(self, digest: str) -> BuiltServer:
         """Return the build of that digest; raises `EnvironmentMissing` if it is not here."""
@@ -93,12 +98,23 @@ class Builds:
 
 
 class Builder:
-    """Turns sources into builds, which are kept in `directory`."""
+    """Turns sources into builds, which are kept in `directory`.
 
-    def __init__(self, directory: Path, on_build: Callable[[str], None] = lambda _: None) -> None:
-        self.builds = Builds(directory)
+    Code of trees and revisions is built, and may run later, as `policy` says. `limits` are for each build.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        on_build: Callable[[str], None] = lambda _: None,
+        policy: SandboxPolicy = SandboxPolicy.REQUIRED,
+        limits: Limits | None = None,
+    ) -> None:
+        self.builds = Builds(directory, policy)
         self._directory = directory
         self._on_build = on_build
+        self._policy = policy
+        self._limits = limits
 
     def check(self, source: Source, variant: Variant = DEFAULT) -> None:
         """Raise `UsageError` or `EnvironmentMissing` if a source cannot be built so: before others are built."""
@@ -114,6 +130,7 @@ class Builder:
                     hint="give its source tree or a revision, or leave `--variant` out",
                 )
             case TreeSource() | RevisionSource():
+                require_sandbox(self._policy, f"building `{source.name}`")
                 tools_digest(variant)
 
     def spec(self, source: Source, variant: Variant = DEFAULT) -> BuildSpec:
@@ -137,8 +154,8 @@ class Builder:
         """Return the build of a source in a variant, making it if it is not yet there.
 
         Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
-        `EnvironmentMissing` where a compiler or disk space is missing, `UsageError` for a source that is no server or
-        cannot be built so.
+        `EnvironmentMissing` where a compiler, disk space or a sandbox is missing, `UsageError` for a source that is no
+        server or cannot be built so.
         """
         spec = self.spec(source, variant)
         built = self.builds.find(spec.digest)
@@ -177,9 +194,8 @@ class Builder:
             tree.mkdir(parents=True)
             export.export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-            run_recipe(name, tree, recipe, work / "build.log")
-            program = tree / recipe.program
-            words = server_words(Program(program))
+            program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
+            words = server_words(Program(program, policy=self._policy))
             _require_effect(name, program, variant, words)
             return self.builds.keep(_described(program, words, spec, str(tree)), program)
         except OSError as fault:

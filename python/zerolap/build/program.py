@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zerolap.build.start_command import Program
 from zerolap.records import UsageError
-from zerolap.sandbox import Confinement, launch
+from zerolap.sandbox import Confinement, build_limits, launch
 
 VERSION_SECONDS = 20
 
@@ -25,7 +25,9 @@ def server_words(program: Program) -> ServerWords:
 
     Of a program with a start command there need be no words: the user has said how it becomes a server.
     """
-    confinement = Confinement(read_only=[program.path, *program.visible])
+    confinement = Confinement(
+        read_only=[program.path, *program.visible], limits=build_limits(program.path.parent), policy=program.policy
+    )
     text = _asked_for_version(program.path, confinement)
     found = re.search(r"\bv=(\S+)", text or "") or re.search(r"\b(\d+\.\d+\.\d+\S*)", text or "")
     if program.arguments and (text is None or found is None):

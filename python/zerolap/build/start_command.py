@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.records import TrialFailed, UsageError
+from zerolap.sandbox import SandboxPolicy
 
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 SOCKET, DIRECTORY = "{socket}", "{directory}"
@@ -16,11 +17,13 @@ class Program:
     """A program, and the arguments of its own that a start command gives it.
 
     Settings follow the arguments, as Redis takes them, unless an argument holds `{socket}`: then the server is told by
-    that where to listen, and gets nothing else. `{directory}` is the one that it may write to.
+    that where to listen, and gets nothing else. `{directory}` is the one that it may write to. `policy` decides whether
+    it may run where no sandbox can be had: what the user gives may, code of a repository may only if the user says so.
     """
 
     path: Path
     arguments: tuple[str, ...] = ()
+    policy: SandboxPolicy = SandboxPolicy.UNSAFE
 
     @property
     def takes_settings(self) -> bool:

@@ -70,6 +70,7 @@ def compare(
     markdown: options.Markdown = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -109,6 +110,6 @@ def compare(
     )
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
-            comparison = compare_servers(question, Lab(results, bar))
+            comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(exit_code(comparison, fail_on))

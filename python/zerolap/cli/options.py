@@ -14,6 +14,7 @@ from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
     from zerolap.build import Variant
+    from zerolap.sandbox import SandboxPolicy
 
 ENGINES = ("counted", "timed", "sampled")
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
@@ -88,8 +89,22 @@ StoreLocation = Annotated[
         metavar="URL",
     ),
 ]
+UnsafeNoSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-no-sandbox",
+        help="Where there is no sandbox, run code of repositories with your rights: it can do all that you can.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+
+
+def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
+    """Return what is done with code of repositories where no sandbox can be had."""
+    from zerolap.sandbox import SandboxPolicy
+
+    return SandboxPolicy.UNSAFE if unsafe else SandboxPolicy.REQUIRED
 
 
 def seconds(text: str | None) -> float | None:

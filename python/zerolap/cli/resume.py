@@ -28,6 +28,7 @@ def resume(
     markdown: options.Markdown = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Continue the request and report; ends with the exit code."""
@@ -42,7 +43,7 @@ def resume(
     options.check_reports(json=json, markdown=markdown, html=html)
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
-            document = resume_request(identity, Lab(results, bar))
+            document = resume_request(identity, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         if isinstance(document, Comparison):
             write_comparison(document, results, json=json, markdown=markdown, html=html, quiet=quiet)
             code = exit_code(document, fail_on)

@@ -65,6 +65,7 @@ def run(
     html: options.Html = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -93,6 +94,6 @@ def run(
     )
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
-            report = run_server(question, Lab(results, bar))
+            report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(run_exit_code(report))

@@ -76,6 +76,7 @@ def check(
     ] = False,
     json: options.Json = None,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -111,7 +112,7 @@ def check(
     asked = AskedServer(resolve(server, repo), config=options.server_settings(config))
     question = CheckQuestion(asked, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        report = check_cases(question, Lab(results, bar))
+        report = check_cases(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_check(report, json=json, quiet=quiet)
     unreadable = any(one.reason in FAULTS_OF_FILES for one in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):

@@ -120,7 +120,7 @@ def deploy_counted(spec: ServerSpec, program: Program, directory: Path, seed: in
         else:
             deployment = _entered(stack, deployed)
         first = deployment.nodes[0]
-        reach = by_socket(first.server.socket) if topology.is_cluster else deployment.load_arguments
+        reach = by_socket(first.server.socket) if topology.is_cluster else deployment.reach
         yield CountedDeployment(deployment, Target([first.server], reach), pins[-1], first.directory / "callgrind")
 
 

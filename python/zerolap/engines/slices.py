@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from zerolap.load.companions import Companions
 from zerolap.load.program import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed
-from zerolap.server import CpuTimes, RunningServer, descendants, is_asleep, is_running, read_cpu_times
+from zerolap.sandbox import descendants
+from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
 from zerolap.server.statistics import ServerStatistics, SummedStatistics
 
 LONGEST_WAIT_SECONDS = 0.002

@@ -48,7 +48,9 @@ def check(question: CheckQuestion, lab: Lab) -> CheckReport:
     try:
         with lab.cancellation.current():
             builder = Builder(
-                lab.store.builds_directory, lambda name: lab.listen(Progress(activity="building", subject=name))
+                lab.store.builds_directory,
+                lambda name: lab.listen(Progress(activity="building", subject=name)),
+                lab.sandbox,
             )
             built = builder.build(asked.source, asked.variant)
             selection = select_runnable(question.cases, StartableServer(built.program, asked.config))
@@ -57,7 +59,7 @@ def check(question: CheckQuestion, lab: Lab) -> CheckReport:
                 lab.cancellation.require_going_on()
                 checked.append(_checked(case, built, asked, question.seed))
                 lab.listen(_progress(case, len(checked), len(selection.cases)))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
         raise Interrupted("interrupted; a check keeps nothing") from None
     return CheckReport(

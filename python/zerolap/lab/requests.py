@@ -1,7 +1,7 @@
 """From what a user asks for to a request: instruments checked, sources built, cases selected."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -29,9 +29,10 @@ from zerolap.records import (
     Settings,
     Side,
     Source,
+    Topology,
     UsageError,
 )
-from zerolap.sandbox import Cancellation, available
+from zerolap.sandbox import Cancellation, SandboxPolicy, available, network_missing
 from zerolap.store import Store
 
 MOST_WARNINGS = 10
@@ -135,17 +136,21 @@ def run_question(server: AskedServer, cases: Sequence[Case], options: Options, c
 
 @dataclass(frozen=True)
 class Lab:
-    """What work on a request needs: a store, a worker, someone who listens, and a way to end it."""
+    """What work on a request needs: a store, someone who listens, a worker, and a way to end it.
+
+    `sandbox` is for code of repositories and trees.
+    """
 
     store: Store
     listen: Callable[[Event], None] = lambda _: None
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
     worker: Worker = field(default_factory=Worker)
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     @property
     def builds(self) -> Builds:
         """The builds of this machine."""
-        return Builds(self.store.builds_directory)
+        return Builds(self.store.builds_directory, self.sandbox)
 
     @property
     def place(self) -> Place:
@@ -168,7 +173,7 @@ def request_of(question: Question, lab: Lab) -> Request:
         startable = [_built(server, identity, lab) for server in servers.values()]
         with lab.cancellation.current():
             selection = select_possible(question.cases, startable, quick=question.settings.quick)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
         raise Interrupted("interrupted while building; nothing was measured yet") from None
     cases = selection.cases
@@ -214,7 +219,17 @@ def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
         notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` lists them"]
     topologies = {case.topology.name: case.topology for case in cases if case.cannot_run is None}
     parts = {name: counted_part(topology) for name, topology in topologies.items()} if "counted" in engines else {}
-    return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
+    return [
+        *notes,
+        *_network_notes(topologies.values()),
+        *(f"`{name}`: {part}" for name, part in parts.items() if part),
+    ]
+
+
+def _network_notes(topologies: Iterable[Topology]) -> list[str]:
+    """Return the note that belongs to servers that had the network of the machine."""
+    reason = network_missing() if any(topology.needs_network for topology in topologies) else None
+    return [] if reason is None else [f"servers had the machine's network: {reason}"]
 
 
 def _require_instruments(question: Question, lab: Lab) -> None:
@@ -226,7 +241,7 @@ def _require_instruments(question: Question, lab: Lab) -> None:
 
 
 def _specified(question: Question, lab: Lab) -> dict[Side, RequestedServer]:
-    builder = Builder(lab.store.builds_directory)
+    builder = Builder(lab.store.builds_directory, policy=lab.sandbox)
     return {
         side: RequestedServer(
             source=server.source,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
 from zerolap.sandbox import Process, launch
+from zerolap.server import Reach
 
 PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
 REPLY_SECONDS = 120
@@ -143,11 +144,11 @@ class LoadProgram:
 
 
 @contextlib.contextmanager
-def load_program(reach: Sequence[str], log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
-    """Start the load generator, which gets to the server by the arguments `reach`; it ends with the context."""
-    command = [str(packaged("zerolap-load")), *reach, "--control"]
+def load_program(reach: Reach, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
+    """Start the load generator, which gets to the server by `reach`; it ends with the context."""
+    command = [str(packaged("zerolap-load")), *reach.arguments, "--control"]
     command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
-    with launch(command, environment={}, output=log, piped=True) as process:
+    with launch(command, environment={}, output=log, network=reach.network, piped=True) as process:
         program = LoadProgram(process)
         program.next_event("ready")
         yield program

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.server import Deployment, RunningServer
+from zerolap.server import Deployment, Reach, RunningServer
 
 
 @dataclass(frozen=True)
 class Target:
-    """The primaries of a deployment; `reach` are the arguments by which a load generator gets to them."""
+    """The primaries of a deployment; `reach` is how a load generator gets to them."""
 
     primaries: Sequence[RunningServer]
-    reach: Sequence[str]
+    reach: Reach
 
     @property
     def server(self) -> RunningServer:
@@ -31,9 +31,9 @@ class Target:
     @classmethod
     def of(cls, deployment: Deployment) -> "Target":
         """Return the target that a deployment is."""
-        return cls([node.server for node in deployment.primaries], deployment.load_arguments)
+        return cls([node.server for node in deployment.primaries], deployment.reach)
 
 
-def by_socket(path: Path) -> list[str]:
-    """Return the arguments by which a load generator reaches a unix socket."""
-    return ["--unix-socket", str(path)]
+def by_socket(path: Path) -> Reach:
+    """Return how a load generator reaches a unix socket."""
+    return Reach(["--unix-socket", str(path)])

@@ -1,7 +1,28 @@
-"""Where code under test runs: no network unless a topology needs it, none of the lab's files, gone with the lab."""
+"""Where code under test runs: no network but its own, none of the lab's files, within limits, gone with the lab."""
 
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
-from zerolap.sandbox.confinement import Confinement, available
+from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available, require_sandbox
+from zerolap.sandbox.control_group import usable_parents
+from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
+from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, launch
 
-__all__ = ["Cancellation", "Confinement", "Process", "available", "current_cancellation", "launch"]
+__all__ = [
+    "Cancellation",
+    "Confinement",
+    "LimitReached",
+    "Limits",
+    "Network",
+    "Process",
+    "SandboxPolicy",
+    "available",
+    "build_limits",
+    "current_cancellation",
+    "descendants",
+    "launch",
+    "network_missing",
+    "private_network",
+    "require_sandbox",
+    "server_limits",
+    "usable_parents",
+]

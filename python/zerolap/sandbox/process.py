@@ -6,17 +6,30 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from zerolap.records import EnvironmentMissing, Interrupted
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
-from zerolap.sandbox.confinement import Confinement, available, open_command
+from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox
+from zerolap.sandbox.control_group import ControlGroup, usable_parents
+from zerolap.sandbox.limits import NO_LIMITS, LimitReached, Limits, descendants, resident_bytes, shown_bytes, used_bytes
 
 STOP_SECONDS = 10
+WATCH_SECONDS = 0.25
 TAIL_BYTES = 65536
+LAST_WORDS = {
+    "memory": re.compile(r"[Cc]annot allocate memory|memory exhausted|out of memory|bad_alloc|MemoryError"),
+    "processes": re.compile(
+        r"[Cc]annot fork|fork: .*Resource temporarily unavailable|Resource temporarily unavailable"
+    ),
+    "disk": re.compile(r"File too large|File size limit exceeded|No space left on device|Disk quota exceeded"),
+}
+"""What programs write where a limit of the kernel for each process lets them fail; only that shows which it was."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -26,9 +39,12 @@ class Process:
     Once its owner is cancelled, whatever failed because the process was killed is raised as `Interrupted`.
     """
 
-    def __init__(self, child: "subprocess.Popen[bytes]", output: Path | None, owner: Cancellation) -> None:
+    def __init__(
+        self, child: "subprocess.Popen[bytes]", output: Path | None, owner: Cancellation, bounds: "Bounds"
+    ) -> None:
         self._child = child
         self._owner = owner
+        self._bounds = bounds
         self.output = output
 
     @property
@@ -57,17 +73,45 @@ class Process:
         self._owner.require_going_on()
         return code
 
+    def wait_within_limits(self) -> int:
+        """Wait for the end, and end it where it goes beyond its limits.
+
+        Raises `LimitReached` with the limit, also where the process failed because of it; `Interrupted` as `wait`.
+        """
+        seconds = self._bounds.limits.seconds
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self.wait(WATCH_SECONDS)
+                if code != 0 and (reached := self.reached_limit()) is not None:
+                    raise LimitReached(reached)
+                return code
+            reached = self._bounds.exceeded(self.number)
+            if reached is None and end is not None and time.monotonic() > end:
+                reached = f"its limit of {seconds:g} s"
+            if reached is not None:
+                self.kill()
+                raise LimitReached(reached)
+
+    def reached_limit(self) -> str | None:
+        """Return the limit that the process reached, such as `its limit of 2 GiB of memory`, if any is known of."""
+        return self._bounds.reached(self.output_tail())
+
     def kill(self) -> None:
-        """Kill the session without waiting for its end."""
+        """Kill the session and all of its control group without waiting for their end."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             self._child.kill()
+        if self._bounds.group is not None:
+            self._bounds.group.kill()
 
     def stop(self) -> None:
         """Kill the session and wait for its end."""
         self.kill()
         self._child.wait(STOP_SECONDS)
+        if self._bounds.group is not None:
+            self._bounds.group.remove()
         for stream in (self._child.stdin, self._child.stdout):
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
@@ -95,34 +139,79 @@ class Process:
             raise Interrupted("interrupted") from fault
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """The limits of a process, the control group that enforces some of them, and where it can write."""
+
+    limits: Limits = NO_LIMITS
+    group: ControlGroup | None = None
+    writable: Sequence[Path] = ()
+
+    def exceeded(self, process: int) -> str | None:
+        """Return the limit that all processes below this one have reached together so far, if any."""
+        reached: str | None = None if self.group is None else self.group.reached()
+        limits = self.limits
+        if self.group is None:
+            reached = self._exceeded_by(descendants(process))
+        if limits.disk_bytes is not None and used_bytes(self.writable) > limits.disk_bytes:
+            reached = "disk"
+        return None if reached is None else self._named(reached)
+
+    def reached(self, output: str) -> str | None:
+        """Return the limit that a process reached which has failed; `output` is what it wrote last."""
+        reached: str | None = None if self.group is None else self.group.reached()
+        if reached is None:
+            reached = next((limit for limit, words in LAST_WORDS.items() if words.search(output)), None)
+        return None if reached is None else self._named(reached)
+
+    def _exceeded_by(self, processes: Sequence[int]) -> str | None:
+        """Return the limit that processes exceed together and no control group limits."""
+        limits = self.limits
+        if limits.processes is not None and len(processes) > limits.processes:
+            return "processes"
+        if limits.memory_bytes is not None and sum(map(resident_bytes, processes)) > limits.memory_bytes:
+            return "memory"
+        return None
+
+    def _named(self, limit: str) -> str | None:
+        limits = self.limits
+        match limit:
+            case "memory" if limits.memory_bytes is not None:
+                return f"its limit of {shown_bytes(limits.memory_bytes)} of memory"
+            case "processes" if limits.processes is not None:
+                return f"its limit of {limits.processes} processes"
+            case "disk" if limits.disk_bytes is not None:
+                return f"its limit of {shown_bytes(limits.disk_bytes)} of disk space"
+        return None
+
+
 def launch(
     arguments: Sequence[str],
     *,
     environment: Mapping[str, str],
     output: Path | None = None,
     confinement: Confinement | None = None,
+    network: Network | None = None,
     directory: Path | None = None,
     piped: bool = False,
 ) -> Process:
     """Start a process: confined if `confinement` is given and this machine can, else only tied to the lab's life.
 
-    `output` is the file that takes standard error and, unless `piped`, standard output. The calling thread's current
-    `Cancellation` owns the process. Raises `EnvironmentMissing` if the program does not exist, `Interrupted` once the
-    owner is cancelled.
+    `output` is the file that takes standard error and, unless `piped`, standard output. `network` is one to enter for
+    a process that is not confined. The calling thread's current `Cancellation` owns the process. Raises
+    `EnvironmentMissing` if the program does not exist or must not run without a sandbox, `Interrupted` once the owner
+    is cancelled.
     """
-    command, variables = list(arguments), dict(environment)
-    if confinement is not None and available() is None:
-        command, variables = confinement.command(arguments, environment), {"PATH": os.environ.get("PATH", "")}
-    else:
-        if shutil.which(command[0], path=variables.get("PATH")) is None:
-            raise EnvironmentMissing(f"`{command[0]}` cannot be started: there is no such program")
-        command = open_command(arguments)
-        directory = confinement.directory if confinement is not None else directory
-    with contextlib.ExitStack() as files:
-        sink: int | IO[bytes] = files.enter_context(output.open("ab")) if output else subprocess.DEVNULL
-        owner = current_cancellation()
+    if confinement is not None:
+        require_sandbox(confinement.policy, f"`{Path(arguments[0]).name}`")
+        directory = None if available() is None else confinement.directory
+    owner = current_cancellation()
+    with contextlib.ExitStack() as opened:
+        sink: int | IO[bytes] = opened.enter_context(output.open("ab")) if output else subprocess.DEVNULL
 
         def start() -> Process:
+            bounds = _bounds(confinement)
+            command, variables = _command(arguments, environment, confinement, network, bounds)
             try:
                 child = subprocess.Popen(
                     command,
@@ -133,8 +222,57 @@ def launch(
                     cwd=directory,
                     start_new_session=True,
                 )
-            except FileNotFoundError as missing:
-                raise EnvironmentMissing(f"`{command[0]}` cannot be started: {missing.strerror}") from missing
-            return Process(child, output, owner)
+            except OSError as fault:
+                if bounds.group is not None:
+                    bounds.group.remove()
+                if isinstance(fault, FileNotFoundError):
+                    raise _no_such_program(command[0]) from fault
+                raise
+            return Process(child, output, owner, bounds)
 
         return owner.own(start)
+
+
+def _bounds(confinement: Confinement | None) -> Bounds:
+    if confinement is None:
+        return Bounds()
+    limits, parents = confinement.limits, usable_parents()
+    group = None
+    if parents is not None and (limits.memory_bytes is not None or limits.processes is not None):
+        # Where one cannot be made though others could, the limits of each process still hold.
+        with contextlib.suppress(OSError):
+            group = ControlGroup(parents, limits)
+    return Bounds(limits, group, confinement.writable)
+
+
+def _command(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    confinement: Confinement | None,
+    network: Network | None,
+    bounds: Bounds,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the command line that starts a process within its bounds, and the variables for it."""
+    if shutil.which(arguments[0], path=environment.get("PATH")) is None and (
+        confinement is None or available() is not None
+    ):
+        raise _no_such_program(arguments[0])
+    if confinement is None:
+        command = open_command(arguments)
+        return (command if network is None else network.command(command)), dict(environment)
+    ungrouped = bounds.group is None
+    sandboxed = available() is None
+    # The kernel counts all processes of a user, of which in a sandbox's namespace there are no others.
+    rlimits = bounds.limits.rlimits(memory=ungrouped, processes=ungrouped and sandboxed)
+    if sandboxed:
+        command = confinement.command([*rlimits, *arguments], environment)
+        variables = {"PATH": os.environ.get("PATH", "")}
+    else:
+        command, variables = open_command([*rlimits, *arguments]), dict(environment)
+    if confinement.network is not None:
+        command = confinement.network.command(command)
+    return (command if bounds.group is None else bounds.group.command(command)), variables
+
+
+def _no_such_program(name: str) -> EnvironmentMissing:
+    return EnvironmentMissing(f"`{name}` cannot be started: there is no such program")

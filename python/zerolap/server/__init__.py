@@ -1,6 +1,6 @@
 """Build, topology and settings in, running servers out."""
 
-from zerolap.server.deployment import Deployment, deploy
+from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameReader, Reply, ReplyError, written
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
@@ -8,7 +8,6 @@ from zerolap.server.running import Launch, RunningServer, start
 from zerolap.server.threads import (
     CpuTimes,
     demand_since,
-    descendants,
     is_asleep,
     is_running,
     read_cpu_times,
@@ -22,12 +21,12 @@ __all__ = [
     "Launch",
     "Node",
     "NodeLaunch",
+    "Reach",
     "Reply",
     "ReplyError",
     "RunningServer",
     "demand_since",
     "deploy",
-    "descendants",
     "is_asleep",
     "is_running",
     "read_cpu_times",

@@ -2,10 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Topology
+from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
 from zerolap.server.ports import ADDRESS
@@ -14,12 +16,21 @@ from zerolap.server.running import Launch
 from zerolap.server.threads import CpuTimes, read_cpu_times
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How a load reaches servers: arguments of memtier_benchmark's command line, and the network to enter, if any."""
+
+    arguments: Sequence[str]
+    network: Network | None = None
+
+
 class Deployment:
     """Running servers that belong together; `nodes` are the primaries, then the replicas."""
 
-    def __init__(self, topology: Topology, nodes: Sequence[Node]) -> None:
+    def __init__(self, topology: Topology, nodes: Sequence[Node], network: Network | None = None) -> None:
         self.topology = topology
         self.nodes = list(nodes)
+        self.network = network
 
     @property
     def primaries(self) -> list[Node]:
@@ -32,8 +43,11 @@ class Deployment:
         return [node for node in self.nodes if node.role == "replica"]
 
     @property
-    def load_arguments(self) -> list[str]:
-        """The arguments by which a load generator with memtier_benchmark's command line reaches the deployment."""
+    def reach(self) -> Reach:
+        """How a load reaches the deployment."""
+        return Reach(self._load_arguments(), self.network)
+
+    def _load_arguments(self) -> list[str]:
         first = self.nodes[0]
         if self.topology.transport == "unix":
             return ["--unix-socket", str(first.server.socket)]
@@ -89,16 +103,18 @@ def deploy(
 ) -> Iterator[Deployment]:
     """Start all servers of a topology, each in its own directory below `directory`; stop them at the context's end.
 
-    The topology's settings go before the given ones: they are what its name stands for. Servers have the machine's
-    network only where the topology needs it. Without `attach_replicas` the replicas are empty until the deployment's
-    method of that name is called, so that their primaries can be filled before.
+    The topology's settings go before the given ones: they are what its name stands for. Where the topology needs a
+    network, the servers get one of their own, as the program's policy says. Without `attach_replicas` the replicas are
+    empty until the deployment's method of that name is called, so that their primaries can be filled before.
 
-    Raises `TrialFailed` with the node, what it lacks and the end of its log, `EnvironmentMissing` if certificates or
-    ports cannot be had.
+    Raises `TrialFailed` with the node, what it lacks and the end of its log, `EnvironmentMissing` if certificates,
+    ports or a network cannot be had.
     """
-    plan = Plan(topology, program, settings, directory, logs, node_launch)
     with contextlib.ExitStack() as stack:
-        deployment = Deployment(topology, [enter_node(stack, plan, place) for place in places_of(topology)])
+        network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None
+        plan = Plan(topology, program, settings, directory, logs, node_launch, network)
+        nodes = [enter_node(stack, plan, place) for place in places_of(topology)]
+        deployment = Deployment(topology, nodes, network)
         if topology.is_cluster:
             form_cluster(deployment.nodes)
         if attach_replicas:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
+from zerolap.sandbox import Network
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates
 from zerolap.server.running import Launch, RunningServer, start_launched
@@ -34,7 +35,7 @@ Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
 """How a node is launched, by index and directory: each may be pinned elsewhere, or write to a file of its own.
 
-The launch's `network` is the topology's concern, whatever is said there.
+The launch's `network` is the deployment's concern, whatever is said there.
 """
 
 
@@ -50,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Plan:
-    """What all nodes of a deployment share."""
+    """What all nodes of a deployment share; `network` is none where unix sockets are enough."""
 
     topology: Topology
     program: Program
@@ -58,6 +59,7 @@ class Plan:
     directory: Path
     logs: Path
     node_launch: NodeLaunch
+    network: Network | None
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def _try_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
         settings |= _tls_settings(tls_port, certificates)
-    launched = replace(plan.node_launch(place.index, directory), network=topology.needs_network)
+    launched = replace(plan.node_launch(place.index, directory), network=plan.network)
     started = start_launched(plan.program, settings, directory, _log(plan, place), launched)
     return Node(place, stack.enter_context(started), directory, port, tls_port, certificates)
 

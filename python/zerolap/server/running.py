@@ -19,7 +19,7 @@ from redis.retry import Retry
 
 from zerolap.build import Program
 from zerolap.records import TrialFailed
-from zerolap.sandbox import Confinement, Process, launch
+from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
 from zerolap.server.batch import send_batch
 
 START_SECONDS = 60
@@ -35,13 +35,13 @@ CREDENTIALS = struct.Struct("3i")
 class Launch:
     """How a server is launched: under which program, with which variables, and what it gets to see beside its own.
 
-    `network` is the machine's network, which else it has not.
+    `network` is one that it shares with others; else it has none.
     """
 
     prefix: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     read_only: Sequence[Path] = ()
-    network: bool = False
+    network: Network | None = None
 
 
 class RunningServer:
@@ -118,7 +118,10 @@ class RunningServer:
         """Return the error for a server that failed, with its end and the end of its log."""
         self.died()
         code = self._process.returncode
+        limit = None if code is None else self._process.reached_limit()
         message = what if code is None else f"{what}; the server died ({_ending(code)})"
+        if limit is not None:
+            message += f": it reached {limit}"
         return TrialFailed(message, hint="the end of its log says why", details=self._process.output_tail())
 
     def wait_until_ready(self) -> None:
@@ -191,7 +194,14 @@ def start_launched(
         shutil.copy2(program.path, named)
     arguments = [*launched.prefix, *program.command(named, directory, own_socket, settings)]
     seen = [*launched.read_only, *_files_in(settings), *program.visible]
-    confinement = Confinement(writable=[directory], read_only=seen, directory=directory, network=launched.network)
+    confinement = Confinement(
+        writable=[directory],
+        read_only=seen,
+        directory=directory,
+        network=launched.network,
+        limits=server_limits(directory),
+        policy=program.policy,
+    )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **launched.environment}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
         server = RunningServer(process, own_socket, log)

@@ -40,18 +40,6 @@ class CpuTimes:
         )
 
 
-def descendants(process: int) -> list[int]:
-    """Return the process and all below it, as far as they are still there."""
-    found, waiting = [], [process]
-    while waiting:
-        found.append(waiting.pop())
-        # What ends meanwhile has nothing below it.
-        with contextlib.suppress(OSError):
-            for task in Path(f"/proc/{found[-1]}/task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
-    return found
-
-
 def is_running(process: int) -> bool:
     """Whether the process runs a program: one that has ended has none, also while nobody has waited for it."""
     try:

@@ -1,11 +1,22 @@
 """What keeps code under test away from the rest of the machine."""
 
 import os
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.readings import ROOT, read_text, run
+from zerolap.host.readings import run
+from zerolap.records import ZerolapError
+from zerolap.sandbox import Confinement, LimitReached, Limits, available, launch, network_missing, usable_parents
+
+TRIED_BYTES = 32 << 20
+TRIED_PROCESSES = 16
+TRY_SECONDS = 5
+PATIENCE_SECONDS = 20
+CEILING_KIB = 1 << 20
+"""Of address space: what a trial of the memory limit takes at most where that does not hold."""
 
 
 def bubblewrap() -> Diagnosis:
@@ -26,24 +37,73 @@ def bubblewrap() -> Diagnosis:
     return fine("bwrap", version)
 
 
-def control_groups(root: Path = ROOT) -> Diagnosis:
-    """Whether memory and processes of code under test can be limited."""
-    base = root / "sys/fs/cgroup"
-    unified = (read_text("sys/fs/cgroup/cgroup.controllers", root) or "").split()
-    if unified:
-        version, needed = "v2", "memory" in unified and "pids" in unified
-    elif (base / "memory").is_dir():
-        version, needed = "v1", (base / "pids").is_dir()
-    else:
-        version, needed = "none", False
-    cost = "memory and processes of code under test are limited by rlimits only"
-    if not needed:
-        return warning(
-            "control groups", f"{version}, without limits of memory and processes", cost, "boot with cgroups v2"
-        )
-    target = base if version == "v2" else base / "memory"
-    if not os.access(target, os.W_OK):
-        return warning(
-            "control groups", f"{version}, not writable", cost, "run as root, or under systemd-run --user --scope"
-        )
-    return fine("control groups", version)
+def memory_limit() -> Diagnosis:
+    """Whether code that takes more and more memory is stopped, and by what."""
+    by = "the size of each process's data, and a watch every quarter of a second"
+    return _limit("memory limit", "tail /dev/zero", Limits(memory_bytes=TRIED_BYTES), _by_groups() or by)
+
+
+def process_limit() -> Diagnosis:
+    """Whether code that starts more and more processes is stopped, and by what."""
+    script = f"for n in $(seq {4 * TRIED_PROCESSES}); do sleep {PATIENCE_SECONDS} & done; wait; exit 1"
+    by = "a watch every quarter of a second"
+    if os.geteuid() != 0:
+        by = f"the number of the user's processes in the sandbox, and {by}"
+    return _limit("process limit", script, Limits(processes=TRIED_PROCESSES), _by_groups() or by)
+
+
+def disk_limit() -> Diagnosis:
+    """Whether code that fills its directories is stopped, and by what."""
+    by = "the size of each file and of temporary file systems; builds also by a watch every quarter of a second"
+    return _limit("disk limit", "head -c 2M /dev/zero > /tmp/file", Limits(disk_bytes=1 << 20), by)
+
+
+def time_limit() -> Diagnosis:
+    """Whether code that does not end is stopped."""
+    return _limit("time limit", f"sleep {PATIENCE_SECONDS}", Limits(seconds=0.1), "a watch every quarter of a second")
+
+
+def network() -> Diagnosis:
+    """Whether servers that listen on the loopback can have a network of their own."""
+    reason = network_missing()
+    if reason is None:
+        return fine("network of servers", "servers on TCP have a loopback of their own")
+    return missing(
+        "network of servers",
+        reason,
+        "no TCP, TLS, replicas or clusters for code of repositories; your own programs get the machine's network there",
+        "apt-get install bubblewrap util-linux; as user, sudo sysctl kernel.unprivileged_userns_clone=1",
+    )
+
+
+def _by_groups() -> str | None:
+    parents = usable_parents()
+    return None if parents is None else f"a control group ({parents.version})"
+
+
+def _limit(subject: str, script: str, limits: Limits, by: str) -> Diagnosis:
+    """Return whether a script is stopped by these limits, tried with little enough to do no harm."""
+    cost = "code under test can take all that the machine has"
+    remedy = "apt-get install bubblewrap util-linux; run as root, or under systemd-run --user --scope"
+    if (reason := available()) is not None:
+        return missing(subject, reason, cost, remedy)
+    # The tried limit is far below what a machine has: if it does not hold, the script itself ends soon.
+    confinement = Confinement(limits=replace(limits, seconds=limits.seconds or TRY_SECONDS))
+    try:
+        with (
+            tempfile.NamedTemporaryFile(prefix="zerolap-doctor-") as log,
+            launch(
+                ["sh", "-c", f"ulimit -v {CEILING_KIB}; {script}"],
+                environment={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
+                output=Path(log.name),
+                confinement=confinement,
+            ) as tried,
+        ):
+            code = tried.wait_within_limits()
+    except LimitReached as reached:
+        if limits.seconds is None and str(reached).endswith(" s"):
+            return warning(subject, "does not hold: stopped by its time only", cost, remedy)
+        return fine(subject, f"by {by}")
+    except (ZerolapError, OSError) as fault:
+        return warning(subject, f"cannot be tried: {fault}", cost, remedy)
+    return warning(subject, f"does not hold: the code went on and ended with {code}", cost, remedy)

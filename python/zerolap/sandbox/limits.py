@@ -1,0 +1,140 @@
+"""What code under test may use of the machine, and how much of it is used."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+GIB = 1 << 30
+BUILD_SHARE_OF_MEMORY = 0.8
+SERVER_SHARE_OF_MEMORY = 0.9
+SHARE_OF_FREE_DISK = 0.9
+BUILD_PROCESSES = 2048
+SERVER_PROCESSES = 1024
+BUILD_DISK_BYTES = 8 * GIB
+BUILD_SECONDS = 3600
+LEAST_DISK_BYTES = GIB
+SCRATCH_BYTES = GIB
+BLOCK_BYTES = 512
+SMALLEST_FILE_BYTES = 4096
+"""What a file without content is counted as: its name and its inode take space too."""
+
+
+class LimitReached(Exception):
+    """A process was ended because it reached a limit; the text names it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a confined process and all that it starts may use together; none is no limit.
+
+    `memory_bytes` includes files in memory; `processes` counts threads too; `disk_bytes` is for all files below the
+    writable directories, and for a server, which nobody watches, for each file; `seconds` is the time until its end.
+    """
+
+    memory_bytes: int | None = None
+    processes: int | None = None
+    disk_bytes: int | None = None
+    seconds: float | None = None
+
+    @property
+    def scratch_bytes(self) -> int | None:
+        """The size of each temporary file system."""
+        return None if self.disk_bytes is None else min(self.disk_bytes, SCRATCH_BYTES)
+
+    def rlimits(self, *, memory: bool, processes: bool) -> list[str]:
+        """Return the command prefix that sets what the kernel limits for each process.
+
+        `memory` and `processes` say whether those are to be limited so: where a control group does it, they are not.
+        """
+        chosen = ["--core=0"]
+        if self.disk_bytes is not None:
+            chosen.append(f"--fsize={self.disk_bytes}")
+        if self.seconds is not None:
+            # One process may use all processors: the elapsed time is what is limited; this ends what outlives the lab.
+            chosen.append(f"--cpu={max(1, round(self.seconds * (os.cpu_count() or 1)))}")
+        if memory and self.memory_bytes is not None:
+            chosen.append(f"--data={self.memory_bytes}")
+        if processes and self.processes is not None:
+            chosen.append(f"--nproc={self.processes}")
+        return [] if shutil.which("prlimit") is None else ["prlimit", *chosen, "--"]
+
+
+NO_LIMITS = Limits()
+
+
+def build_limits(directory: Path) -> Limits:
+    """Return the limits of a build in a directory."""
+    return Limits(
+        memory_bytes=_share_of_memory(BUILD_SHARE_OF_MEMORY),
+        processes=BUILD_PROCESSES,
+        disk_bytes=min(BUILD_DISK_BYTES, _share_of_free_disk(directory)),
+        seconds=BUILD_SECONDS,
+    )
+
+
+def server_limits(directory: Path) -> Limits:
+    """Return the limits of a server that writes to a directory; the lab itself bounds how long it runs."""
+    return Limits(
+        memory_bytes=_share_of_memory(SERVER_SHARE_OF_MEMORY),
+        processes=SERVER_PROCESSES,
+        disk_bytes=_share_of_free_disk(directory),
+    )
+
+
+def shown_bytes(count: int) -> str:
+    """Return a number of bytes with its unit."""
+    return f"{count / GIB:.3g} GiB" if count >= GIB else f"{count / (1 << 20):.3g} MiB"
+
+
+def used_bytes(directories: Iterable[Path]) -> int:
+    """Return what all files below directories take on the disk; links are not followed."""
+    return sum(_file_bytes(entry) for directory in directories for entry in _entries(directory))
+
+
+def descendants(process: int) -> list[int]:
+    """Return the process and all below it, as far as they are still there."""
+    known, waiting = [], [process]
+    while waiting:
+        known.append(waiting.pop())
+        # What ends meanwhile has nothing below it.
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{known[-1]}/task").iterdir():
+                waiting += [int(child) for child in (task / "children").read_text().split()]
+    return known
+
+
+def resident_bytes(process: int) -> int:
+    """Return how much memory a process has; 0 once it is gone. What processes share counts for each."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def _entries(directory: Path) -> Iterable["os.DirEntry[str]"]:
+    waiting = [str(directory)]
+    while waiting:
+        # What is removed meanwhile takes no space.
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+
+
+def _file_bytes(entry: "os.DirEntry[str]") -> int:
+    with contextlib.suppress(OSError):
+        return max(SMALLEST_FILE_BYTES, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES)
+    return 0
+
+
+def _share_of_memory(share: float) -> int:
+    return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * share)
+
+
+def _share_of_free_disk(directory: Path) -> int:
+    # Where there is less, the disk itself is the limit, and the error is that of a full disk.
+    return max(LEAST_DISK_BYTES, int(shutil.disk_usage(directory).free * SHARE_OF_FREE_DISK))
