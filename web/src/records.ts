@@ -1,28 +1,5 @@
 // The records of python/zerolap/records, written by `python scripts/web_types.py`. Do not edit.
 
-/**
- * The artifact: what a comparison's JSON says of a side.
- *
- * `build` is the digest of what went in (for a binary, of the binary itself); `build_id` is the linker's own note in
- * the artifact, or empty; `flags` are the effective compiler flags as recorded in the artifact, or empty where it
- * carries no debug information. `variant` is what was asked of the build, in one order of words: `default` for the
- * Makefile's own, empty for a binary. `allocator` is what the program itself says, or empty. `config` holds the
- * settings that the server was started with beside the case's own.
- */
-export interface Build {
-  name: string;
-  commit: string | null;
-  version: string;
-  build: string;
-  build_id: string;
-  flags: string;
-  compiler: string;
-  stripped: boolean;
-  variant: string;
-  allocator: string;
-  config: Record<string, string>;
-}
-
 /** Who calls the function, and how often per request on each side. */
 export interface Caller {
   function: string;
@@ -40,9 +17,9 @@ export interface Caller {
  * were measured. A run has pictures of the head alone.
  */
 export interface CasePictures {
-  latency: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
-  throughput: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
-  stacks: Partial<Record<"base" | "head", StackTree>> | null;
+  latency: Record<string, Array<[number, number]>> | null;
+  throughput: Record<string, Array<[number, number]>> | null;
+  stacks: Record<string, StackTree> | null;
   starts_at: Array<number>;
   missing: string | null;
 }
@@ -81,8 +58,8 @@ export interface Comparison {
   created: string;
   command_line: string;
   state: "running" | "done" | "interrupted" | "failed";
-  base: Build;
-  head: Build;
+  base: MeasuredServer;
+  head: MeasuredServer;
   platform: Platform;
   settings: Settings;
   summary: Summary;
@@ -131,6 +108,27 @@ export interface FunctionCost {
   share: number;
 }
 
+/**
+ * A side of a comparison, or the server of a run, as documents describe it: its build under the user's name.
+ *
+ * `config` holds the settings that the server was started with beside the case's own.
+ */
+export interface MeasuredServer {
+  name: string;
+  commit: string | null;
+  version: string;
+  build: string;
+  build_id: string;
+  flags: string;
+  compiler: string;
+  stripped: boolean;
+  variant: string;
+  allocator: string;
+  architecture: string;
+  libc: string;
+  config: Record<string, string>;
+}
+
 /** What is measured; `unit` is what one of its values counts, `heading` its label where there is little room. */
 export interface Metric {
   name: string;
@@ -154,13 +152,19 @@ export interface Pictures {
   cases: Record<string, CasePictures>;
 }
 
-/** A machine with its settings; `fingerprint` is a digest over what can change a measurement. */
+/**
+ * A machine.
+ *
+ * `fingerprint` is a digest of what makes it this machine: processors, caches, memory, virtualisation. `facts` holds
+ * all that is known of it, by name, those that change with time included: kernel, microcode, governor, mitigations.
+ */
 export interface Platform {
   name: string;
   fingerprint: string;
   cpu: string;
   cores: number;
   kernel: string;
+  facts: Record<string, string>;
 }
 
 /**
@@ -187,7 +191,7 @@ export interface RunReport {
   id: string;
   created: string;
   command_line: string;
-  server: Build;
+  server: MeasuredServer;
   platform: Platform;
   settings: Settings;
   machine_seconds: number;
