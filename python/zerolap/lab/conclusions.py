@@ -53,7 +53,7 @@ Bank: TypeAlias = Mapping[str, Sequence[Spread]]
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
     """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
     settings = results.request.settings
-    cases = results.measured_cases()
+    cases = results.reported_cases()
     timings = _judge_times(results.timed, settings, bank)
     judged = [[*_judge_counts(results.counted.get(case.name), settings), *timings.get(case.name, [])] for case in cases]
     verdicts = adjusted([one for of_case in judged for one in of_case])

@@ -24,8 +24,6 @@ from zerolap.records import (
 
 SEEDS_PER_REQUEST = 1000
 """Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
-COUNTING_SHARE = 0.5
-"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
 
 class Planner:
@@ -102,7 +100,7 @@ class Planner:
     def _counting(self, results: Results) -> list[TrialsJob]:
         if "counted" not in self.request.settings.engines:
             return []
-        left = self._seconds_left(results, counting=True)
+        left = results.seconds_left(counting=True)
         if left is not None and left <= 0:
             return []
         jobs = []
@@ -132,7 +130,7 @@ class Planner:
         settings = self.request.settings
         if "timed" not in settings.engines or settings.quick:
             return []
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if left is not None and left <= 0:
             return []
         cases = [case for case in self.request.cases if self._may_be_timed(results, case.name)]
@@ -200,7 +198,7 @@ class Planner:
     def _measuring(self, results: Results) -> list[TrialsJob]:
         """Return the trials of engines that measure one server by themselves: a load tool's, and those of plugins."""
         others = [engine for engine in self.request.settings.engines if engine not in COMPARING]
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if not others or (left is not None and left <= 0):
             return []
         load_tool = self.request.settings.load_tool
@@ -215,7 +213,7 @@ class Planner:
     def _sampling(self, results: Results) -> list[TrialsJob]:
         if "sampled" not in self.request.settings.engines:
             return []
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if left is not None and left <= 0:
             return []
         return [
@@ -229,16 +227,6 @@ class Planner:
         if self._sampled is None:
             self._sampled = worth_sampling(results, self._bank)
         return self._sampled
-
-    def _seconds_left(self, results: Results, *, counting: bool = False) -> float | None:
-        """Return what is left of the budget; none where there is none. Counted trials run side by side."""
-        settings = self.request.settings
-        if settings.budget_seconds is None:
-            return None
-        counted = results.counted_seconds / max(1, self.request.platform.cores)
-        if counting and "timed" in settings.engines and not settings.quick:
-            return settings.budget_seconds * COUNTING_SHARE - counted
-        return settings.budget_seconds - counted - results.other_seconds
 
     def _job(
         self,

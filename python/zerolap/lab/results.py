@@ -28,6 +28,9 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
+COUNTING_SHARE = 0.5
+"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
+
 
 @dataclass
 class Trials:
@@ -245,9 +248,24 @@ class Results:
             other={engine: trials[name] for engine, trials in self.other.items() if name in trials},
         )
 
-    def measured_cases(self) -> list[Case]:
-        """Return the cases of which there are results, in the order of the request."""
-        return [case for case in self.request.cases if self.of_case(case.name).has_begun]
+    def reported_cases(self) -> list[Case]:
+        """Return the cases of which there is something to report, in the order of the request.
+
+        That is so of those that were begun, and of all once the budget is used up.
+        """
+        left = self.seconds_left(counting="counted" in self.request.settings.engines)
+        is_over = left is not None and left <= 0
+        return [case for case in self.request.cases if is_over or self.of_case(case.name).has_begun]
+
+    def seconds_left(self, *, counting: bool = False) -> float | None:
+        """Return what is left of the budget; none where there is none. Counted trials run side by side."""
+        settings = self.request.settings
+        if settings.budget_seconds is None:
+            return None
+        counted = self.counted_seconds / max(1, self.request.platform.cores)
+        if counting and "timed" in settings.engines and not settings.quick:
+            return settings.budget_seconds * COUNTING_SHARE - counted
+        return settings.budget_seconds - counted - self.other_seconds
 
     @property
     def counted_seconds(self) -> float:
