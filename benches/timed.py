@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from zerolap.lab.timed_start import FIRST_PACED_BLOCK
+
 from benches import page
 from benches.comparing import DEMO_REPOSITORY, SERVER, Comparison, compare, empty_store
 from benches.figures import Figure, show_figures, write_figures
-from zerolap.lab.timed_start import FIRST_PACED_BLOCK
 from zerolap.records import Timeline
 from zerolap.store import Store
 

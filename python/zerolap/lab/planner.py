@@ -35,6 +35,9 @@ class Planner:
         self._servers = {case.name: servers_of(request, case) for case in request.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
+        # What follows from results that do not change any more, once for all plans.
+        self._counting_goes_on: dict[tuple[str, int], bool] = {}
+        self._jobs: dict[tuple[str, str, tuple[int, ...], Amounts], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
@@ -120,7 +123,10 @@ class Planner:
         if trials.is_over or self.request.kind == "run" or trials.jobs_done > MAX_BLOCKS - self._first_blocks:
             return []
         block = self._first_blocks + trials.jobs_done - 1
-        return [block] if counting_is_undecided(trials, self.request) else []
+        key = (trials.case.name, trials.jobs_done)
+        if key not in self._counting_goes_on:
+            self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
+        return [block] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
         """Return the starts up to the next look, of the cases that are not decided by then.
@@ -237,17 +243,20 @@ class Planner:
         left: float | None,
         load_tool: str | None = None,
     ) -> TrialsJob:
-        seed = self.request.settings.seed
-        return TrialsJob(
-            request=self.request.id,
-            case=case,
-            servers=self._servers[case.name],
-            engine=engine,
-            blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
-            amounts=amounts,
-            load_tool=load_tool,
-            seconds_left=left,
-        )
+        key = (case.name, engine, tuple(blocks), amounts)
+        if key not in self._jobs:
+            seed = self.request.settings.seed
+            self._jobs[key] = TrialsJob(
+                request=self.request.id,
+                case=case,
+                servers=self._servers[case.name],
+                engine=engine,
+                blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
+                amounts=amounts,
+                load_tool=load_tool,
+            )
+        job = self._jobs[key]
+        return job if left is None else job.model_copy(update={"seconds_left": left})
 
 
 def seed_of(seed: int, block: int) -> int:

@@ -37,7 +37,7 @@ class Trials:
     """What the trials of a case by one engine gave, by side in the order of blocks.
 
     `jobs_done` counts the jobs that have ended, of which one may have been `cut_short`; `failure` ends the case for the
-    engine, `refusal` says why it does not measure this case at all.
+    engine, `refusal` is why it does not measure this case at all. `is_valid`: all measurements are.
     """
 
     case: Case
@@ -46,16 +46,12 @@ class Trials:
     cut_short: bool = False
     failure: TrialFailed | None = None
     refusal: str | None = None
+    is_valid: bool = True
 
     @property
     def usable(self) -> bool:
         """Whether all trials went well and are valid."""
         return self.failure is None and self.refusal is None and self.is_valid
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether all measurements are."""
-        return all(measurement.validity.valid for side in self.measurements.values() for measurement in side)
 
     @property
     def is_over(self) -> bool:
@@ -83,12 +79,16 @@ class Trials:
         """The machine time of the trials."""
         return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
 
+    def _keep(self, side: Side, measurement: Measurement) -> None:
+        self.measurements.setdefault(side, []).append(measurement)
+        self.is_valid = self.is_valid and measurement.validity.valid
+
     def add(self, event: Event) -> None:
         """Take in what happened to a job of this case and engine."""
         match event:
             case TrialDone():
                 for side, measurement in event.measurements.items():
-                    self.measurements.setdefault(side, []).append(measurement)
+                    self._keep(side, measurement)
             case JobFailed(refused=True):
                 self.refusal = event.reason
                 self.jobs_done += 1
@@ -152,7 +152,7 @@ class TimedTrials(Trials):
         if is_disturbed:
             self.disturbed = list(failed.values())
         for side, measurement in measurements.items():
-            self.measurements.setdefault(side, []).append(measurement)
+            self._keep(side, measurement)
         base, head = measurements.get(BASE), measurements.get(HEAD)
         if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
             self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs)))
