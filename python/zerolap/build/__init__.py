@@ -1,5 +1,6 @@
 """Source and variant in, build out: resolved, built in the sandbox, kept under the digest of what went in."""
 
+from zerolap.build.binary import read_source_functions
 from zerolap.build.builder import Builder, BuiltServer
 from zerolap.build.changes import changes_between
 from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
@@ -19,5 +20,6 @@ __all__ = [
     "Variant",
     "changes_between",
     "parse_variant",
+    "read_source_functions",
     "resolve",
 ]

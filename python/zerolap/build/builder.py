@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap import _core
 from zerolap.build import export
+from zerolap.build.binary import BinaryFacts, read_facts
 from zerolap.build.compilers import tools_digest
 from zerolap.build.effective import effective, unmet
 from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
@@ -32,6 +32,7 @@ class Artifact(Record):
     allocator: str
     source_root: str
     variant: str = ""
+    facts: BinaryFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -136,11 +137,12 @@ def _from_binary(source: Binary) -> BuiltServer:
     parts = ["binary", hashlib.sha256(path.read_bytes()).hexdigest(), *program.arguments]
     words = server_words(program)
     try:
-        root = source_root_of(_core.binary_facts(str(path)).compile_directory)
+        facts = read_facts(path)
     except ValueError as wrong:
         hint = "give the program that it starts, with its arguments, in quotes" if _is_script(path) else ""
         raise UsageError(f"`{path}` is no program that can be measured: {wrong}", hint=hint) from wrong
-    artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root)
+    root = source_root_of(facts.compile_directory)
+    artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root, facts=facts)
     return _built(source, _digest(parts), program, artifact)
 
 
@@ -151,7 +153,12 @@ def _is_script(path: Path) -> bool:
 
 def _artifact(name: str, tree: Path, program: Program, variant: Variant) -> Artifact:
     """Return what is to be kept of a program; raises `BuildFailed` if it was not built as asked."""
-    words, built = server_words(program), effective(program.path)
+    words = server_words(program)
+    try:
+        facts = read_facts(program.path)
+    except ValueError as wrong:
+        raise BuildFailed(f"`{name}` was built, but its program cannot be read: {wrong}") from wrong
+    built = effective(facts)
     missed = unmet(variant, built, words.allocator)
     if missed:
         said = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"
@@ -160,7 +167,13 @@ def _artifact(name: str, tree: Path, program: Program, variant: Variant) -> Arti
             hint="its Makefile takes flags in a way that is not known here: build it yourself and give the binary",
             details=f"the program says of itself: {said}",
         )
-    return Artifact(version=words.version, allocator=words.allocator, source_root=str(tree), variant=variant.name)
+    return Artifact(
+        version=words.version,
+        allocator=words.allocator,
+        source_root=str(tree),
+        variant=variant.name,
+        facts=facts,
+    )
 
 
 def _keep(work: Path, program: Path, artifact: Artifact, kept: Path) -> None:
@@ -185,7 +198,9 @@ def _read_artifact(kept: Path) -> Artifact | None:
 
 
 def _built(source: Source, digest: str, program: Program, artifact: Artifact) -> BuiltServer:
-    facts, said = _core.binary_facts(str(program.path)), effective(program.path)
+    # Artifacts of earlier versions do not have them.
+    facts = artifact.facts or read_facts(program.path)
+    said = effective(facts)
     record = Build(
         name=_name(source, artifact.variant),
         commit=source.commit if isinstance(source, Revision) else None,

@@ -2,9 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from zerolap import _core
+from zerolap.build.binary import BinaryFacts
 from zerolap.build.variant import Variant
 
 CODE_FLAG = re.compile(r"-(O|f|m|g|std=)")
@@ -19,9 +18,8 @@ class Effective:
     flags: str
 
 
-def effective(program: Path) -> Effective:
-    """Return compiler and flags from a program's debug information; raises `ValueError` if it cannot be read."""
-    facts = _core.binary_facts(str(program))
+def effective(facts: BinaryFacts) -> Effective:
+    """Return compiler and flags from what a program's file says."""
     if "clang" not in facts.compiler:
         return Effective(facts.compiler, facts.flags)
     # Where it records at all, it records its whole command line: its path, each file's name, all warnings.

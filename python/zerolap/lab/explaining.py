@@ -4,11 +4,12 @@ import functools
 from collections.abc import Sequence
 
 from zerolap import _core
-from zerolap.build import BuiltServer
+from zerolap.build import BuiltServer, read_source_functions
 from zerolap.explain import Evidence, SampledSide, SourceFunction, explain_change
 from zerolap.lab.sampling import SampledTrials, sampled_side
 from zerolap.lab.trials import CaseTrials
-from zerolap.records import CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.records import CallGraph, Changes, Finding, Measurement, TrialFailed, Verdict
+from zerolap.sandbox import Cancellation
 from zerolap.store import Blobs
 
 
@@ -56,5 +57,10 @@ class Explainer:
 
 
 def _source_functions(server: BuiltServer) -> list[SourceFunction]:
-    found = _core.source_functions(str(server.program.path), server.source_root)
+    # What was measured is concluded also after the request was cancelled.
+    with Cancellation().current():
+        try:
+            found = read_source_functions(server.program.path, server.source_root)
+        except ValueError as wrong:
+            raise TrialFailed(f"`{server.record.name}` has debug information that cannot be read: {wrong}") from wrong
     return [SourceFunction(file, name, first, last) for file, name, first, last in found]
