@@ -3,8 +3,8 @@
 from zerolap.build.binary import read_source_functions
 from zerolap.build.builder import Builder, BuiltServer
 from zerolap.build.changes import changes_between
+from zerolap.build.program import Program
 from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
-from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
 __all__ = [

@@ -4,7 +4,6 @@ ELF and DWARF of code under test can be made to keep a reader busy without end, 
 to a multiple of its size. They are read in a process of its own, which has limits.
 """
 
-import os
 import resource
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pydantic import TypeAdapter
 
 from zerolap import _core
 from zerolap.records import Record
-from zerolap.sandbox import launch
+from zerolap.sandbox import launch, python_environment
 
 READ_SECONDS = 120
 READ_BYTES = 4 << 30
@@ -56,8 +55,7 @@ def _answer(question: Question, program: Path, source_root: str) -> bytes:
         answer, log = Path(directory) / "answer", Path(directory) / "log"
         # -P: the working directory may be a checkout with modules of its own.
         command = [sys.executable, "-P", "-m", __name__, question, str(program), source_root, str(answer)]
-        modules = os.pathsep.join(path for path in sys.path if Path(path).is_absolute())
-        with launch(command, environment={"PYTHONPATH": modules}, output=log) as reader:
+        with launch(command, environment=python_environment(), output=log) as reader:
             try:
                 code = reader.wait(READ_SECONDS)
             except subprocess.TimeoutExpired as late:

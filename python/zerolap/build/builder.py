@@ -11,16 +11,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build import export
 from zerolap.build.binary import BinaryFacts, read_facts
-from zerolap.build.compilers import tools_digest
-from zerolap.build.effective import effective, unmet
-from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
-from zerolap.build.program import server_words, source_root_of
-from zerolap.build.recipe import RECIPE_REVISION, recipe_for
-from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree
-from zerolap.build.start_command import Program
-from zerolap.build.variant import DEFAULT, Variant
+from zerolap.build.program import Program, server_words, source_root_of
+from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
+from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, content_digest, export
+from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import Build, BuildFailed, Record, UsageError
 from zerolap.sandbox import Limits, SandboxPolicy, require_sandbox
 
@@ -97,7 +92,7 @@ class Builder:
         if isinstance(source, Tree):
             # Before all its files are read: it may be a large directory that is no source at all.
             recipe_for(source.name, source.path, jobs=1, variant=variant)
-        parts = [str(RECIPE_REVISION), export.content_digest(source), *tools_digest(variant), variant.name]
+        parts = [str(RECIPE_REVISION), content_digest(source), *tools_digest(variant), variant.name]
         digest = _digest(parts)
         kept = self._directory / digest
         artifact = _read_artifact(kept)
@@ -116,7 +111,7 @@ class Builder:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             tree = work / "source"
             tree.mkdir(parents=True)
-            export.export(source, tree)
+            export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
             program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
             artifact = _artifact(name, tree, Program(program, policy=self._policy), variant)

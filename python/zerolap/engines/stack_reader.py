@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zerolap import _core
 from zerolap.records import TrialFailed
-from zerolap.sandbox import launch
+from zerolap.sandbox import launch, python_environment
 
 READ_SECONDS = 120
 READ_BYTES = 4 << 30
@@ -23,7 +23,7 @@ def read_stacks(data: Path, source_root: str) -> bytes:
     table, log = data.with_suffix(".stacks"), data.with_suffix(".reading")
     # -P: the working directory may be a checkout with modules of its own.
     command = [sys.executable, "-P", "-m", __name__, str(data), source_root, str(table)]
-    with launch(command, environment={}, output=log) as reader:
+    with launch(command, environment=python_environment(), output=log) as reader:
         try:
             code = reader.wait(READ_SECONDS)
         except subprocess.TimeoutExpired as late:
