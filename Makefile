@@ -21,7 +21,7 @@ test: setup  ## run the tests, but for the slow ones
 	@scripts/test -m 'not slow'
 
 test-slow: setup  ## run the slow tests: deployments, builds, suites under instruments
-	@.venv/bin/python -m pytest -m slow
+	@scripts/pytest -m slow
 
 lint: setup  ## check form, types and the order of packages
 	@scripts/lint
@@ -33,7 +33,7 @@ wheel: setup  ## build the wheel that installs without Rust and Node
 	@scripts/wheel
 
 web: setup  ## check and build the web bundle
-	@npm --prefix web run check && npm --prefix web run --if-present test && npm --prefix web run build
+	@scripts/web
 
 bench-counted: setup  ## measure how well counted trials repeat; writes .bench/counted.json
 	@.venv/bin/python -m benches.counted

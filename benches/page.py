@@ -57,13 +57,13 @@ def _zoom(shown: Page) -> list[float]:
     shown.locator(".flame-frame canvas").wait_for()
     # The page has to have come to rest: what is measured is the zoom and not the loading.
     shown.wait_for_timeout(2000)
-    whole = shown.get_by_role("button", name="whole")
+    reset = shown.get_by_role("button", name="reset zoom")
     measured = []
     for _ in range(ZOOMS // 2):
         measured.append(shown.evaluate(ZOOM, INTO))
-        expect(whole).to_be_enabled()
+        expect(reset).to_be_enabled()
         measured.append(shown.evaluate(ZOOM, BACK))
-        expect(whole).to_be_disabled()
+        expect(reset).to_be_disabled()
     return measured
 
 

@@ -6,6 +6,14 @@ if ! command -v cargo >/dev/null && [[ -d $HOME/.cargo/bin ]]; then
     PATH=$PATH:$HOME/.cargo/bin
 fi
 
+# Node as `scripts/node` has put it there, where the system has none or an old one.
+own_node=$PWD/.venv/node
+PATH=${PATH//"$own_node:"/}
+system_path=$PATH
+if [[ -d $own_node ]]; then
+    PATH=$own_node:$PATH
+fi
+
 # shellcheck disable=SC2034  # for the scripts that source this
 target_directory=${CARGO_TARGET_DIR:-target}
 stamps=.venv/stamps
@@ -23,9 +31,36 @@ fail() {
     exit 1
 }
 
+failed=()
+
+# check COMMAND...: runs it and remembers a failure.
+check() {
+    say "--- $*"
+    "$@" || failed+=("$*")
+}
+
+# report_failed: ends the script, with a list of what failed if something did.
+report_failed() {
+    if ((${#failed[@]} > 0)); then
+        printf 'failed: %s\n' "${failed[@]}" >&2
+        exit 1
+    fi
+    exit 0
+}
+
 # at_least VERSION MINIMUM: whether a dotted version is not below another.
 at_least() {
     [[ $(printf '%s\n%s\n' "$2" "$1" | sort --version-sort | head -n 1) == "$2" ]]
+}
+
+# version_of COMMAND...: the first dotted number that it prints; nothing where there is no such program.
+version_of() {
+    { "$@" 2>/dev/null || true; } | grep --only-matching --max-count=1 '[0-9]\+\(\.[0-9]\+\)\+' | head -n 1 || true
+}
+
+# has_node PATH: whether Node and npm are found there and are new enough for the web bundle.
+has_node() {
+    at_least "$(PATH=$1 version_of node --version)" 20.19 && at_least "$(PATH=$1 version_of npm --version)" 10.0
 }
 
 # digest_of PATH...: one digest over the names and contents of all files below, built things left out.

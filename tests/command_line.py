@@ -5,14 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE_SECONDS, command_lines, wait_until
+
 PROGRAM = [sys.executable, "-c", 'import sys; sys.argv[0] = "zerolap"; from zerolap.cli import main; main()']
-PATIENCE_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,8 @@ class Zerolap:
 
     def processes(self) -> list[str]:
         """Return the command lines of all processes that belong to trials or builds of this directory."""
-        found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            if str(self.trials) in line or str(self.store) in line:
-                found.append(line)
-        return found
+        below = (str(self.trials), str(self.store))
+        return [line for line in command_lines().values() if any(path in line for path in below)]
 
     def leaves_nothing(self) -> None:
         """Assert that neither a process nor a trial's directory is left."""
@@ -79,10 +72,7 @@ class Zerolap:
         assert list(self.trials.iterdir()) == []
 
     def wait_for_no_process(self) -> None:
-        end = time.monotonic() + PATIENCE_SECONDS
-        while left := self.processes():
-            assert time.monotonic() < end, left
-            time.sleep(0.05)
+        wait_until(lambda: not self.processes())
 
 
 def stop(child: "subprocess.Popen[str]", number: signal.Signals) -> Ended:

@@ -1,6 +1,8 @@
 """What tests of several subjects share: the command line, the toy server, real programs or a reason to skip."""
 
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,14 @@ def _required(*programs: str) -> None:
     missing = [program for program in programs if shutil.which(program) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """An empty directory, its name short whoever runs the tests: the path of a socket has no more than 107 bytes."""
+    directory = Path(tempfile.mkdtemp(prefix="zt-")).resolve()
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,10 @@ import psutil
 import pytest
 from toy_server import ToySource
 
-from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, binary, changes_between, parse_variant, resolve
+from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
 from zerolap.build.changes import parse_diff
+from zerolap.build.export import content_digest, export
 from zerolap.build.recipe import recipe_for
-from zerolap.build.source import content_digest, export
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
 from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 
@@ -284,38 +284,6 @@ def test_a_build_that_takes_too_much_fails_alone(
         Builder(tmp_path, limits=limits).build(Revision("hostile", toy.path, head))
     assert list(tmp_path.iterdir()) == []
     assert Builder(tmp_path, limits=GENEROUS).build(Revision("first", toy.path, toy.first)).program.path.exists()
-
-
-def test_what_a_program_says_of_itself(toy_program: Path) -> None:
-    facts = binary.read_facts(toy_program)
-    assert facts.compile_directory == str(toy_program.parent)
-    assert "GNU C" in facts.compiler or "clang" in facts.compiler
-    assert not facts.stripped
-    functions = binary.read_source_functions(toy_program, str(toy_program.parent.parent))
-    assert "server.c" in {file for file, _, _, _ in functions}
-
-
-def test_a_file_that_keeps_its_reader_busy(toy_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = tmp_path / "endless"
-    os.mkfifo(endless)
-    monkeypatch.setattr(binary, "READ_SECONDS", 0.5)
-    with pytest.raises(ValueError, match=r"is not read within 0\.5 s"):
-        binary.read_facts(endless)
-
-
-@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", b"\x7fELF" + b"\xff" * 4096])
-def test_a_file_that_is_no_program(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=str(file)):
-        binary.read_facts(file)
-
-
-def test_a_build_that_leaves_what_is_no_program(toy: ToySource, tmp_path: Path) -> None:
-    script = "printf '#!/bin/sh\\necho v=1.0.0\\n' > $@; chmod +x $@"
-    head = toy.changed(("Makefile", LINK, f"\t{script}"))
-    with pytest.raises(BuildFailed, match="its program cannot be read"):
-        Builder(tmp_path).build(Revision("a script", toy.path, head))
 
 
 def test_a_daemon_does_not_outlive_its_build(toy: ToySource, tmp_path: Path) -> None:

@@ -6,27 +6,16 @@ import shutil
 import socket
 import statistics
 import subprocess
-import time
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from waiting import wait_until
 
-from zerolap.cases import (
-    Case,
-    Dataset,
-    Expect,
-    Keys,
-    core_suite,
-    json_schema,
-    load_cases,
-    parse_command,
-    scaled,
-    select,
-)
-from zerolap.records import CaseFileError, UsageError
+from zerolap.cases import core_suite, json_schema, load_cases, scaled, select
+from zerolap.records import Case, CaseFileError, Dataset, Expect, Keys, UsageError, parse_command
 
 EXAMPLE = """\
 group: stream
@@ -572,15 +561,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def await_server(path: Path) -> None:
-    deadline = time.monotonic() + 10
-    while True:
+    def answers() -> bool:
         try:
             Connection(path).close()
-            return
         except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
+            return False
+        return True
+
+    wait_until(answers)
 
 
 @pytest.fixture

@@ -3,16 +3,18 @@
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
-from zerolap.cases import Case, core_suite, load_cases, scaled
+from zerolap.cases import core_suite, load_cases, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
+from zerolap.server import statistics
 from zerolap.engines.pin import Pin
-from zerolap.records import CallGraph, TrialFailed
+from zerolap.records import CallGraph, Case, TrialFailed
 from zerolap.server import running, start
 
 QUICK = 0.1
@@ -178,15 +180,7 @@ UNISTD = ("commands.c", "#include <strings.h>", "#include <strings.h>\n#include 
 
 @pytest.mark.usefixtures("valgrind", "compiler")
 class TestSilentServers:
-    """A server that does not answer fails the trial; what waits for it is short here."""
-
-    @pytest.fixture(autouse=True)
-    def short_waits(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(load, "REPLY_SECONDS", 3)
-        monkeypatch.setattr(running, "REPLY_SECONDS", 3)
-        monkeypatch.setattr(running, "START_SECONDS", 5)
-        monkeypatch.setattr(running, "DYING_SECONDS", 0.2)
-        monkeypatch.setattr(pin, "CARRIED_OUT_SECONDS", 3.0)
+    """A server that does not answer fails the trial; only the wait that it is to end is short here."""
 
     @pytest.fixture
     def case(self, tmp_path: Path) -> Case:
@@ -195,24 +189,34 @@ class TestSilentServers:
         return load_cases(file)[0]
 
     @pytest.mark.parametrize(
-        ("command", "said"),
+        ("command", "waits", "said"),
         [
-            ("work_command(struct client *client, struct slice *arguments, int count) {", "load generator"),
-            ("config_command(struct client *client, struct slice *arguments, int count) {", "the server was lost"),
-            ("ping_command(struct client *client, struct slice *arguments, int count) {", "not ready within 5 s"),
-            pytest.param(
-                "info_command(struct client *client, struct slice *arguments, int count) {",
-                "what it executed",
-                marks=pytest.mark.slow,
-            ),
+            ("work", [(load, "REPLY_SECONDS")], "load generator"),
+            ("config", [(running, "REPLY_SECONDS")], "the server was lost"),
+            ("ping", [(running, "REPLY_SECONDS"), (running, "START_SECONDS")], "not ready within 3 s"),
+            ("info", [(statistics, "REPLY_SECONDS")], "what it executed"),
         ],
     )
-    def test_a_command_that_never_ends(self, tmp_path: Path, case: Case, command: str, said: str) -> None:
-        program = toy_that(tmp_path, UNISTD, ("commands.c", command, f"{command} {SLEEP}"))
+    def test_a_command_that_never_ends(
+        self,
+        tmp_path: Path,
+        case: Case,
+        monkeypatch: pytest.MonkeyPatch,
+        command: str,
+        waits: list[tuple[ModuleType, str]],
+        said: str,
+    ) -> None:
+        for module, name in waits:
+            monkeypatch.setattr(module, name, 3)
+        function = f"{command}_command(struct client *client, struct slice *arguments, int count) {{"
+        program = toy_that(tmp_path, UNISTD, ("commands.c", function, f"{function} {SLEEP}"))
         with pytest.raises(TrialFailed, match=said):
             trial(program, case, tmp_path / "t")
 
-    def test_a_server_that_cannot_be_preloaded(self, tmp_path: Path, case: Case) -> None:
+    def test_a_server_that_cannot_be_preloaded(
+        self, tmp_path: Path, case: Case, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pin, "CARRIED_OUT_SECONDS", 3.0)
         source = ToySource(tmp_path / "source")
         source.replace("Makefile", "\t$(CC) -g -o", "\t$(CC) -static -g -o")
         try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zerolap.host import DOCTOR_SCHEMA, Processor, State, Topology, doctor, doctor_json
+from zerolap.host import DOCTOR_SCHEMA, Processor, State, Processors, doctor, doctor_json
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import disturbance, instruments, isolation, memory, processor, programs
@@ -12,8 +12,8 @@ from zerolap.host.readings import run
 from zerolap.sandbox import Limits, available, process
 
 
-def machine(cores: int, siblings: int = 1) -> Topology:
-    return Topology(tuple(Processor(n, n % cores, 0) for n in range(cores * siblings)))
+def machine(cores: int, siblings: int = 1) -> Processors:
+    return Processors(tuple(Processor(n, n % cores, 0) for n in range(cores * siblings)))
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -36,7 +36,7 @@ def test_processor_probes(tmp_path: Path) -> None:
     assert processor.cores(machine(2), tmp_path).state is State.WARNING
     assert processor.cores(machine(4), tmp_path).state is State.OK
     assert processor.pinning(machine(1, siblings=2)).state is State.MISSING
-    assert processor.pinning(Topology(())).state is State.MISSING
+    assert processor.pinning(Processors(())).state is State.MISSING
     assert processor.simultaneous_threads(tmp_path).state is State.WARNING
     assert processor.governor(tmp_path).found == "powersave"
     assert "no_turbo" in processor.turbo(tmp_path).remedy

@@ -9,12 +9,12 @@ import pytest
 from command_line import Zerolap
 
 from zerolap.build import Program
-from zerolap.cases import Case, Generator, load_cases, packaged_suites, parse_command, quick_factor, scaled
-from zerolap.engines.dataset import prepare
-from zerolap.engines.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
-from zerolap.engines.target import Target, by_socket
+from zerolap.cases import load_cases, packaged_suites, quick_factor, scaled
+from zerolap.load.filling import prepare
+from zerolap.load.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
+from zerolap.load.target import Target, by_socket
 from zerolap.lab.skipping import select_possible
-from zerolap.records import CaseFileError, Settings, UsageError
+from zerolap.records import Case, CaseFileError, Generator, Settings, UsageError, parse_command
 from zerolap.server import RunningServer, start
 
 COUNTED = Settings(engines=["counted"], min_effect={}, q=0.01, budget_seconds=None, seed=1)

@@ -8,20 +8,20 @@ from zerolap.host import (
     Counters,
     Processor,
     Sharing,
-    Topology,
+    Processors,
     choose_pinning,
     fingerprint,
     measure_noise,
     noise_between,
-    read_topology,
+    read_processors,
 )
 from zerolap.host.identity import influences
 from zerolap.host.readings import chosen, cpu_list
 
 
-def machine(cores: int, siblings: int = 1, cores_of_cache: int = 64) -> Topology:
+def machine(cores: int, siblings: int = 1, cores_of_cache: int = 64) -> Processors:
     """A machine whose siblings are numbered after all first processors, as Linux does on most machines."""
-    return Topology(
+    return Processors(
         tuple(
             Processor(number=core + cores * thread, core=core, cache=core - core % cores_of_cache)
             for thread in range(siblings)
@@ -52,7 +52,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
     ],
 )
 def test_pinning(
-    topology: Topology,
+    topology: Processors,
     threads: tuple[int, int],
     server: tuple[int, ...],
     client: tuple[int, ...],
@@ -71,8 +71,8 @@ def test_pinning_leaves_the_siblings_of_the_server_idle() -> None:
     assert len(used) == len(set(used))
 
 
-@pytest.mark.parametrize(("topology", "threads"), [(Topology(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, 0))])
-def test_pinning_refuses_what_makes_no_sense(topology: Topology, threads: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("topology", "threads"), [(Processors(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, 0))])
+def test_pinning_refuses_what_makes_no_sense(topology: Processors, threads: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match=r"processor|thread"):
         choose_pinning(topology, *threads)
 
@@ -89,7 +89,7 @@ def test_topology_is_read_with_siblings_and_the_last_cache(tmp_path: Path) -> No
             f"{base}/cache/index3/level": "3",
             f"{base}/cache/index3/shared_cpu_list": "0-3",
         }
-    topology = read_topology(range(4), write(tmp_path, files))
+    topology = read_processors(range(4), write(tmp_path, files))
     assert topology.cores == (0, 1)
     assert topology.has_siblings
     assert {item.cache for item in topology.processors} == {0}
@@ -97,7 +97,7 @@ def test_topology_is_read_with_siblings_and_the_last_cache(tmp_path: Path) -> No
 
 
 def test_topology_of_a_kernel_that_tells_nothing(tmp_path: Path) -> None:
-    assert read_topology([0, 1], tmp_path) == Topology((Processor(0, 0, 0), Processor(1, 1, 1)))
+    assert read_processors([0, 1], tmp_path) == Processors((Processor(0, 0, 0), Processor(1, 1, 1)))
 
 
 def test_lists_and_choices() -> None:

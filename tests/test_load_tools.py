@@ -5,18 +5,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+from machine import failed_by_the_server
 
 from zerolap.build import Program
-from zerolap.cases import Case, Dataset, Expect, Keys, core_suite, load_cases
+from zerolap.cases import core_suite, load_cases
 from zerolap.engines import EngineTrial, LoadWork, engine_named
-from zerolap.engines.load_tools import load_tool_named
-from zerolap.host import choose_pinning, read_topology
-from zerolap.records import CaseRefused, TrialFailed
+from zerolap.load.tools import load_tool_named
+from zerolap.host import choose_pinning, read_processors
+from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, TrialFailed
 
 pytestmark = pytest.mark.slow
 
 TOOLS = ("zerolap-load", "memtier_benchmark", "redis-benchmark", "valkey-benchmark")
-OF_THE_MACHINE = {"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "oversubscribed"}
 FIRST = 10**12
 STRINGS = Keys(prefix="key:", minimum=FIRST, maximum=FIRST + 999)
 
@@ -37,7 +37,7 @@ def trial(case: Case, tmp_path: Path) -> EngineTrial:
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("not installed: redis-server")
-    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_topology()))
+    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_processors()))
 
 
 def installed(name: str) -> str:
@@ -51,12 +51,12 @@ def installed(name: str) -> str:
 def test_a_tool_measures_a_real_server(tmp_path: Path, name: str) -> None:
     engine = engine_named("loaded", installed(name))
     measured = engine.measure(trial(reading(), tmp_path))
-    assert {check.check for check in measured.validity.failed} <= OF_THE_MACHINE
+    assert failed_by_the_server(measured.validity.checks) == []
     metrics = measured.metrics
-    assert metrics["ops_per_sec"] > 1000
+    assert metrics["ops_per_sec"] > 0
     assert 0 < metrics["latency_p50_us"] <= metrics["latency_p99_us"] <= metrics["latency_max_us"]
-    assert 100 < metrics["cpu_ns_per_op"] < 1e6
-    assert 10 < metrics["client_cpu_ns_per_op"] < 1e6
+    assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
+    assert metrics["client_cpu_ns_per_op"] > 0
     told = {check.check: check.value for check in measured.validity.checks}
     assert told["errors"] == 0
     assert told["hit_rate"] == 1.0

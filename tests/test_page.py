@@ -1,20 +1,25 @@
-"""The pages in a browser: they can be worked with, on every ground and width, and nothing is loaded."""
+"""The pages in a browser: they can be worked with, on every ground and width, on paper too, and nothing is loaded."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from stored_run import stored_run
+from waiting import PATIENCE_SECONDS
 
-from benches.page import large_page
+from benches.page import FIXTURE, large_page
 from zerolap.lab import read_run_pictures
-from zerolap.report.html import run_html
+from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree
+from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
 
 CHROMIUM = shutil.which("chromium")
+
+expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
 
@@ -22,7 +27,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get i
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+        )
         yield browser
         browser.close()
 
@@ -45,12 +52,14 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path) -> Iterator[Page]:
-    """Open a page; assert that nothing in it failed."""
+def opened(browser: Browser, file: Path, before: str = "") -> Iterator[Page]:
+    """Open a page, a script run before its own; assert that nothing in it failed."""
     shown = browser.new_page(viewport={"width": 1200, "height": 900})
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []
     shown.on("pageerror", lambda error: faults.append(str(error)))
     shown.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    shown.add_init_script(before)
     shown.goto(file.as_uri())
     yield shown
     assert faults == []
@@ -70,13 +79,13 @@ def run_page(browser: Browser, run_file: Path) -> Iterator[Page]:
         yield shown
 
 
-def test_a_click_zooms_and_the_whole_is_one_press_away(page: Page) -> None:
-    whole = page.get_by_role("button", name="whole")
-    expect(whole).to_be_disabled()
+def test_a_click_zooms_and_a_button_resets(page: Page) -> None:
+    reset = page.get_by_role("button", name="reset zoom")
+    expect(reset).to_be_disabled()
     page.locator(".flame-frame canvas").click(position={"x": 300, "y": 63})
-    expect(whole).to_be_enabled()
-    whole.click()
-    expect(whole).to_be_disabled()
+    expect(reset).to_be_enabled()
+    reset.click()
+    expect(reset).to_be_disabled()
 
 
 def test_keys_move_zoom_and_go_back(page: Page) -> None:
@@ -84,26 +93,28 @@ def test_keys_move_zoom_and_go_back(page: Page) -> None:
     canvas.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    whole = page.get_by_role("button", name="whole")
-    expect(whole).to_be_enabled()
+    reset = page.get_by_role("button", name="reset zoom")
+    expect(reset).to_be_enabled()
     page.keyboard.press("Escape")
-    expect(whole).to_be_disabled()
+    expect(reset).to_be_disabled()
 
 
-def test_the_search_says_which_share_has_it(page: Page) -> None:
+def test_the_search_reports_the_share_that_matches(page: Page) -> None:
     page.get_by_placeholder("function, file or").fill("function12")
-    expect(page.locator(".detail").first).to_contain_text("% of all samples")
+    expect(page.locator(".detail").first).to_contain_text("% of all samples match")
 
 
 def test_the_table_lists_functions_and_sorts(page: Page) -> None:
     page.get_by_role("button", name="Functions as a table").click()
     table = page.locator("table", has_text="function").last
-    assert table.locator("tbody tr").count() > 5
+    expect(table.locator("tbody tr")).to_have_count(15)
+    table.locator("..").get_by_role("button", name="show 100 more of 800").click()
+    expect(table.locator("tbody tr")).to_have_count(115)
     first = table.locator("tbody th").first
-    by_own = first.inner_text()
-    table.get_by_role("button", name="inclusive").click()
-    expect(table.get_by_role("columnheader", name="inclusive")).to_have_attribute("aria-sort", "descending")
-    expect(first).not_to_have_text(by_own)
+    by_self = first.inner_text()
+    table.get_by_role("button", name="total").click()
+    expect(table.get_by_role("columnheader", name="total")).to_have_attribute("aria-sort", "descending")
+    expect(first).not_to_have_text(by_self)
 
 
 GROUNDS_AND_WIDTHS = pytest.mark.parametrize(
@@ -117,6 +128,7 @@ def alone(browser: Browser, file: Path, scheme: str, width: int) -> Iterator[Pag
     dark = "dark" if scheme == "dark" else "light"
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=dark)
     shown = context.new_page()
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     requests: list[str] = []
     shown.on("request", lambda request: requests.append(request.url))
     shown.goto(file.as_uri())
@@ -147,12 +159,12 @@ def names_of(page: Page) -> list[str]:
     return [name.removeprefix("▸").removeprefix("▾").strip() for name in cases_of(page).all_inner_texts()]
 
 
-def test_a_run_says_what_was_measured_of_which_server(run_page: Page) -> None:
+def test_a_run_shows_its_server_and_its_figures(run_page: Page) -> None:
     expect(run_page).to_have_title("./src/redis-server · Zerolap")
     expect(run_page.get_by_role("heading", level=1)).to_have_text("3 of 5 cases measured")
     header = run_page.locator("header")
-    for told in ("7.2.4", "1f3c5a7b9d0e", "io-threads=2", "6 min 52 s of trials", "the host was noisy"):
-        expect(header).to_contain_text(told)
+    for text in ("7.2.4", "1f3c5a7b9d0e", "io-threads=2", "6 min 52 s of trials", "the host was noisy"):
+        expect(header).to_contain_text(text)
     expect(run_page.get_by_text(str(2**64 - 1))).to_be_visible()
     row = run_page.locator("tr.case", has_text="get-100B").locator("td:visible")
     assert [cell.split(" ")[0] for cell in row.all_inner_texts()] == [
@@ -180,7 +192,7 @@ def test_cases_of_a_run_are_filtered(run_page: Page) -> None:
     search = run_page.get_by_role("searchbox", name="Filter by case")
     search.fill("HSET")
     expect(cases_of(run_page)).to_have_count(1)
-    expect(run_page.get_by_role("status")).to_have_text("1 case of 5 shown")
+    expect(run_page.get_by_role("status")).to_have_text("1 of 5 cases shown")
     search.fill("")
     run_page.get_by_role("button", name="failed 1").click()
     assert names_of(run_page) == ["set-ex"]
@@ -194,20 +206,20 @@ def test_a_case_of_a_run_shows_where_its_cost_goes(run_page: Page) -> None:
     details = run_page.locator(".detail")
     functions = details.locator("table").first.locator("tr")
     assert [row.split("\t") for row in functions.all_inner_texts()] == [
-        ["function", "share of CPU time", "own CPU ns", "own instructions", "calls"],
+        ["function", "share of CPU time", "self CPU ns", "self instructions", "calls"],
         ["dictFind dictFind.c", "60.0\u00a0%", "726.7", "881", "1"],
         ["writeToClient writeToClient.c", "30.0\u00a0%", "363.4", "", ""],
     ]
     expect(details.locator(".flame-frame canvas")).to_be_visible()
-    expect(details).to_contain_text("100 samples of cpu-clock, 1,211 ns of CPU per request")
-    for told in ("Latency in microseconds: 50 % 100; ", "Requests per second: median 160,000, "):
-        expect(details.get_by_role("img", name=told)).to_be_visible()
+    expect(details).to_contain_text("100 samples of cpu-clock, 1,211 CPU ns per request")
+    for summary in ("Latency in microseconds: 50 % 100; ", "Requests per second: median 160,000, "):
+        expect(details.get_by_role("img", name=summary)).to_be_visible()
     expect(details).to_contain_text("hit_rate is 1, expected >= 0.99")
-    # There is but one server: nothing is of a head or a base.
+    # There is one server: nothing is of a head or a base.
     assert not details.get_by_text("head").count() + details.get_by_text("base").count()
 
 
-def test_a_case_of_a_run_says_why_there_is_nothing(run_page: Page) -> None:
+def test_a_case_of_a_run_shows_why_it_has_no_figures(run_page: Page) -> None:
     for name in ("set-ex", "fcall", "hset"):
         run_page.get_by_role("button", name=name).click()
     failed, invalid, limited = (run_page.locator("tr.case", has_text=name) for name in ("set-ex", "fcall", "hset"))
@@ -216,7 +228,7 @@ def test_a_case_of_a_run_says_why_there_is_nothing(run_page: Page) -> None:
     details = run_page.locator("table.cases")
     expect(details).to_contain_text("Failed: the server exited with 139")
     expect(details.locator("pre")).to_have_text("# Redis 7.2.4 crashed by signal: 11")
-    expect(details).to_contain_text("hit_rate is 0.12, expected >= 0.99 (does not hold)")
+    expect(details).to_contain_text("hit_rate is 0.12, expected >= 0.99 (failed)")
     expect(limited.locator("+ tr")).to_contain_text("Limits: not timed: the machine was disturbed")
 
 
@@ -234,8 +246,14 @@ def test_a_run_fits_every_ground_and_width_and_loads_nothing(
 def test_a_run_on_a_phone_has_cards_and_an_order(browser: Browser, run_file: Path) -> None:
     with alone(browser, run_file, "light", 390) as shown:
         card = shown.locator("tr.case", has_text="get-100B")
-        for told in ("3,520 instructions", "1,211 CPU ns", "817,252 requests/s", "374.6 µs p50", "727.7 µs p99"):
-            expect(card).to_contain_text(told)
+        for figure in (
+            "instructions/request 3,520",
+            "CPU ns/request 1,211",
+            "requests/s 817,252",
+            "p50, µs 374.6",
+            "p99, µs 727.7",
+        ):
+            expect(card).to_contain_text(figure)
         expect(shown.locator("tr.case", has_text="hset").locator("td:visible")).to_have_count(2)
         expect(shown.locator("table.cases > thead")).to_be_hidden()
         shown.get_by_label("sort by").select_option("instructions/request")
@@ -246,3 +264,274 @@ def test_a_run_on_a_phone_has_cards_and_an_order(browser: Browser, run_file: Pat
 def test_a_run_fits_a_tablet(width: int, browser: Browser, run_file: Path) -> None:
     with alone(browser, run_file, "light", width) as shown:
         cases_of(shown).first.wait_for()
+
+
+# A comparison of many cases
+
+MANY = 500
+MOST_RENDERED = 120
+"""More rows than fit the window and its height above and below; far fewer than there are."""
+COMPARISON = Comparison.model_validate_json(FIXTURE.read_text())
+
+
+def a_case(name: str, verdict: str = "same", **changes: Any) -> CaseResult:
+    """Return the case of the fixture under another name."""
+    return COMPARISON.cases[0].model_copy(update={"case": name, "verdict": verdict, **changes})
+
+
+def numbered_case(number: int) -> CaseResult:
+    """Return a case in whose row its number is: in its name, and as the value of the head."""
+    (first, *others) = COMPARISON.cases[0].verdicts
+    return a_case(f"case-{number:03}", verdicts=[first.model_copy(update={"head": 100_000 + number}), *others])
+
+
+def a_comparison(*cases: CaseResult) -> Comparison:
+    return COMPARISON.model_copy(update={"cases": list(cases)})
+
+
+def some_stacks(*cases: str) -> Pictures:
+    """Return pictures in which each of the cases has a small tree of stacks on both sides."""
+    tree = StackTree(
+        event="cpu-clock",
+        samples=10,
+        lost=0,
+        cpu_ns_per_op=None,
+        threads=["redis-server"],
+        nodes=StackNodes(thread=[0, 0], parent=[-1, 0], frame=[0, 1], samples=[4, 6]),
+    )
+    frames = [StackFrame(function=name, file=None, object="redis-server", inlined=False) for name in ("main", "lookup")]
+    case = CasePictures(latency=None, throughput=None, stacks={"base": tree, "head": tree})
+    return Pictures(frames=frames, cases=dict.fromkeys(cases, case))
+
+
+@contextmanager
+def shown_page(browser: Browser, tmp_path: Path, text: str, before: str = "") -> Iterator[Page]:
+    """Open a page; assert that no fault reached the browser."""
+    file = tmp_path / "page.html"
+    file.write_text(text)
+    with opened(browser, file, before) as shown:
+        yield shown
+
+
+def row_of(page: Page, name: str) -> Locator:
+    return page.locator("tr.case").filter(has=page.get_by_role("button", name=name, exact=True))
+
+
+def rendered_rows(page: Page) -> int:
+    return page.locator("tbody:not(.far) > tr.case").count()
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("many") / "many.html"
+    path.write_text(comparison_html(a_comparison(*map(numbered_case, range(MANY)))))
+    return path
+
+
+def test_rows_are_rendered_as_they_are_scrolled_to(browser: Browser, many: Path) -> None:
+    with opened(browser, many) as shown:
+        assert 0 < rendered_rows(shown) < MOST_RENDERED
+        # The names of all are there, so that the browser's own search finds them.
+        assert len(names_of(shown)) == MANY
+        for number in (250, 499, 7):
+            row = row_of(shown, f"case-{number:03}")
+            row.scroll_into_view_if_needed()
+            expect(row).to_contain_text(f"{100_000 + number:,}")
+            shown.wait_for_function(f"document.querySelectorAll('tbody:not(.far)').length < {MOST_RENDERED}")
+        expect(row_of(shown, "case-250").locator(".values")).to_have_count(0)
+
+
+def test_the_search_and_the_order_reach_rows_that_were_not_rendered(browser: Browser, many: Path) -> None:
+    with opened(browser, many) as shown:
+        shown.get_by_role("searchbox", name="Filter by case").fill("case-43")
+        expect(shown.get_by_role("status")).to_have_text("10 of 500 cases shown")
+        expect(shown.locator("tr.case .values")).to_have_count(10)
+        expect(row_of(shown, "case-437")).to_contain_text("100,437")
+        shown.get_by_role("searchbox", name="Filter by case").fill("")
+        header = shown.get_by_role("columnheader", name="case")
+        header.get_by_role("button").click()
+        header.get_by_role("button").click()
+        expect(shown.locator("tr.case").first).to_contain_text("100,499")
+        assert rendered_rows(shown) < MOST_RENDERED
+
+
+def test_a_row_with_the_focus_stays_and_one_that_was_opened_keeps_its_place(browser: Browser, many: Path) -> None:
+    with opened(browser, many) as shown:
+        shown.get_by_role("button", name="case-400", exact=True).focus()
+        shown.keyboard.press("Enter")
+        expect(shown.locator(".detail")).to_have_count(1)
+        shown.evaluate("scrollTo(0, 0)")
+        expect(row_of(shown, "case-000")).to_contain_text("100,000")
+        assert "case-400" in shown.evaluate("document.activeElement.textContent")
+        expect(shown.locator(".detail")).to_have_count(1)
+        shown.keyboard.press("Tab")
+        assert "case-401" in shown.evaluate("document.activeElement.textContent")
+        expect(row_of(shown, "case-401")).to_contain_text("100,401")
+
+
+# Faults
+
+
+def test_a_document_that_is_no_json_is_offered_as_it_is(browser: Browser, tmp_path: Path) -> None:
+    text = comparison_html(a_comparison(a_case("get")))
+    document = text.partition('id="document">')[2].partition("</script>")[0]
+    broken = text.replace(document, document[:-1])
+    with shown_page(browser, tmp_path, broken) as shown:
+        message = shown.get_by_role("alert")
+        expect(message).to_contain_text("This report cannot be shown.")
+        expect(message).to_contain_text("The document of this report is not valid JSON")
+        message.get_by_text("show the data").click()
+        expect(message.locator("pre")).to_have_text(document[:-1])
+        with shown.expect_download() as download:
+            message.get_by_role("button", name="save the data").click()
+        assert download.value.path().read_text() == document[:-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema_": "zerolap.comparison/9"}, 'has the schema "zerolap.comparison/9"'),
+        ({"cases": [{"case": "get"}]}, "This report cannot be shown"),
+        ({"cases": None}, "This report cannot be shown"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_document_that_the_page_cannot_show_is_reported(
+    changes: Mapping[str, Any], message: str, browser: Browser, tmp_path: Path
+) -> None:
+    text = comparison_html(COMPARISON.model_copy(update=changes))
+    with shown_page(browser, tmp_path, text) as shown:
+        expect(shown.get_by_role("alert")).to_contain_text(message)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_case_that_cannot_be_shown_costs_only_its_details(browser: Browser, tmp_path: Path) -> None:
+    text = comparison_html(a_comparison(a_case("get", findings=[None]), a_case("set")))
+    with shown_page(browser, tmp_path, text) as shown:
+        for name in ("get", "set"):
+            shown.get_by_role("button", name=name, exact=True).click()
+        expect(shown.get_by_role("alert")).to_have_count(1)
+        expect(row_of(shown, "get").locator("+ tr")).to_contain_text("The details of this case cannot be shown.")
+        expect(row_of(shown, "set").locator("+ tr")).to_contain_text("Validity")
+
+
+def test_pictures_that_are_no_json_cost_only_the_pictures(browser: Browser, tmp_path: Path) -> None:
+    text = comparison_html(a_comparison(a_case("get")), some_stacks("get"))
+    with shown_page(browser, tmp_path, text.replace('id="pictures">{', 'id="pictures">')) as shown:
+        expect(shown.locator(".warning")).to_contain_text("The data of the charts is not valid JSON")
+        expect(row_of(shown, "get")).to_contain_text("same")
+
+
+COUNTING = """
+const parse = JSON.parse;
+window.parsedStacks = 0;
+JSON.parse = (text, ...others) => {
+  window.parsedStacks += String(text).includes('"nodes"');
+  return parse(text, ...others);
+};
+"""
+
+
+def test_stacks_are_parsed_when_their_case_is_opened(browser: Browser, tmp_path: Path) -> None:
+    text = comparison_html(a_comparison(a_case("get"), a_case("set")), some_stacks("get", "set"))
+    with shown_page(browser, tmp_path, text, COUNTING) as shown:
+        expect(row_of(shown, "get")).to_contain_text("same")
+        assert shown.evaluate("parsedStacks") == 0
+        shown.get_by_role("button", name="set", exact=True).click()
+        expect(shown.locator(".flame-frame canvas")).to_be_visible()
+        assert shown.evaluate("parsedStacks") == 1
+
+
+def test_stacks_that_are_no_json_cost_only_their_flame_graph(browser: Browser, tmp_path: Path) -> None:
+    name = 'get "<x>" & more'
+    text = comparison_html(a_comparison(a_case(name), a_case("set")), some_stacks(name, "set"))
+    start = text.index(">", text.index('class="stacks"')) + 1
+    with shown_page(browser, tmp_path, text[:start] + "?" + text[start:]) as shown:
+        expect(shown.get_by_role("alert")).to_have_count(0)
+        for case in (name, "set"):
+            shown.get_by_role("button", name=case, exact=True).click()
+        expect(shown.locator(".flame-frame canvas")).to_have_count(1)
+        expect(shown.get_by_role("alert")).to_contain_text("The data of this flame graph is not valid JSON")
+        expect(row_of(shown, name).locator("+ tr")).to_contain_text("Validity")
+
+
+# Paper and forced colours
+
+
+@contextmanager
+def of_three_cases(browser: Browser, tmp_path: Path, **options: Any) -> Iterator[Page]:
+    file = tmp_path / "three.html"
+    cases = [a_case("get", "regression"), a_case("set"), a_case("hset", "unsure")]
+    file.write_text(comparison_html(a_comparison(*cases), some_stacks("get", "set")))
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
+    shown = context.new_page()
+    shown.goto(file.as_uri())
+    shown.locator(".flame-frame canvas").wait_for()
+    yield shown
+    context.close()
+
+
+def styled(page: Page, selector: str, name: str) -> str:
+    return str(page.locator(selector).first.evaluate(f"element => getComputedStyle(element)['{name}']"))
+
+
+def test_on_paper_all_cases_are_open_and_nothing_is_cut_off(browser: Browser, tmp_path: Path) -> None:
+    with of_three_cases(browser, tmp_path, color_scheme="dark") as shown:
+        expect(shown.locator(".detail")).to_have_count(1)
+        shown.emulate_media(media="print")
+        expect(shown.locator(".detail")).to_have_count(3)
+        # Only what is open on the screen has its flame graph.
+        expect(shown.locator(".flame-frame canvas")).to_have_count(1)
+        expect(shown.locator(".filter").first).to_be_hidden()
+        assert styled(shown, ".flame-frame canvas", "position") == "static"
+        assert styled(shown, ".flame-frame", "overflow") == "visible"
+        assert styled(shown, "body", "backgroundColor") == "rgb(255, 255, 255)"
+        assert (
+            shown.evaluate(
+                "[...document.querySelectorAll('body *')].map(element => getComputedStyle(element).position)"
+                ".includes('sticky')"
+            )
+            is False
+        )
+        # The width of A4 less usual margins.
+        shown.set_viewport_size({"width": 718, "height": 900})
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 718
+        shown.emulate_media(media="screen")
+        expect(shown.locator(".detail")).to_have_count(1)
+
+
+COUNTING_PRINTED = """
+addEventListener("afterprint", () => {
+  window.printed = ["tr.case .values", ".detail"].map((selector) => document.querySelectorAll(selector).length);
+});
+"""
+
+
+def test_all_cases_of_the_list_are_printed(browser: Browser, many: Path) -> None:
+    with opened(browser, many, COUNTING_PRINTED) as shown:
+        shown.get_by_role("searchbox", name="Filter by case").fill("case-1")
+        expect(shown.get_by_role("status")).to_have_text("100 of 500 cases shown")
+        assert rendered_rows(shown) < 100
+        shown.pdf()
+        assert shown.evaluate("printed") == [100, 100]
+        shown.wait_for_function("document.querySelectorAll('.detail').length == 0")
+
+
+COLOUR = """name => {
+  const element = document.body.appendChild(document.createElement("p"));
+  element.style.color = name;
+  const colour = getComputedStyle(element).color;
+  element.remove();
+  return colour;
+}"""
+
+
+def test_forced_colours_are_those_of_the_reader(browser: Browser, tmp_path: Path) -> None:
+    with of_three_cases(browser, tmp_path, forced_colors="active") as shown:
+        text, marked = shown.evaluate(COLOUR, "CanvasText"), shown.evaluate(COLOUR, "Highlight")
+        assert styled(shown, ".mark.regression", "color") == text
+        assert styled(shown, ".chart.regression .bounds", "stroke") == text
+        assert styled(shown, ".quiet", "color") == text
+        pressed = shown.get_by_role("button", name="regression 1")
+        pressed.click()
+        expect(pressed).to_have_css("background-color", marked)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from zerolap.cases import Case, load_cases, parse_command, quick_factor, scaled
 from zerolap.cases._client import read_client
-from zerolap.records import CaseFileError
+
+from zerolap.cases import load_cases, quick_factor, scaled
+from zerolap.records import Case, CaseFileError, parse_command
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
 needs_suites = pytest.mark.skipif(SUITES is None, reason="ZEROLAP_PUBLIC_SUITES is not set")

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
-from zerolap.engines.probing.recorder import Recorder
-from zerolap.engines.probing.samples import CommandSamples, Sample, shown
+from zerolap.probing.recorder import Recorder
+from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.server import FrameReader, Reply, ReplyError, written
 
@@ -45,7 +46,7 @@ FRAMES: list[tuple[bytes, Reply]] = [
 @pytest.fixture
 def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     left, right = socket.socketpair()
-    right.settimeout(10)
+    right.settimeout(PATIENCE_SECONDS)
     with left, right:
         yield left, right
 
@@ -211,7 +212,7 @@ class TestRecorder:
     def ask(self, recorder: Recorder, *requests: list[bytes]) -> bytes:
         """Send requests at once, and return all that comes until the other side is silent or hangs up."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-            client.settimeout(10)
+            client.settimeout(PATIENCE_SECONDS)
             client.connect(str(recorder.path))
             found = b""
             # What hangs up before it has read all resets the connection.

@@ -387,16 +387,17 @@ HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regres
 
 def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template = tmp_path / "report.html"
-    places = {"document": "__ZEROLAP_DOCUMENT__", "pictures": "__ZEROLAP_PICTURES__"}
+    places = dict(zip(("document", "pictures"), html.PLACEHOLDERS, strict=False))
     scripts = [f'<script type="application/json" id="{name}">{place}</script>' for name, place in places.items()]
-    template.write_text("<p>ü</p>" + "".join(scripts), encoding="utf-8")
+    template.write_text("<p>ü</p>" + "".join(scripts) + html.PLACEHOLDERS[2], encoding="utf-8")
     monkeypatch.setattr(html, "TEMPLATE", template)
     text = comparison_html(HOSTILE)
     assert "\u2028" not in text
     page = Page(text)
     assert Comparison.model_validate_json(page.scripts["document"]) == HOSTILE
     assert Pictures.model_validate_json(page.scripts["pictures"]) == Pictures()
-    assert [tag for tag, _ in page.elements] == ["p", "script", "script"]
+    assert page.scripts["frames"] == "[]"
+    assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script"]
 
 
 def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The store keeps what it was given, once, through crashes, and says what is wrong with its disk."""
+"""The store keeps what it was given, once, through crashes, in both databases, and reports what is wrong with them."""
 
 import errno
 import os
@@ -7,32 +7,61 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from postgresql_server import PostgresqlServer, programs, server_user
+from sqlalchemy import text
 
+from zerolap import __version__
+from zerolap.cli.options import without_password
 from zerolap.records import (
+    STANDALONE,
+    Amounts,
+    BinarySource,
+    Block,
+    Build,
+    BuildJob,
+    BuildSpec,
     Caller,
+    Case,
     CaseResult,
     Check,
     Comparison,
     EnvironmentMissing,
     Finding,
+    JobFailed,
+    JobFinished,
+    JobStarted,
     Measurement,
+    Note,
     PerSide,
+    Platform,
+    Progress,
+    Request,
+    RequestedServer,
+    Revision,
+    RevisionSource,
     RunReport,
+    ServerSpec,
+    Settings,
     Spread,
-    Trial,
+    TrialDone,
+    TrialsJob,
     UsageError,
     Validity,
     Verdict,
+    Windows,
 )
-from zerolap.store import AlreadyRecorded, BlobDamaged, Store
-from zerolap.store.database import open_to_read
+from zerolap.store import BlobDamaged, Blobs, RequestBusy, Store
+from zerolap.store.blobs import Files, Objects, open_blobs
+from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata
 
 BUILD = {"name": "HEAD~1", "commit": "abc", "version": "7.0.15", "build": "b-1", "build_id": "ff", "flags": "-O2"}
@@ -56,6 +85,7 @@ def a_case(name: str = "xadd", verdict: str = "regression") -> CaseResult:
         group="stream",
         topology="standalone",
         verdict=verdict,  # type: ignore[arg-type]
+        deciding="instructions_per_op",
         confirmed=False,
         validity=VALID,
         verdicts=[
@@ -138,23 +168,122 @@ def a_run(identity: str = "r-1", **changes: Any) -> RunReport:
     return RunReport.model_validate({**document, **changes})
 
 
-def a_trial(block: int = 0, case: str = "xadd") -> Trial:
-    """Return a counted trial of the head side."""
-    return Trial(case=case, side="head", engine="counted", block=block, seed=2**64 - 1)
+SPEC = BuildSpec(content="content", variant="default", recipe=1, tools=("gcc 12",))
 
 
-def a_measurement(seconds: float = 2.5) -> Measurement:
+def a_revision(commit: str = "c-0", *parents: str) -> RevisionSource:
+    """Return a commit of a repository."""
+    revision = Revision(repository="origin", commit=commit, parents=parents, time="2026-01-01T00:00:00Z", subject="…")
+    return RevisionSource(name="HEAD", repository=Path("/source"), revision=revision)
+
+
+def a_build_record(**changes: Any) -> Build:
+    """Return what came out of the specification."""
+    fields = {"build": SPEC.digest, "version": "7.0.15", "build_id": "ff", "flags": "-O2", "libc": "glibc 2.36"}
+    return Build.model_validate({**fields, "arguments": ("--io-threads", "4"), "path": "/usr/bin/server", **changes})
+
+
+def a_request(identity: str = "c-1", **changes: Any) -> Request:
+    """Return a request for a comparison of one case."""
+    server = RequestedServer(source=a_revision(), variant="", spec=SPEC, config={"maxmemory": "1gb"})
+    fields = {
+        "schema": "zerolap.request/1",
+        "id": identity,
+        "kind": "compare",
+        "created": "2026-11-20T21:00:00Z",
+        "command_line": "zerolap compare a b",
+        "servers": {"base": server, "head": server},
+        "cases": (a_case_definition(),),
+        "settings": Settings.model_validate(SETTINGS),
+        "platform": Platform.model_validate({**PLATFORM, "facts": {"governor": "performance"}}),
+    }
+    return Request.model_validate({**fields, **changes})
+
+
+def a_case_definition(name: str = "xadd") -> Case:
+    """Return a case as it is measured."""
+    return Case.model_validate({"name": name, "commands": ["XADD stream:__key__ * field __data__"], "group": "stream"})
+
+
+def a_job(identity: str = "c-1", engine: str = "counted", **changes: Any) -> TrialsJob:
+    """Return a job of both sides with ten blocks."""
+    spec = ServerSpec(build=SPEC.digest, topology=STANDALONE, config={"maxmemory": "1gb"})
+    fields = {
+        "request": identity,
+        "case": a_case_definition(),
+        "servers": {"head": spec, "base": spec},
+        "engine": engine,
+        "blocks": [Block(number=number, seed=2**64 - 1 - number) for number in range(10)],
+    }
+    return TrialsJob.model_validate({**fields, **changes})
+
+
+def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
     """Return a valid measurement of two metrics."""
-    return Measurement(
-        metrics={"instructions_per_op": 11201.4, "syscalls_per_op": 0.125}, validity=VALID, seconds=seconds
-    )
+    fields = {
+        "metrics": {"instructions_per_op": 11201.4, "syscalls_per_op": 0.1 + 0.2},
+        "validity": VALID,
+        "amounts": Amounts(windows=Windows(small=100, large=300), looks=(1, 2)),
+        "graph": "ab" * 32,
+        "seconds": seconds,
+        "method": 2,
+        "zerolap": "9.9",
+    }
+    return Measurement.model_validate({**fields, **changes})
+
+
+def a_trial_done(job: TrialsJob, block: int = 0, **sides: Measurement) -> TrialDone:
+    """Return the event of a block of both sides."""
+    measurements = sides or {"base": a_measurement(), "head": a_measurement(3.5)}
+    return TrialDone(job=job.id, block=block, measurements=measurements)
+
+
+@dataclass(frozen=True)
+class Database:
+    """Where the tests' store is kept."""
+
+    location: str
+    kind: str
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """Return a server that runs while the tests do."""
+    binaries, user = programs(), server_user()
+    if binaries is None or user is None:
+        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
+    with PostgresqlServer.started(binaries, user) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    """Return the location of a new store in each of the databases."""
+    if request.param == "sqlite":
+        return Database(str(tmp_path / "store"), "sqlite")
+    server: PostgresqlServer = request.getfixturevalue("postgresql")
+    return Database(f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Return a new, empty store."""
+def store(database: Database) -> Iterator[Store]:
+    """Return a new, empty store in each of the databases."""
+    with Store.open(database.location) as opened:
+        yield opened
+
+
+@pytest.fixture
+def file_store(tmp_path: Path) -> Iterator[Store]:
+    """Return a new, empty store in a file."""
     with Store.open(str(tmp_path / "store")) as opened:
         yield opened
+
+
+@pytest.fixture
+def begun(store: Store) -> Store:
+    """Return a store in which a request was begun."""
+    store.begin(a_request())
+    return store
 
 
 @pytest.fixture
@@ -170,127 +299,310 @@ def ordinary_user() -> Iterator[None]:
         os.seteuid(0)
 
 
+def rows_of(store: Store, query: str) -> list[tuple[Any, ...]]:
+    """Return what the database holds behind the store's back."""
+    with store._database.reading() as connection:
+        return [tuple(row) for row in connection.execute(text(query))]
+
+
 def rows_in(store: Store, table: str) -> int:
-    """Count a table's rows behind the store's back."""
-    with closing(sqlite3.connect(store.path)) as connection:
-        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    """Count a table's rows."""
+    return int(rows_of(store, f"SELECT count(*) FROM {table}")[0][0])
 
 
-def test_a_comparison_is_read_as_it_was_written(store: Store) -> None:
+def python(program: str, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    """Start a Python program that may import this module."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    return subprocess.Popen([sys.executable, "-c", program, *arguments], env=environment, text=True, **options)
+
+
+def test_a_request_is_read_as_it_was_begun(store: Store) -> None:
+    asked = a_request()
+    store.begin(asked)
+    store.begin(asked.model_copy(update={"command_line": "another"}))
+    assert store.request("c-1") == asked
+    assert store.request("latest") == asked
+    assert store.state("c-1") == "running"
+    assert rows_of(store, "SELECT commit FROM revision".replace("commit", '"commit"')) == [("c-0",)]
+    for read in (store.request, store.state, store.is_cancelled, store.cancel, store.jobs, store.measurements):
+        with pytest.raises(UsageError, match="c-9"):
+            read("c-9")
+    with pytest.raises(UsageError, match="c-9"):
+        store.end("c-9", "done")
+
+
+def test_unfinished_requests_for_the_same_are_found(store: Store) -> None:
+    for identity in ("c-1", "c-2", "c-3"):
+        store.begin(a_request(identity))
+    store.begin(a_request("c-4", all_stacks=True))
+    store.end("c-2", "done")
+    store.end("c-3", "interrupted")
+    assert store.unfinished(a_request().digest) == ["c-3", "c-1"]
+    store.end("c-3", "running")
+    assert store.state("c-3") == "running"
+
+
+def test_a_cancellation_reaches_others_and_ends_with_the_work(begun: Store, database: Database) -> None:
+    with Store.open(database.location) as other:
+        assert not begun.is_cancelled("c-1")
+        other.cancel("c-1")
+        other.cancel("c-1")
+        assert begun.is_cancelled("c-1")
+        begun.end("c-1", "interrupted")
+        assert not other.is_cancelled("c-1")
+        assert other.state("c-1") == "interrupted"
+
+
+def test_a_claim_is_held_once(begun: Store, database: Database) -> None:
+    with Store.open(database.location) as other:
+        with begun.claim("c-1"):
+            for store in (begun, other):
+                with pytest.raises(RequestBusy, match="another process"), store.claim("c-1"):
+                    pass
+            with other.claim("c-2"):
+                pass
+        with other.claim("c-1"):
+            pass
+        with pytest.raises(ValueError, match="in the body"), begun.claim("c-1"):
+            raise ValueError("in the body")
+        with other.claim("c-1"):
+            pass
+
+
+CLAIMER = """
+import sys
+from zerolap.store import Store
+with Store.open(sys.argv[1]) as store, store.claim("c-1"):
+    print("claimed", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_process_gives_up_its_claim(begun: Store, database: Database) -> None:
+    with python(CLAIMER, database.location, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "claimed\n"
+        with pytest.raises(RequestBusy), begun.claim("c-1"):
+            pass
+        process.kill()
+    while True:  # The server of PostgreSQL notices the end of the connection a moment later.
+        try:
+            with begun.claim("c-1"):
+                return
+        except RequestBusy:
+            time.sleep(0.01)
+
+
+def test_a_build_belongs_to_its_content(store: Store) -> None:
+    assert store.build(SPEC.digest) is None
+    built = a_build_record()
+    store.record_build(built, a_revision("c-1", "c-0"))
+    store.record_build(built.model_copy(update={"path": "/elsewhere"}), a_revision("c-2", "c-1"))
+    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
+    assert store.build(SPEC.digest) == built
+    commits = rows_of(store, 'SELECT "commit", build FROM revision_build ORDER BY "commit"')
+    assert commits == [("c-1", SPEC.digest), ("c-2", SPEC.digest)]
+    parents = rows_of(store, 'SELECT "commit", parent FROM revision_parent ORDER BY "commit"')
+    assert parents == [("c-1", "c-0"), ("c-2", "c-1")]
+
+
+def test_a_new_kernel_is_a_change_on_a_platform(store: Store) -> None:
+    before = a_request().platform
+    for number, kernel in enumerate(("6.1", "6.1", "6.2")):
+        platform = before.model_copy(update={"kernel": kernel})
+        store.begin(a_request(f"c-{number}", platform=platform))
+    assert rows_in(store, "platform") == 1
+    kernels = rows_of(store, "SELECT kernel, facts FROM platform_facts ORDER BY kernel")
+    assert kernels == [("6.1", '{"governor": "performance"}'), ("6.2", '{"governor": "performance"}')]
+
+
+def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
+    build_job = BuildJob(request="c-1", source=a_revision(), variant="", spec=SPEC)
+    job, timed = a_job(), a_job(engine="timed")
+    for recorded in (build_job, timed, job):
+        begun.record_job(recorded)
+    invalid = Measurement(
+        metrics={},
+        validity=Validity.of([Check(check="errors", ok=False, value="WRONGTYPE", limit="0")]),
+        timeline="cd" * 32,
+        stacks="ef" * 32,
+    )
+    first, second = a_trial_done(job, 0), a_trial_done(job, 1, head=invalid)
+    failed = JobFailed(job=job.id, reason="it crashed", hint="look", details="line 1\nline ü\0\n", side="head", block=2)
+    finished = JobFinished(job=job.id, cut_short=True)
+    for event in (JobStarted(job=job.id), first, Progress(activity="counting"), second, Note(text="a note"), failed):
+        begun.record(job, event)
+    begun.record(job, finished)
+    begun.record(build_job, JobFinished(job=build_job.id))
+    assert [recorded.job for recorded in begun.jobs("c-1")] == [build_job, timed, job]
+    assert [recorded.events for recorded in begun.jobs("c-1")] == [
+        (JobFinished(job=build_job.id),),
+        (),
+        (first, second, failed, finished),
+    ]
+    measured = begun.measurements("c-1")
+    assert [(trial.job, trial.case, trial.engine, trial.side, trial.block) for trial, _ in measured] == [
+        (job.id, "xadd", "counted", "base", 0),
+        (job.id, "xadd", "counted", "head", 0),
+        (job.id, "xadd", "counted", "head", 1),
+    ]
+    assert [measurement for _, measurement in measured] == [a_measurement(), a_measurement(3.5), invalid]
+    assert rows_of(begun, "SELECT DISTINCT recorded_by FROM trial") == [(__version__,)]
+
+
+def test_what_is_recorded_again_changes_nothing(begun: Store) -> None:
+    job = a_job()
+    failed = JobFailed(job=job.id, reason="first")
+    for again in (False, True):
+        begun.record_job(job.model_copy(update={"seconds_left": 1.0}) if again else job)
+        begun.record(job, a_trial_done(job, 0, base=a_measurement(99.0)) if again else a_trial_done(job))
+        begun.record(job, failed.model_copy(update={"reason": "second"}) if again else failed)
+    [recorded] = begun.jobs("c-1")
+    assert recorded.job == job
+    assert recorded.events == (a_trial_done(job), failed)
+    assert rows_in(begun, "metric") == 4
+
+
+def test_the_trials_of_an_event_are_recorded_together_or_not_at_all(begun: Store) -> None:
+    job = a_job()
+    begun.record_job(job)
+    begun.record(job, a_trial_done(job, 0, head=a_measurement(1.0)))
+    begun.record(job, a_trial_done(job, 0))
+    assert begun.jobs("c-1")[0].events == (a_trial_done(job, 0, head=a_measurement(1.0)),)
+    wrong = a_measurement(metrics={"instructions_per_op": 1.0, "x": float("nan")})
+    with pytest.raises(ValueError, match="x of xadd head counted 1 is nan"):
+        begun.record(job, a_trial_done(job, 1, base=a_measurement(), head=wrong))
+    assert rows_in(begun, "trial") == 1
+
+
+def test_what_belongs_to_nothing_is_refused(begun: Store) -> None:
+    unknown = a_job("c-9")
+    with pytest.raises(UsageError, match="no such request or job"):
+        begun.record_job(unknown)
+    for event in (a_trial_done(unknown), JobFailed(job=unknown.id, reason="r"), JobFinished(job=unknown.id)):
+        with pytest.raises(UsageError):
+            begun.record(unknown, event)
+    assert rows_in(begun, "job") == 0
+
+
+def test_threads_that_record_the_same_do_it_once(begun: Store) -> None:
+    jobs = [a_job(), a_job(engine="timed")]
+    for job in jobs:
+        begun.record_job(job)
+    faults: list[BaseException] = []
+
+    def record_all() -> None:
+        try:
+            for block in range(10):
+                for job in jobs:
+                    begun.record(job, a_trial_done(job, block))
+                begun.blobs.put(str(block).encode())
+        except BaseException as fault:
+            faults.append(fault)
+            raise
+
+    threads = [threading.Thread(target=record_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    for recorded in begun.jobs("c-1"):
+        blocks = sorted(event.block for event in recorded.events if isinstance(event, TrialDone))
+        assert blocks == list(range(10))
+    assert rows_in(begun, "trial") == 40
+    assert rows_in(begun, "metric") == 80
+
+
+def test_a_series_goes_on_over_requests(begun: Store) -> None:
+    begun.begin(a_request("c-2"))
+    for job in (a_job("c-1"), a_job("c-2")):
+        begun.record_job(job)
+        begun.record(job, a_trial_done(job))
+    fields = rows_of(begun, "SELECT metric, topology, config, variant, platform, method FROM series ORDER BY metric")
+    shared = ("standalone", '[["maxmemory", "1gb"]]', "default", "p-1", 2)
+    assert fields == [("instructions_per_op", *shared), ("syscalls_per_op", *shared)]
+    assert rows_of(begun, "SELECT count(*) FROM metric GROUP BY series_id") == [(4,), (4,)]
+    newer = a_job("c-2", engine="timed")
+    begun.record_job(newer)
+    begun.record(newer, a_trial_done(newer, 0, head=a_measurement(method=3)))
+    assert rows_in(begun, "series") == 4
+
+
+def test_values_at_a_chosen_rate_are_of_no_series(begun: Store) -> None:
+    job = a_job(engine="timed", amounts=Amounts(per_second=5000))
+    begun.record_job(job)
+    begun.record(job, a_trial_done(job))
+    assert rows_in(begun, "series") == 0
+    assert [trial.per_second for trial, _ in begun.measurements("c-1")] == [5000, 5000]
+
+
+def test_failures_keep_their_logs(begun: Store) -> None:
+    job, refused = a_job(), a_job(engine="timed")
+    for recorded in (job, refused):
+        begun.record_job(recorded)
+    begun.record(job, JobFailed(job=job.id, reason="exited with \0 139", details="the log", side="head", block=3))
+    begun.record(refused, JobFailed(job=refused.id, reason="no", hint="other arguments", refused=True))
+    first, second = begun.failures("c-1")
+    assert (first.trial.case, first.trial.side, first.trial.block) == ("xadd", "head", 3)
+    assert (first.message, first.refused) == ("exited with \0 139", False)
+    assert first.log is not None
+    assert begun.blobs.get(first.log) == b"the log"
+    assert (second.message, second.hint, second.refused, second.log) == ("no", "other arguments", True, None)
+    assert begun.measurements("c-1") == []
+
+
+def test_a_comparison_is_read_as_it_was_written(store: Store, database: Database) -> None:
     begun = a_comparison()
-    store.begin(begun)
+    store.record_comparison(begun)
     assert store.comparison("c-1") == begun
+    some = a_comparison(cases=[a_case("xadd", "unsure"), a_case("zadd", "same")], notes=["running"])
+    store.record_comparison(some)
+    assert store.comparison("c-1") == some
     done = a_comparison(
         state="done",
         notes=["a note"],
         summary={**NOTHING, "regression": 1, "same": 1, "machine_seconds": 12.5},
-        cases=[a_case("zadd", "same"), a_case("xadd")],
+        skipped=[{"case": "big", "reason": "memory", "text": "needs 9 GiB"}],
+        cases=[a_case("zadd", "same"), a_case("xadd").model_copy(update={"failure": "a \0 in a reply"})],
     )
-    store.record_case("c-1", a_case("xadd", "unsure"))
-    store.record_case("c-1", a_case("zadd", "same"))
-    store.finish(done)
+    store.record_comparison(done)
+    store.record_comparison(done)
     assert store.comparison("c-1") == done
-    with Store.open(str(store.path.parent)) as again:
+    assert (rows_in(store, "verdict"), rows_in(store, "finding"), rows_in(store, "comparison")) == (2, 2, 1)
+    assert rows_of(store, "SELECT DISTINCT deciding FROM case_result") == [("instructions_per_op",)]
+    with Store.open(database.location) as again:
         assert again.comparison("c-1") == done
 
 
+def test_names_of_any_length_are_kept(store: Store) -> None:
+    case = a_case()
+    long = case.findings[0].model_copy(update={"function": "std::" * 2000, "text": "ü \0 {}"})
+    comparison = a_comparison(cases=[case.model_copy(update={"findings": [long]})])
+    store.record_comparison(comparison)
+    assert store.comparison("c-1") == comparison
+
+
 def test_sides_of_one_build_keep_their_names(store: Store) -> None:
-    store.begin(a_comparison())
-    assert rows_in(store, "build") == 1
+    store.record_comparison(a_comparison())
     assert (store.comparison("c-1").base.name, store.comparison("c-1").head.name) == ("HEAD~1", "HEAD")
 
 
 def test_a_run_is_read_as_it_was_written(store: Store) -> None:
-    store.begin_run(a_run(cases=[], notes=[]))
-    store.record_run_case("r-1", a_run().cases[0])
+    store.record_run(a_run(cases=[], notes=[]), "running")
     assert "did not finish" in store.run("r-1").notes[0]
-    assert store.run("r-1").cases == a_run().cases
-    store.record_trial("r-1", a_trial(), a_measurement())
-    store.finish_run(a_run(), "interrupted")
+    store.record_run(a_run(), "interrupted")
     assert "was interrupted" in store.run("r-1").notes[-1]
-    store.finish_run(a_run())
+    assert store.run("r-1").cases == a_run().cases
+    store.record_run(a_run(), "done")
     assert store.run("latest") == a_run()
-    assert len(store.measurements("r-1")) == 1
-
-
-def test_measurements_are_read_as_they_were_written(store: Store) -> None:
-    store.begin(a_comparison())
-    invalid = Measurement(
-        metrics={},
-        validity=Validity.of([Check(check="errors", ok=False, value="WRONGTYPE", limit="0")]),
-        profile="ab" * 32,
-    )
-    store.record_trial("c-1", a_trial(0), a_measurement())
-    store.record_trial("c-1", a_trial(1), invalid)
-    assert store.measurements("c-1") == [(a_trial(0), a_measurement()), (a_trial(1), invalid)]
-
-
-def test_a_trial_counts_once(store: Store) -> None:
-    store.begin(a_comparison())
-    store.record_trial("c-1", a_trial(), a_measurement())
-    with pytest.raises(AlreadyRecorded, match="xadd head counted 0"):
-        store.record_trial("c-1", a_trial(), a_measurement(seconds=99.0))
-    with pytest.raises(AlreadyRecorded):
-        store.record_failure("c-1", a_trial(), "it crashed")
-    assert store.measurements("c-1") == [(a_trial(), a_measurement())]
-    assert rows_in(store, "metric") == 2
-    store.begin(a_comparison("c-2"))
-    store.record_trial("c-2", a_trial(), a_measurement())
-
-
-def test_a_comparison_begins_once(store: Store) -> None:
-    store.begin(a_comparison())
-    with pytest.raises(AlreadyRecorded):
-        store.begin(a_comparison(command_line="another"))
-    assert store.comparison("c-1").command_line == "zerolap compare a b"
-
-
-def test_a_metric_that_is_no_number_leaves_no_trial(store: Store) -> None:
-    store.begin(a_comparison())
-    with pytest.raises(ValueError, match="nan"):
-        store.record_trial("c-1", a_trial(), Measurement(metrics={"x": float("nan")}, validity=VALID))
-    assert rows_in(store, "trial") == 0
-
-
-def test_a_trial_of_an_unknown_comparison_is_refused(store: Store) -> None:
-    with pytest.raises(UsageError, match="c-9"):
-        store.record_trial("c-9", a_trial(), a_measurement())
-
-
-def test_a_failure_keeps_its_log(store: Store) -> None:
-    store.begin(a_comparison())
-    store.record_failure("c-1", a_trial(), "the server exited with 139", "line 1\nline ü\udcff\n")
-    (failed,) = store.failures("c-1")
-    assert (failed.trial, failed.message) == (a_trial(), "the server exited with 139")
-    assert failed.log is not None
-    assert store.blobs.get(failed.log) == b"line 1\nline \xc3\xbc\xff\n"
-    assert store.measurements("c-1") == []
-
-
-def test_a_case_is_replaced_whole(store: Store) -> None:
-    store.begin(a_comparison())
-    store.record_case("c-1", a_case("first"))
-    store.record_case("c-1", a_case("second"))
-    replaced = a_case("first", "same").model_copy(update={"findings": []})
-    store.record_case("c-1", replaced)
-    assert store.comparison("c-1").cases == [replaced, a_case("second")]
-    assert (rows_in(store, "verdict"), rows_in(store, "finding")) == (2, 1)
-
-
-def test_the_summary_of_an_unfinished_comparison_counts_what_is_recorded(store: Store) -> None:
-    store.begin(a_comparison())
-    store.record_trial("c-1", a_trial(), a_measurement(seconds=2.5))
-    store.record_case("c-1", a_case("a"))
-    store.record_case("c-1", a_case("b", "same"))
-    store.record_case("c-1", a_case("a", "same"))
-    summary = store.comparison("c-1").summary
-    assert (summary.regression, summary.same, summary.machine_seconds) == (0, 2, 2.5)
+    assert store.measurements("r-1") == []
 
 
 def test_ids_are_found_by_their_beginning(store: Store) -> None:
     for identity in ("c-ab1", "c-ab2", "c-abc", "c-ab"):
-        store.begin(a_comparison(identity))
-    store.begin_run(a_run("r-x"))
+        store.record_comparison(a_comparison(identity))
+    store.record_run(a_run("r-x"), "done")
     assert store.comparison("c-ab1").id == "c-ab1"
     assert store.comparison("c-ab").id == "c-ab"
     assert store.comparison("latest").id == "c-ab"
@@ -304,44 +616,64 @@ def test_ids_are_found_by_their_beginning(store: Store) -> None:
         assert "c-ab, c-abc, c-ab2, c-ab1" in fault.value.hint
 
 
-def test_an_empty_store_says_so(store: Store) -> None:
+def test_an_empty_store_is_reported(store: Store) -> None:
     with pytest.raises(UsageError, match="no comparison yet"):
         store.comparison("latest")
+    with pytest.raises(UsageError, match="is empty"):
+        store.latest()
     with pytest.raises(UsageError) as fault:
         store.comparison("c-1")
     assert "empty" in fault.value.hint
+    assert store.comparisons() == []
 
 
 def test_the_newest_come_first(store: Store) -> None:
-    store.begin(a_comparison("c-1"))
-    store.begin_run(a_run("r-1"))
-    store.begin(a_comparison("c-2"))
+    store.record_comparison(a_comparison("c-1"))
+    store.record_run(a_run("r-1"), "done")
+    store.record_comparison(a_comparison("c-2"))
+    store.record_comparison(a_comparison("c-1", state="done"))
     rows = store.comparisons(limit=2)
-    assert [(row.id, row.kind, row.base, row.head) for row in rows] == [
-        ("c-2", "compare", "HEAD~1", "HEAD"),
-        ("r-1", "run", None, "HEAD~1"),
+    assert [(row.id, row.kind, row.state, row.base, row.head) for row in rows] == [
+        ("c-2", "compare", "running", "HEAD~1", "HEAD"),
+        ("r-1", "run", "done", None, "HEAD~1"),
     ]
+    assert store.latest() == rows[0]
+
+
+def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
+    platform = a_comparison().platform.fingerprint
+    older, newer = (Spread(variance=variance, degrees=5.0) for variance in (1e-4, 2e-4))
+    for identity, spread, topology in (("c-1", older, ""), ("c-2", newer, "cluster")):
+        store.record_comparison(a_comparison(identity))
+        store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
+        store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
+    assert store.spreads(platform, "cpu_ns_per_op") == [newer, older]
+    assert store.spreads(platform, "cpu_ns_per_op", "cluster") == [newer]
+    assert store.spreads(platform, "usec_per_call") == []
+    assert store.spreads("another", "cpu_ns_per_op") == []
+    with pytest.raises(UsageError, match="c-9"):
+        store.record_spreads("c-9", {})
 
 
 WRITER = """
-import sys, itertools
-from test_store import a_case, a_comparison, a_measurement, a_trial
+import sys
+from test_store import a_case, a_comparison, a_job, a_request, a_trial_done
 from zerolap.store import Store
 store = Store.open(sys.argv[1])
-store.begin(a_comparison())
-for block in itertools.count():
+store.begin(a_request())
+job = a_job()
+store.record_job(job)
+for block in range(1000000):
     store.blobs.put(b"x" * 100000 + str(block).encode())
-    store.record_trial("c-1", a_trial(block), a_measurement())
-    store.record_case("c-1", a_case(f"case-{block % 7}"))
+    store.record(job, a_trial_done(job, block))
+    store.record_comparison(a_comparison(cases=[a_case(f"case-{number}") for number in range(block % 7 + 1)]))
     print(block, flush=True)
 """
 
 
 @pytest.mark.parametrize("delay_ms", [0, 7, 23])
-def test_a_killed_process_leaves_a_readable_store(tmp_path: Path, delay_ms: int) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+def test_a_killed_process_leaves_a_readable_store(database: Database, delay_ms: int) -> None:
+    with python(WRITER, database.location, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if int(line) >= 9:
@@ -349,85 +681,231 @@ def test_a_killed_process_leaves_a_readable_store(tmp_path: Path, delay_ms: int)
         time.sleep(delay_ms / 1000)
         process.send_signal(signal.SIGKILL)
         acknowledged = max([9, *(int(line) for line in process.stdout if line.strip())])
-    with Store.open(str(tmp_path)) as store:
-        kept = store.measurements("c-1")
-        assert [trial.block for trial, _ in kept] == list(range(len(kept)))
-        assert len(kept) in (acknowledged + 1, acknowledged + 2)
-        assert all(measurement == a_measurement() for _, measurement in kept)
+    job = a_job()
+    with Store.open(database.location) as store:
+        [recorded] = store.jobs("c-1")
+        kept = len(recorded.events)
+        assert kept in (acknowledged + 1, acknowledged + 2)
+        assert recorded.events == tuple(a_trial_done(job, block) for block in range(kept))
         comparison = store.comparison("c-1")
-        assert comparison.state == "running"
-        assert comparison.cases == [a_case(f"case-{number}") for number in range(7)]
-        store.record_trial("c-1", a_trial(len(kept)), a_measurement())
+        assert comparison.state == store.state("c-1") == "running"
+        assert comparison.cases == [a_case(f"case-{number}") for number in range(len(comparison.cases))]
+        assert len(comparison.cases) in (acknowledged % 7 + 1, (acknowledged + 1) % 7 + 1)
+        assert store.unfinished(a_request().digest) == ["c-1"]
+        store.record(job, a_trial_done(job, kept))
 
 
 OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).close()"
 
 
-def test_processes_that_open_a_new_store_together_all_succeed(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", OPENER, str(tmp_path / "new")]
-    processes = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(5)]
+def test_processes_that_open_a_new_store_together_all_succeed(database: Database) -> None:
+    processes = [python(OPENER, database.location, stderr=subprocess.PIPE) for _ in range(5)]
     faults = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, faults
 
 
-def test_blobs_are_stored_once_and_compressed(store: Store) -> None:
+def test_an_up_to_date_store_opens_without_what_it_does_not_need(file_store: Store) -> None:
+    loaded = "{name.split('.')[0] for name in sys.modules} & {'alembic', 'psycopg', 'obstore'}"
+    with python(f"{OPENER}; assert not {loaded}", str(file_store.builds_directory.parent)) as process:
+        assert process.wait() == 0
+
+
+def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with store._database.reading() as connection:
+        context = MigrationContext.configure(connection)
+        assert context.get_current_revision() == REVISION
+        assert compare_metadata(context, metadata) == []
+
+
+def test_a_newer_revision_is_refused(store: Store, database: Database) -> None:
+    with store._database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(EnvironmentMissing, match=r"newer zerolap.*9999"):
+        Store.open(database.location)
+
+
+@pytest.fixture
+def older_store(tmp_path: Path) -> Iterator[Store]:
+    """Return a store that was written before requests and jobs were recorded."""
+    dump = Path(__file__).parent / "data" / "store-0004.sql"
+    with closing(sqlite3.connect(tmp_path / "zerolap.db")) as connection:
+        connection.executescript(dump.read_text())
+    with Store.open(str(tmp_path)) as store:
+        yield store
+
+
+def test_documents_of_an_older_store_are_read(older_store: Store) -> None:
+    undecided = {"deciding": None}
+    cases = [case.model_copy(update=undecided) for case in (a_case("zadd", "same"), a_case("xadd"))]
+    assert older_store.comparison("c-1") == a_comparison(
+        state="done",
+        notes=["a note"],
+        summary={**NOTHING, "regression": 1, "same": 1, "machine_seconds": 12.5},
+        skipped=[{"case": "big", "reason": "memory", "text": "needs 9 GiB"}],
+        cases=cases,
+    )
+    assert older_store.comparison("c-2").cases == [cases[1]]
+    assert older_store.run("r-1") == a_run()
+    assert [row.id for row in older_store.comparisons()] == ["c-2", "r-1", "c-1"]
+    assert older_store.spreads("p-1", "cpu_ns_per_op") == [Spread(variance=1e-4, degrees=5.0)]
+    assert rows_of(older_store, "SELECT kernel, first_seen FROM platform_facts") == [("6.1", "2026-11-20T21:00:00Z")]
+    assert rows_of(older_store, 'SELECT repository, "commit", build FROM revision_build') == [("", "abc", "b-1")]
+    changed = a_comparison("c-2", cases=[a_case("new")])
+    older_store.record_comparison(changed)
+    assert older_store.comparison("c-2") == changed
+
+
+def test_trials_of_an_older_store_are_read(older_store: Store) -> None:
+    measured = older_store.measurements("c-1")
+    assert [(trial.side, trial.engine, trial.block, trial.per_second) for trial, _ in measured] == [
+        ("base", "counted", 0, None),
+        ("head", "counted", 0, None),
+        ("base", "timed", 0, None),
+        ("head", "timed", 0, None),
+        ("base", "timed", 500, 0),
+        ("head", "sampled", 0, None),
+        ("base", "own", 0, None),
+    ]
+    blobs = [(measurement.graph, measurement.timeline, measurement.stacks) for _, measurement in measured]
+    assert blobs == [
+        ("aa" * 32, None, None),
+        ("bb" * 32, None, None),
+        (None, "cc" * 32, None),
+        (None, "cd" * 32, None),
+        (None, "ce" * 32, None),
+        (None, None, "dd" * 32),
+        (None, None, None),
+    ]
+    assert measured[0][1].metrics == {"instructions_per_op": 11201.4, "syscalls_per_op": 0.125}
+    assert (measured[0][1].seconds, measured[0][1].validity) == (2.5, VALID)
+    assert measured[0][0].job == measured[1][0].job
+    assert [(trial.case, trial.side) for trial, _ in older_store.measurements("r-1")] == [("get", "head")]
+    failures = older_store.failures("c-1")
+    assert [(failed.trial.case, failed.trial.side, failed.trial.block) for failed in failures] == [
+        ("zadd", "base", 1),
+        ("zadd", "head", 1),
+    ]
+    assert {failed.message for failed in failures} == {"it crashed"}
+
+
+def test_a_comparison_of_an_older_store_cannot_be_gone_on_with(older_store: Store) -> None:
+    assert older_store.state("c-2") == "running"
+    assert older_store.jobs("c-2") == []
+    with pytest.raises(UsageError, match="earlier version"):
+        older_store.request("c-2")
+    older_store.begin(a_request("c-3"))
+    assert older_store.request("latest").id == "c-3"
+
+
+@pytest.fixture(params=["files", "objects in memory", "objects in files"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    """Return an empty place for blobs of each kind; those of S3 go the way of the other objects."""
+    from obstore.store import LocalStore, MemoryStore
+
+    if request.param == "files":
+        return Blobs(Files(tmp_path / "blobs"))
+    objects = MemoryStore() if "memory" in request.param else LocalStore(tmp_path / "objects", mkdir=True)
+    return Blobs(Objects("s3://bucket/prefix", objects))
+
+
+def test_blobs_are_read_as_they_were_put(blobs: Blobs) -> None:
     content = b"the same again and again " * 1000
-    digest = store.blobs.put(content)
-    assert store.blobs.put(content) == digest
-    files = [path for path in (store.path.parent / "blobs").rglob("*") if path.is_file()]
+    digest = blobs.put(content)
+    assert blobs.put(content) == digest
+    assert blobs.get(digest) == content
+    assert blobs.get(blobs.put(b"")) == b""
+    large = os.urandom(12_000_000)
+    assert blobs.get(blobs.put(large)) == large
+
+
+def test_blobs_are_stored_once_and_compressed(tmp_path: Path) -> None:
+    content = b"the same again and again " * 1000
+    blobs = Blobs(Files(tmp_path))
+    digest = blobs.put(content)
+    assert blobs.put(content) == digest
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.parent.name + path.name for path in files] == [digest]
     assert files[0].stat().st_size < len(content) / 10
-    assert store.blobs.get(digest) == content
-    assert store.blobs.get(store.blobs.put(b"")) == b""
 
 
 @pytest.mark.parametrize("damage", [b"", b"not compressed", None])
-def test_a_damaged_blob_is_noticed_and_healed_by_writing_again(store: Store, damage: bytes | None) -> None:
-    digest = store.blobs.put(b"content")
-    other = store.blobs.put(b"other content")
-    path, other_path = (store.path.parent / "blobs" / name[:2] / name[2:] for name in (digest, other))
-    path.write_bytes(other_path.read_bytes() if damage is None else damage)
+def test_a_damaged_blob_is_noticed_and_healed_by_writing_again(blobs: Blobs, damage: bytes | None) -> None:
+    digest, other = blobs.put(b"content"), blobs.put(b"other content")
+    name, other_name = (f"{key[:2]}/{key[2:]}" for key in (digest, other))
+    swapped = blobs._container.read(other_name) if damage is None else damage
+    assert swapped is not None
+    blobs._container.write(name, swapped)
     with pytest.raises(BlobDamaged, match="damaged"):
-        store.blobs.get(digest)
-    store.blobs.put(b"content")
-    assert store.blobs.get(digest) == b"content"
+        blobs.get(digest)
+    blobs.put(b"content")
+    assert blobs.get(digest) == b"content"
 
 
-def test_a_missing_blob_and_a_path_as_digest_are_refused(store: Store) -> None:
+def test_a_missing_blob_and_a_path_as_digest_are_refused(blobs: Blobs) -> None:
     with pytest.raises(BlobDamaged, match="no blob"):
-        store.blobs.get("0" * 64)
+        blobs.get("0" * 64)
     with pytest.raises(ValueError, match="not a digest"):
-        store.blobs.get("../../zerolap.db")
+        blobs.get("../../zerolap.db")
 
 
-def test_a_full_disk_leaves_no_half_blob(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_space(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", no_space)
     with pytest.raises(EnvironmentMissing, match="disk is full"):
-        store.blobs.put(b"content")
-    assert [path for path in (store.path.parent / "blobs").rglob("*") if path.is_file()] == []
+        Blobs(Files(tmp_path)).put(b"content")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_a_full_database_is_told_and_changes_nothing(store: Store) -> None:
-    store.begin(a_comparison())
-    with store._reading() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count = 1")
-    with pytest.raises(EnvironmentMissing, match="disk is full"):
-        store.record_failure("c-1", a_trial(), "x" * 1_000_000)
-    with Store.open(str(store.path.parent)) as again:
+def test_an_object_store_out_of_reach_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "user"),
+        ("AWS_SECRET_ACCESS_KEY", "password"),
+    ):
+        monkeypatch.setenv(name, value)
+    blobs = open_blobs("s3://bucket/prefix", Path("unused"))
+    with pytest.raises(EnvironmentMissing, match="s3://bucket/prefix") as fault:
+        blobs.put(b"content")
+    assert "AWS_" in fault.value.hint
+    for wrong in ("nonsense://bucket", ""):
+        with pytest.raises(UsageError, match="place for blobs"):
+            open_blobs(wrong, Path("unused"))
+
+
+def test_a_full_database_is_reported_and_changes_nothing(begun: Store, database: Database) -> None:
+    job = a_job()
+    begun.record_job(job)
+    if database.kind == "sqlite":
+        with begun._database.reading() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")
+    else:
+        # A full disk as PostgreSQL reports it, in the middle of the transaction.
+        with begun._database.writing() as connection:
+            connection.exec_driver_sql(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'"
+            )
+            connection.exec_driver_sql("CREATE TRIGGER full_disk BEFORE UPDATE ON job EXECUTE FUNCTION refuse()")
+    with pytest.raises(EnvironmentMissing, match="is full"):
+        begun.record(job, JobFailed(job=job.id, reason="x" * 1_000_000))
+    with Store.open(database.location) as again:
         assert again.failures("c-1") == []
 
 
-def test_a_locked_database_is_told(store: Store) -> None:
-    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+def test_a_locked_file_is_reported(file_store: Store) -> None:
+    path = Path(file_store.place)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with Store.open(str(store.path.parent), busy_seconds=0.05) as waiting:
+        with Store.open(str(path.parent), busy_seconds=0.05) as waiting:
             assert waiting.comparisons() == []
             with pytest.raises(EnvironmentMissing, match="locked") as fault:
-                waiting.begin(a_comparison())
+                waiting.begin(a_request())
     assert fault.value.exit_code == 3
     assert fault.value.hint
 
@@ -447,14 +925,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
         Store.open(str(tmp_path))
 
 
-def test_a_newer_revision_is_refused(store: Store) -> None:
-    with closing(sqlite3.connect(store.path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(EnvironmentMissing, match=r"newer zerolap.*9999"):
-        Store.open(str(store.path.parent))
-
-
-def test_a_read_only_directory_is_told(ordinary_user: None) -> None:
+def test_a_read_only_directory_is_reported(ordinary_user: None) -> None:
     directory = Path(tempfile.mkdtemp())
     directory.chmod(0o555)
     try:
@@ -467,7 +938,7 @@ def test_a_read_only_directory_is_told(ordinary_user: None) -> None:
         directory.rmdir()
 
 
-def test_a_file_in_place_of_the_directory_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EnvironmentMissing, match="cannot write"):
         Store.open(str(tmp_path / "file"))
@@ -482,15 +953,18 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"sqlite:///{tmp_path}/abs?.db", "abs?.db"),
     ):
         with Store.open(location) as store:
-            store.begin(a_comparison())
+            store.begin(a_request())
+            assert store.builds_directory.resolve() == (tmp_path / expected).parent / "builds"
         assert (tmp_path / expected).is_file()
-    for wrong in ("postgresql://host/name", "sqlite://", "sqlite:///:memory:", ""):
+    for wrong in ("mysql://host/name", "sqlite://", "sqlite:///:memory:", ""):
         with pytest.raises(UsageError, match="no such kind of store"):
             Store.open(wrong)
+    with pytest.raises(UsageError, match="not the URL of a database"):
+        Store.open("postgresql://host:port/name")
 
 
-def test_sqlite_is_set_up_for_crashes(store: Store) -> None:
-    with store._reading() as connection:
+def test_sqlite_is_set_up_for_crashes(file_store: Store) -> None:
+    with file_store._database.reading() as connection:
         pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
@@ -498,37 +972,96 @@ def test_sqlite_is_set_up_for_crashes(store: Store) -> None:
     assert pragmas == ["wal", 1, 2, 10_000]
 
 
-def test_an_up_to_date_store_opens_without_alembic(store: Store) -> None:
-    program = OPENER + "; assert not any(name.split('.')[0] == 'alembic' for name in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", program, str(store.path.parent)], check=True, env=environment)
-
-
-def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    with store._reading() as connection:
-        context = MigrationContext.configure(connection)
-        assert context.get_current_revision() == REVISION
-        assert compare_metadata(context, metadata) == []
-
-
-def test_a_store_of_another_user_is_read(store: Store) -> None:
-    store.begin(a_comparison("c-1"))
-    store.close()
-    engine = open_to_read(store.path)
-    with Store(store.path, engine) as read:
+def test_a_store_of_another_user_is_read(file_store: Store) -> None:
+    file_store.record_comparison(a_comparison("c-1"))
+    file_store.close()
+    path = Path(file_store.place)
+    with Store(SqliteDatabase.open_to_read(path), open_blobs(None, path.parent / "blobs")) as read:
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match="cannot write"):
-            read.begin(a_comparison("c-2"))
+            read.begin(a_request("c-2"))
 
 
-def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
-    first = a_comparison("c-1")
-    store.begin(first)
-    store.record_spreads(first.id, {("get", "cpu_ns_per_op"): Spread(variance=1e-4, degrees=5.0)})
-    platform = first.platform.fingerprint
-    assert store.spreads(platform, "cpu_ns_per_op") == [Spread(variance=1e-4, degrees=5.0)]
-    assert store.spreads(platform, "usec_per_call") == []
-    assert store.spreads("another", "cpu_ns_per_op") == []
+def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServer) -> None:
+    name = postgresql.new_database()
+    with Store.open(postgresql.url(name)) as store:
+        store.record_comparison(a_comparison())
+    postgresql.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD 'p/w'")
+    postgresql.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
+    with Store.open_to_read(postgresql.url(name, f"reader_{name}", "p/w")) as read:
+        assert "p/w" not in read.place
+        assert read.comparison("c-1").id == "c-1"
+        with pytest.raises(EnvironmentMissing, match=r"cannot write.*permission denied") as fault:
+            read.begin(a_request())
+    assert "grant" in fault.value.hint
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_passwords_are_not_shown(scheme: str) -> None:
+    assert without_password(f"{scheme}://lab:s:e/c@db/name?x=1") == f"{scheme}://lab@db/name?x=1"
+    assert without_password(f"--store={scheme}://lab:@db/name") == f"--store={scheme}://lab@db/name"
+    for word in (f"{scheme}://lab@db:5432/name", "--port=6379", "user@host:22"):
+        assert without_password(word) == word
+
+
+def test_a_read_only_database_is_reported(postgresql: PostgresqlServer) -> None:
+    name = postgresql.new_database()
+    postgresql.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with pytest.raises(EnvironmentMissing, match=r"cannot write.*read-only"):
+        Store.open(postgresql.url(name))
+
+
+def test_a_database_that_cannot_be_reached_is_reported(postgresql: PostgresqlServer) -> None:
+    postgresql.execute("CREATE ROLE somebody LOGIN PASSWORD 'right'")
+    attempts: list[tuple[str, str]] = [
+        (postgresql.url("postgres", "somebody", "wrong"), "password"),
+        (postgresql.url("postgres", "somebody"), "password"),
+        (postgresql.url("nothing"), "createdb"),
+        ("postgresql://zerolap@127.0.0.1:1/store", "start the server"),
+        ("postgresql://zerolap@/store?host=/nowhere", "start the server"),
+        ("postgresql://zerolap@nowhere.invalid/store", "start the server"),
+    ]
+    for location, hint in attempts:
+        with pytest.raises(EnvironmentMissing, match="no connection to the store") as fault:
+            Store.open(location)
+        assert hint in fault.value.hint
+        assert "wrong" not in fault.value.message
+        assert fault.value.exit_code == 3
+
+
+def test_a_locked_table_is_reported(postgresql: PostgresqlServer) -> None:
+    name = postgresql.new_database()
+    with (
+        Store.open(postgresql.url(name), busy_seconds=0.05) as store,
+        closing(postgresql.session(name)) as session,
+        session.transaction(),
+    ):
+        session.execute("LOCK TABLE request")
+        with pytest.raises(EnvironmentMissing, match="locked"):
+            store.begin(a_request())
+
+
+def test_a_store_goes_on_after_its_server_ended_the_connections(postgresql: PostgresqlServer) -> None:
+    name = postgresql.new_database()
+    with Store.open(postgresql.url(name)) as store:
+        store.begin(a_request())
+        postgresql.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        assert store.request("c-1") == a_request()
+
+
+def test_a_database_of_another_program_on_a_server_is_refused(postgresql: PostgresqlServer) -> None:
+    name = postgresql.new_database()
+    postgresql.execute("CREATE TABLE letters (id integer)", name)
+    with pytest.raises(EnvironmentMissing, match="another program"):
+        Store.open(postgresql.url(name))
+
+
+def test_blobs_and_builds_of_a_database_lie_beside_the_work(
+    postgresql: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store.open(postgresql.url(postgresql.new_database())) as store:
+        digest = store.blobs.put(b"content")
+        assert (tmp_path / ".zerolap" / "blobs" / digest[:2] / digest[2:]).is_file()
+        assert (tmp_path / ".zerolap" / ".gitignore").read_text() == "*\n"
+        assert store.builds_directory.resolve() == tmp_path / ".zerolap" / "builds"

@@ -21,7 +21,8 @@ def suite(
     fields: dict[str, Any] = {"configuration-parameters": {"save": '""'}, **database}
     if preload is not None:
         fields["preload_tool"] = {"tool": tools[0], "arguments": f"{RANGE} -c 1 -t 1 {preload}"}
-    arguments = f"{RANGE} -c 2 -t 1 --test-time 60 {client}"
+    amount = "" if "--requests" in client else "--test-time 60"
+    arguments = f"{RANGE} -c 2 -t 1 {amount} {client}"
     return {"version": 0.4, "dbconfig": fields, "clientconfig": {"tool": tools[1], "arguments": arguments}}
 
 
@@ -58,14 +59,15 @@ FAULTY: dict[str, tuple[dict[str, Any], str, str | None]] = {
     ),
     "takes-until-zero": (
         suite(
-            '--command "HDEL hash __key__"', '--command "HSET hash __key__ __data__" --command-key-pattern P -n allkeys'
+            '--command "HDEL hash __key__"',
+            '--command "HSET hash __key__ __data__" --command-key-pattern P -n allkeys -d 1000',
         ),
         "drained",
         "HDEL",
     ),
     "outgrows-memory": (
         suite(
-            '--command "SET __key__ __data__" -d 200 --key-maximum 20000000',
+            '--command "SET __key__ __data__" -d 200 --key-maximum 20000000 --requests 10000000',
             **{"configuration-parameters": {"maxmemory": "300mb"}},
         ),
         "out of memory",
@@ -73,8 +75,8 @@ FAULTY: dict[str, tuple[dict[str, Any], str, str | None]] = {
     ),
     "hardly-written-again": (
         suite(
-            f'{GET} --command-ratio 100 --command "SET __key__ __data__" --command-ratio 1 --key-maximum 200000',
-            f"{PRELOAD} --key-maximum 200000",
+            f'{GET} --command-ratio 100 --command "SET __key__ __data__" --command-ratio 1 --key-maximum 20000000',
+            f"{PRELOAD} --key-maximum 20000000",
             init_commands=[["EVAL", EXPIRE, "0"]],
         ),
         "expires",
@@ -106,8 +108,8 @@ SOUND: dict[str, dict[str, Any]] = {
     ),
     "has-memory-enough": suite("--ratio 1:0 -d 100", PRELOAD, **{"configuration-parameters": {"maxmemory": "100mb"}}),
     "written-again-soon": suite(
-        '--command "SETEX __key__ 5 __data__" --command-ratio 1 --command "GET __key__" --command-ratio 2',
-        '--command "SETEX __key__ 5 __data__" --command-key-pattern P -n allkeys',
+        '--command "SETEX __key__ 30 __data__" --command-ratio 1 --command "GET __key__" --command-ratio 2',
+        '--command "SETEX __key__ 30 __data__" --command-key-pattern P -n allkeys',
     ),
     "script": suite('--command "EVAL \\"return redis.call(\'GET\', KEYS[1])\\" 1 __key__"', PRELOAD),
     "by-init": suite('--command "SISMEMBER s 5"', init_commands=[["SADD", "s", *map(str, range(10))]]),

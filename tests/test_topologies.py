@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from zerolap.cases import PublicTopologies, Topology, load_topologies, standard_topologies, topology_named
-from zerolap.records import UsageError
+from zerolap.cases import PublicTopologies, load_topologies, standard_topologies, topology_named
+from zerolap.records import Topology, UsageError
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
 GIBIBYTE = 1024**3

@@ -3,7 +3,7 @@ import type { Plugin, Rolldown } from "vite";
 
 const POLICY = "__CONTENT_SECURITY_POLICY__";
 /** What is put into the page for each report. */
-const DOCUMENTS = ["__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__"];
+const DATA = ["__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->"];
 
 /** Puts the script and the style into the page, and lets the page run these two and load nothing. */
 export function singleFile(name: string): Plugin {
@@ -33,9 +33,9 @@ export function singleFile(name: string): Plugin {
         .replace(POLICY, () => policy)
         .replace("</head>", () => `<style>${style}</style>\n  </head>`)
         .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
-      for (const placeholder of DOCUMENTS) {
+      for (const placeholder of DATA) {
         if (html.split(placeholder).length !== 2) {
-          throw new Error(`the page has to hold ${placeholder} once`);
+          throw new Error(`the page must contain ${placeholder} exactly once`);
         }
       }
       for (const file of Object.keys(bundle)) {
@@ -47,10 +47,10 @@ export function singleFile(name: string): Plugin {
 }
 
 function onlyText(outputs: (Rolldown.OutputAsset | Rolldown.OutputChunk)[], ending: string): string {
-  const found = outputs.filter((output) => output.fileName.endsWith(ending));
-  const [only] = found;
-  if (only === undefined || found.length !== 1) {
-    throw new Error(`expected one ${ending} file, found ${found.length}`);
+  const matching = outputs.filter((output) => output.fileName.endsWith(ending));
+  const [only] = matching;
+  if (only === undefined || matching.length !== 1) {
+    throw new Error(`expected one ${ending} file, got ${matching.length}`);
   }
   return only.type === "chunk" ? only.code : asText(only.source);
 }

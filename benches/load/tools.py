@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.load.data import FIRST_NUMBER, KEYS, NUMBER_PREFIX
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
 
 OWN = "zerolap-load"
 MEMTIER = "memtier_benchmark"

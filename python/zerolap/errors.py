@@ -39,11 +39,22 @@ class BuildFailed(ZerolapError):
 
 
 class TrialFailed(ZerolapError):
-    """A trial could not be carried out; `details` holds the end of the server's log."""
+    """A trial could not be carried out; `details` holds the end of the server's log.
 
-    def of(self, side: str) -> "TrialFailed":
+    `side` is the one that failed, none where that is not known or there is one only.
+    """
+
+    def __init__(self, message: str, hint: str = "", details: str = "", side: str | None = None) -> None:
+        super().__init__(message, hint, details)
+        self.side = side
+
+    def of(self, node: str) -> "TrialFailed":
+        """Return the fault with the name of the server that it happened on."""
+        return TrialFailed(f"{node}: {self.message}", self.hint, self.details, self.side)
+
+    def on(self, side: str) -> "TrialFailed":
         """Return the fault with the side that it happened on."""
-        return TrialFailed(f"{side}: {self.message}", self.hint, self.details)
+        return TrialFailed(self.message, self.hint, self.details, side)
 
 
 class CaseRefused(TrialFailed):

@@ -1,16 +1,99 @@
-/** What the page was made with. */
+/** The data of the page, in script elements. */
 
-import type { Comparison } from "./document.ts";
-import type { RunReport } from "./run-document.ts";
+import type { CasePictures, Comparison, Pictures, RunReport, StackFrame } from "./records.ts";
+import type { Sides, Stacks } from "./sides.ts";
 
-/** A seed may use 64 bits, more than a number here holds: it is read as text. Within strings quotes are escaped. */
+export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
+export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
+const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
+
+/** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
 
-/** The document that this page was made with; throws where there is none. */
-export function embeddedDocument(): Comparison | RunReport {
-  return documentIn(document.getElementById("document")?.textContent ?? "");
+/** Data that cannot be shown; the message is for the reader of the page. */
+export class UnreadableData extends Error {}
+
+/** The stacks of a case, which are large: they are parsed when they are shown. */
+export interface StackSource {
+  /** Parses the stacks; throws `UnreadableData`. */
+  read: () => Sides<Stacks>;
+  text: () => string;
 }
 
+/** What is drawn of a case. */
+export type CaseDrawings = Omit<CasePictures, "stacks"> & { stacks: StackSource | null };
+
+/** What is drawn of each case, by name; cases without drawings are left out. */
+export type Drawings = ReadonlyMap<string, CaseDrawings>;
+
+/** The text of the document that the page was made from. */
+export function documentText(): string {
+  return textOf("document");
+}
+
+/** Parses a document; throws `UnreadableData`. */
 export function documentIn(text: string): Comparison | RunReport {
-  return JSON.parse(text.replace(SEED, '"seed":"$1"')) as Comparison | RunReport;
+  const document = parsed<Comparison | RunReport>(
+    text.replace(SEED, '"seed":"$1"'),
+    "The document of this report",
+  );
+  const schema: string | undefined = document?.schema;
+  if (schema !== COMPARISON_SCHEMA && schema !== RUN_SCHEMA) {
+    throw new UnreadableData(
+      `The document of this report has the schema ${JSON.stringify(schema ?? null)}. This page can show ${COMPARISON_SCHEMA} and ${RUN_SCHEMA}.`,
+    );
+  }
+  return document;
+}
+
+/** What is drawn of the cases; throws `UnreadableData`. */
+export function embeddedDrawings(): Drawings {
+  const sources = new Map<string, StackSource>();
+  for (const element of document.querySelectorAll<HTMLScriptElement>("script.stacks")) {
+    const text = () => element.textContent ?? "";
+    sources.set(element.dataset.case ?? "", { text, read: () => stacksIn(text(), embeddedFrames()) });
+  }
+  return drawingsIn(textOf("pictures"), sources);
+}
+
+/** Joins the pictures with the sources of the stacks; throws `UnreadableData`. */
+export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSource>): Drawings {
+  const pictures = parsed<Pictures>(text, "The data of the charts");
+  if (pictures?.schema !== PICTURES_SCHEMA) {
+    throw new UnreadableData(`The data of the charts does not have the schema ${PICTURES_SCHEMA}.`);
+  }
+  return new Map(
+    Object.entries(pictures.cases).map(([name, drawn]) => [
+      name,
+      { ...drawn, stacks: sources.get(name) ?? null },
+    ]),
+  );
+}
+
+function stacksIn(text: string, frames: StackFrame[]): Sides<Stacks> {
+  const stacks = parsed<Sides<Stacks>>(text, "The data of this flame graph");
+  for (const side of Object.values(stacks)) {
+    side.frames = frames;
+  }
+  return stacks;
+}
+
+let frames: StackFrame[] | null = null;
+
+/** The functions of all stacks of the page, parsed with the first stacks. */
+function embeddedFrames(): StackFrame[] {
+  frames ??= parsed<StackFrame[]>(textOf("frames"), "The list of functions of the flame graphs");
+  return frames;
+}
+
+function textOf(id: string): string {
+  return document.getElementById(id)?.textContent ?? "";
+}
+
+function parsed<Data>(text: string, subject: string): Data {
+  try {
+    return JSON.parse(text) as Data;
+  } catch (fault) {
+    throw new UnreadableData(`${subject} is not valid JSON: ${(fault as Error).message}.`, { cause: fault });
+  }
 }

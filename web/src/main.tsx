@@ -1,20 +1,53 @@
 import { render } from "preact";
-import { Page } from "./components/Page.tsx";
-import { RunPage } from "./components/RunPage.tsx";
-import { embeddedDocument } from "./embedded.ts";
-import { embeddedPictures } from "./pictures.ts";
+import { ComparisonPage } from "./comparison/ComparisonPage.tsx";
+import {
+  type Drawings,
+  documentIn,
+  documentText,
+  embeddedDrawings,
+  RUN_SCHEMA,
+  UnreadableData,
+} from "./embedded.ts";
+import { ErrorBoundary } from "./report/ErrorBoundary.tsx";
+import { RunPage } from "./run/RunPage.tsx";
 import "./style.css";
 
+function Report() {
+  const measured = documentIn(documentText());
+  const { drawings, fault } = readDrawings();
+  const isRun = measured.schema === RUN_SCHEMA;
+  document.title = `${isRun ? measured.server.name : `${measured.base.name} → ${measured.head.name}`} · Zerolap`;
+  return (
+    <>
+      {fault !== null && <p class="warning">{fault} The report is shown without charts and flame graphs.</p>}
+      {isRun ? (
+        <RunPage report={measured} drawings={drawings} />
+      ) : (
+        <ComparisonPage comparison={measured} drawings={drawings} />
+      )}
+    </>
+  );
+}
+
+function readDrawings(): { drawings: Drawings; fault: string | null } {
+  try {
+    return { drawings: embeddedDrawings(), fault: null };
+  } catch (fault) {
+    if (fault instanceof UnreadableData) {
+      return { drawings: new Map(), fault: fault.message };
+    }
+    throw fault;
+  }
+}
+
+const HINT = "A report is written again from its stored results by: zerolap explain ID --html FILE";
 const place = document.getElementById("page");
 if (place !== null) {
-  const shown = embeddedDocument();
-  const pictures = embeddedPictures();
-  const isRun = shown.schema === "zerolap.run/1";
-  const subject = isRun ? shown.server.name : `${shown.base.name} → ${shown.head.name}`;
-  document.title = `${subject} · Zerolap`;
   place.replaceChildren();
   render(
-    isRun ? <RunPage report={shown} pictures={pictures} /> : <Page comparison={shown} pictures={pictures} />,
+    <ErrorBoundary subject="This report" data={documentText} file="zerolap-report.json" hint={HINT}>
+      <Report />
+    </ErrorBoundary>,
     place,
   );
 }

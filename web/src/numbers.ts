@@ -1,4 +1,6 @@
-/** How numbers are written, as in the other reports. */
+/** How numbers and metrics are written, as in the other reports. */
+
+import { METRICS, type Settings } from "./records.ts";
 
 const NO_VALUE = "-";
 
@@ -64,6 +66,21 @@ export function duration(seconds: number): string {
 
 export function counted(number: number, singular: string, plural: string): string {
   return `${number.toLocaleString("en-US")} ${number === 1 ? singular : plural}`;
+}
+
+/** What a metric is called in a sentence; those of plugins are not in the table. */
+export function metricLabel(name: string): string {
+  return METRICS[name]?.label ?? name.replaceAll("_per_op", "_per_request").replaceAll("_", " ");
+}
+
+/** What a metric is called where there is little room. */
+export function metricHeading(name: string): string {
+  return METRICS[name]?.heading ?? metricLabel(name);
+}
+
+/** What trials there were: `counted and timed, 6 min 52 s of trials`. */
+export function trialsText({ engines, quick }: Settings, seconds: number): string {
+  return [engines.join(" and "), ...(quick ? ["quick"] : []), `${duration(seconds)} of trials`].join(", ");
 }
 
 function decimals(fraction: number): number {

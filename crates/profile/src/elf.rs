@@ -1,7 +1,9 @@
 //! An ELF file and its DWARF sections.
 
 use std::borrow::Cow;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
@@ -22,6 +24,9 @@ pub enum BinaryError {
     /// The file cannot be read.
     #[error("cannot read the binary: {0}")]
     Io(#[from] io::Error),
+    /// A directory, a device or a pipe.
+    #[error("not a regular file")]
+    NotRegular,
     /// The file is no ELF file, or a broken one.
     #[error("not a readable ELF file: {0}")]
     Object(#[from] object::Error),
@@ -38,8 +43,21 @@ pub enum BinaryError {
     },
 }
 
+/// The bytes of a regular file. The path comes from code under test: it may name a device, a pipe or a file without end,
+/// none of which may be opened or waited for.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, BinaryError> {
-    Ok(std::fs::read(path)?)
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(BinaryError::NotRegular);
+    }
+    // Between the look and the opening another file may have come.
+    let file: File = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(BinaryError::NotRegular);
+    }
+    let mut bytes = Vec::new();
+    file.take(metadata.len()).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The sections with the wanted names; the others are left empty.

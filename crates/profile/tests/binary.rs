@@ -130,6 +130,9 @@ fn what_is_no_binary_is_refused() {
     let tree = Tree::new("refused");
     assert!(matches!(facts(&tree.directory.join("src/main.c")), Err(BinaryError::Object(_))));
     assert!(matches!(facts(&tree.directory.join("missing")), Err(BinaryError::Io(_))));
+    for path in ["/dev/zero", "/dev/tty", "/"] {
+        assert!(matches!(facts(Path::new(path)), Err(BinaryError::NotRegular)), "{path}");
+    }
     let cut = tree.directory.join("cut");
     let whole = std::fs::read(tree.compile(&["-g", "-O2"])).expect("the program");
     for keep in (0..whole.len()).step_by(whole.len() / 40) {

@@ -1,25 +1,21 @@
 """Source and variant in, build out: resolved, built in the sandbox, kept under the digest of what went in."""
 
-from zerolap.build.binary import read_source_functions
-from zerolap.build.builder import Builder, BuiltServer
+from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named
 from zerolap.build.changes import changes_between
-from zerolap.build.program import Program
-from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, resolve
+from zerolap.build.source import resolve
+from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
 __all__ = [
     "DEFAULT",
-    "Binary",
     "Builder",
+    "Builds",
     "BuiltServer",
-    "Endpoint",
     "Program",
-    "Revision",
-    "Source",
-    "Tree",
     "Variant",
     "changes_between",
+    "measured_server",
+    "named",
     "parse_variant",
-    "read_source_functions",
     "resolve",
 ]

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import platform
 import secrets
 import shutil
 from collections.abc import Callable
@@ -11,37 +12,93 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.binary import BinaryFacts, read_facts
-from zerolap.build.program import Program, server_words, source_root_of
-from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
-from zerolap.build.source import Binary, Endpoint, Revision, Source, Tree, content_digest, export
-from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
-from zerolap.records import Build, BuildFailed, Record, UsageError
-from zerolap.sandbox import Limits, SandboxPolicy, require_sandbox
+from zerolap.build import export
+from zerolap.build.compilers import tools_digest
+from zerolap.build.effective import effective, unmet
+from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
+from zerolap.build.program import ServerWords, server_words, source_root_of
+from zerolap.build.recipe import RECIPE_REVISION, recipe_for
+from zerolap.build.start_command import Program
+from zerolap.build.variant import DEFAULT, Variant
+from zerolap.records import (
+    BinarySource,
+    Build,
+    BuildFailed,
+    BuildSpec,
+    EndpointSource,
+    EnvironmentMissing,
+    MeasuredServer,
+    RevisionSource,
+    Source,
+    TreeSource,
+    UsageError,
+)
+from zerolap.sandbox import Limits, SandboxPolicy, reading, require_sandbox
 
-
-class Artifact(Record):
-    """What is kept beside a built program; `source_root` is the directory that its debug information names."""
-
-    version: str
-    allocator: str
-    source_root: str
-    variant: str = ""
-    facts: BinaryFacts | None = None
+PROGRAM, RECORD = "server", "build.json"
+ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+"""Architectures by the field e_machine of an ELF header, at byte 18."""
 
 
 @dataclass(frozen=True)
 class BuiltServer:
-    """A server program that can be started, and where its debug information says its source was."""
+    """A build and its program on this machine."""
 
     record: Build
     program: Program
-    source_root: str
-    source: Source
+
+
+class Builds:
+    """The builds of this machine, in directories named by their digests.
+
+    What was built from source runs as `policy` says; programs that the user gave run without a sandbox too.
+    """
+
+    def __init__(self, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
+        self.directory = directory
+        self.policy = policy
+
+    def find(self, digest: str) -> BuiltServer | None:
+        """Return the build of that digest, or none if it is not here."""
+        kept = self.directory / digest
+        try:
+            record = Build.model_validate_json((kept / RECORD).read_text())
+        except (FileNotFoundError, ValidationError):
+            return None
+        path = kept / PROGRAM if record.path is None else Path(record.path)
+        policy = self.policy if record.variant else SandboxPolicy.UNSAFE
+        return BuiltServer(record, Program(path, record.arguments, policy)) if path.is_file() else None
+
+    def get(self, digest: str) -> BuiltServer:
+        """Return the build of that digest; raises `EnvironmentMissing` if it is not here."""
+        built = self.find(digest)
+        if built is None:
+            raise EnvironmentMissing(f"the build {digest} is not on this machine", hint="build it again")
+        return built
+
+    def keep(self, record: Build, program: Path) -> BuiltServer:
+        """Keep a build and its program, in one step; another process may have been first."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        ready = self.directory / f"k-{secrets.token_hex(6)}"
+        ready.mkdir()
+        try:
+            if record.path is None:
+                shutil.copy2(program, ready / PROGRAM)
+            (ready / RECORD).write_text(record.model_dump_json())
+            kept = self.directory / record.build
+            try:
+                ready.rename(kept)
+            except OSError:
+                if self.find(record.build) is None:
+                    shutil.rmtree(kept, ignore_errors=True)
+                    ready.rename(kept)
+        finally:
+            shutil.rmtree(ready, ignore_errors=True)
+        return self.get(record.build)
 
 
 class Builder:
-    """Turns sources into servers; artifacts stay in `directory`, under the digest of what went in.
+    """Turns sources into builds, which are kept in `directory`.
 
     Code of trees and revisions is built, and may run later, as `policy` says. `limits` are for each build.
     """
@@ -53,6 +110,7 @@ class Builder:
         policy: SandboxPolicy = SandboxPolicy.REQUIRED,
         limits: Limits | None = None,
     ) -> None:
+        self.builds = Builds(directory, policy)
         self._directory = directory
         self._on_build = on_build
         self._policy = policy
@@ -61,47 +119,70 @@ class Builder:
     def check(self, source: Source, variant: Variant = DEFAULT) -> None:
         """Raise `UsageError` or `EnvironmentMissing` if a source cannot be built so: before others are built."""
         match source:
-            case Endpoint():
-                raise _running(source)
-            case Binary() if not variant.is_default:
+            case EndpointSource():
+                raise UsageError(
+                    f"`{source.name}` is a running server: it cannot be counted",
+                    hint="give a binary, a source tree or a revision",
+                )
+            case BinarySource() if not variant.is_default:
                 raise UsageError(
                     f"`{source.name}` is a program: it is as it was built, and cannot be `{variant.name}`",
                     hint="give its source tree or a revision, or leave `--variant` out",
                 )
-            case Tree() | Revision():
+            case TreeSource() | RevisionSource():
                 require_sandbox(self._policy, f"building `{source.name}`")
                 tools_digest(variant)
 
+    def spec(self, source: Source, variant: Variant = DEFAULT) -> BuildSpec:
+        """Return what a source in a variant comes to; raises as `check` does, and for a source that is no server."""
+        self.check(source, variant)
+        match source:
+            case BinarySource():
+                if not os.access(source.path, os.X_OK):
+                    raise UsageError(f"`{source.path}` is not an executable file")
+                content = hashlib.sha256(source.path.read_bytes()).hexdigest()
+                return BuildSpec(content=content, arguments=source.arguments)
+            case TreeSource():
+                # Before all its files are read: it may be a large directory that is no source at all.
+                recipe_for(source.name, source.path, jobs=1, variant=variant)
+                return _spec(source, variant)
+            case RevisionSource():
+                return _spec(source, variant)
+        raise AssertionError(source)  # an endpoint has been refused
+
     def build(self, source: Source, variant: Variant = DEFAULT) -> BuiltServer:
-        """Return the server of a source in a variant, building it if it is not yet there.
+        """Return the build of a source in a variant, making it if it is not yet there.
 
         Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
         `EnvironmentMissing` where a compiler, disk space or a sandbox is missing, `UsageError` for a source that is no
         server or cannot be built so.
         """
-        self.check(source, variant)
+        spec = self.spec(source, variant)
+        built = self.builds.find(spec.digest)
+        if built is not None:
+            return built
         match source:
-            case Endpoint():
-                raise _running(source)
-            case Binary():
-                return _from_binary(source)
-            case Tree() | Revision():
-                return self._from_source(source, variant)
+            case BinarySource():
+                return self._from_binary(source, spec)
+            case TreeSource() | RevisionSource():
+                return self._from_source(source, variant, spec)
+        raise AssertionError(source)  # an endpoint has been refused
 
-    def _from_source(self, source: Tree | Revision, variant: Variant) -> BuiltServer:
-        if isinstance(source, Tree):
-            # Before all its files are read: it may be a large directory that is no source at all.
-            recipe_for(source.name, source.path, jobs=1, variant=variant)
-        parts = [str(RECIPE_REVISION), content_digest(source), *tools_digest(variant), variant.name]
-        digest = _digest(parts)
-        kept = self._directory / digest
-        artifact = _read_artifact(kept)
-        if artifact is None:
-            artifact = self._make(source, variant, kept)
-        return _built(source, digest, Program(kept / "server", policy=self._policy), artifact)
+    def _from_binary(self, source: BinarySource, spec: BuildSpec) -> BuiltServer:
+        words = server_words(Program(source.path, source.arguments))
+        try:
+            root = source_root_of(reading.binary_facts(str(source.path)).compile_directory)
+        except ValueError as wrong:
+            hint = "give the program that it starts, with its arguments, in quotes" if _is_script(source.path) else ""
+            raise UsageError(f"`{source.path}` is no program that can be measured: {wrong}", hint=hint) from wrong
+        record = _described(source.path, words, spec, root)
+        if source.arguments:
+            # It may look for what it needs beside itself.
+            record = record.model_copy(update={"path": str(source.path)})
+        return self.builds.keep(record, source.path)
 
-    def _make(self, source: Tree | Revision, variant: Variant, kept: Path) -> Artifact:
-        name = _name(source, variant.name)
+    def _from_source(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec) -> BuiltServer:
+        name = named(source, variant.name)
         self._on_build(name)
         # Of fixed length: the path is part of the debug information, whose size must not depend on the source.
         work = self._directory / f"w-{secrets.token_hex(6)}"
@@ -111,34 +192,39 @@ class Builder:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             tree = work / "source"
             tree.mkdir(parents=True)
-            export(source, tree)
+            export.export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
             program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
-            artifact = _artifact(name, tree, Program(program, policy=self._policy), variant)
-            _keep(work, program, artifact, kept)
+            words = server_words(Program(program, policy=self._policy))
+            _require_effect(name, program, variant, words)
+            return self.builds.keep(_described(program, words, spec, str(tree)), program)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
             raise no_space(self._directory) from fault
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        return artifact
 
 
-def _from_binary(source: Binary) -> BuiltServer:
-    path, program = source.path, Program(source.path, source.arguments)
-    if not os.access(path, os.X_OK):
-        raise UsageError(f"`{path}` is not an executable file")
-    parts = ["binary", hashlib.sha256(path.read_bytes()).hexdigest(), *program.arguments]
-    words = server_words(program)
-    try:
-        facts = read_facts(path)
-    except ValueError as wrong:
-        hint = "give the program that it starts, with its arguments, in quotes" if _is_script(path) else ""
-        raise UsageError(f"`{path}` is no program that can be measured: {wrong}", hint=hint) from wrong
-    root = source_root_of(facts.compile_directory)
-    artifact = Artifact(version=words.version, allocator=words.allocator, source_root=root, facts=facts)
-    return _built(source, _digest(parts), program, artifact)
+def named(source: Source, variant: str) -> str:
+    """Return a server's name: what the user called the source, and the variant that tells it from another of it."""
+    return source.name if variant in {"", DEFAULT.name} else f"{source.name} ({variant})"
+
+
+def measured_server(build: Build, source: Source, config: dict[str, str]) -> MeasuredServer:
+    """Return how documents describe a build that was made of a source and is started with these settings."""
+    of_build = build.model_dump(include=set(MeasuredServer.model_fields))
+    commit = source.commit if isinstance(source, RevisionSource) else None
+    return MeasuredServer(name=named(source, build.variant), commit=commit, config=config, **of_build)
+
+
+def _spec(source: TreeSource | RevisionSource, variant: Variant) -> BuildSpec:
+    return BuildSpec(
+        content=export.content_digest(source),
+        variant=variant.name,
+        recipe=RECIPE_REVISION,
+        tools=tuple(tools_digest(variant)),
+    )
 
 
 def _is_script(path: Path) -> bool:
@@ -146,82 +232,34 @@ def _is_script(path: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def _artifact(name: str, tree: Path, program: Program, variant: Variant) -> Artifact:
-    """Return what is to be kept of a program; raises `BuildFailed` if it was not built as asked."""
-    words = server_words(program)
-    try:
-        facts = read_facts(program.path)
-    except ValueError as wrong:
-        raise BuildFailed(f"`{name}` was built, but its program cannot be read: {wrong}") from wrong
-    built = effective(facts)
+def _require_effect(name: str, program: Path, variant: Variant, words: ServerWords) -> None:
+    """Raise `BuildFailed` if a program was not built as asked."""
+    built = effective(program)
     missed = unmet(variant, built, words.allocator)
     if missed:
-        said = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"
+        reported = " ".join(filter(None, [built.compiler, built.flags, words.allocator])) or "nothing"
         raise BuildFailed(
             f"`{name}` was built, but {', '.join(missed)} did not take effect",
             hint="its Makefile takes flags in a way that is not known here: build it yourself and give the binary",
-            details=f"the program says of itself: {said}",
+            details=f"the program reports: {reported}",
         )
-    return Artifact(
+
+
+def _described(program: Path, words: ServerWords, spec: BuildSpec, source_root: str) -> Build:
+    facts, effect = reading.binary_facts(str(program)), effective(program)
+    with program.open("rb") as file:
+        machine = int.from_bytes(file.read(20)[18:20], "little")
+    return Build(
+        build=spec.digest,
         version=words.version,
-        allocator=words.allocator,
-        source_root=str(tree),
-        variant=variant.name,
-        facts=facts,
-    )
-
-
-def _keep(work: Path, program: Path, artifact: Artifact, kept: Path) -> None:
-    """Put the artifact in its place in one step; another process may have been first."""
-    ready = work / "artifact"
-    ready.mkdir()
-    shutil.copy2(program, ready / "server")
-    (ready / "artifact.json").write_text(artifact.model_dump_json())
-    try:
-        ready.rename(kept)
-    except OSError:
-        if _read_artifact(kept) is None:
-            shutil.rmtree(kept)
-            ready.rename(kept)
-
-
-def _read_artifact(kept: Path) -> Artifact | None:
-    try:
-        return Artifact.model_validate_json((kept / "artifact.json").read_text())
-    except (FileNotFoundError, ValidationError):
-        return None
-
-
-def _built(source: Source, digest: str, program: Program, artifact: Artifact) -> BuiltServer:
-    # Artifacts of earlier versions do not have them.
-    facts = artifact.facts or read_facts(program.path)
-    said = effective(facts)
-    record = Build(
-        name=_name(source, artifact.variant),
-        commit=source.commit if isinstance(source, Revision) else None,
-        version=artifact.version,
-        build=digest,
         build_id=facts.build_id,
-        flags=said.flags,
-        compiler=said.compiler,
+        flags=effect.flags,
+        compiler=effect.compiler,
         stripped=facts.stripped,
-        variant=artifact.variant,
-        allocator=artifact.allocator,
+        variant=spec.variant,
+        allocator=words.allocator,
+        architecture=ELF_MACHINES.get(machine, f"ELF machine {machine}"),
+        libc=" ".join(platform.libc_ver(str(program))).strip(),
+        source_root=source_root,
+        arguments=spec.arguments,
     )
-    return BuiltServer(record=record, program=program, source_root=artifact.source_root, source=source)
-
-
-def _name(source: Source, variant: str) -> str:
-    """Return a side's name: what the user called the source, and the variant that tells it from another of it."""
-    return source.name if variant in {"", DEFAULT.name} else f"{source.name} ({variant})"
-
-
-def _running(source: Endpoint) -> UsageError:
-    return UsageError(
-        f"`{source.name}` is a running server: it cannot be counted",
-        hint="give a binary, a source tree or a revision",
-    )
-
-
-def _digest(parts: list[str]) -> str:
-    return "b-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

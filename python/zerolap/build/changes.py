@@ -4,8 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from zerolap.build.source import Revision, Source, Tree, run_git
-from zerolap.records import Changes, FileChange, Hunk
+from zerolap.build.source import run_git
+from zerolap.records import Changes, FileChange, Hunk, RevisionSource, Source, TreeSource
 
 HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
@@ -13,12 +13,12 @@ DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "
 
 def changes_between(base: Source, head: Source) -> Changes | None:
     """Return what differs between two revisions of a repository or two trees; none where sources cannot be compared."""
-    if isinstance(base, Revision) and isinstance(head, Revision):
+    if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
             return None
         done = run_git(base.repository, "diff", "-M", *DIFF_OPTIONS, base.commit, head.commit)
         return parse_diff(done.stdout) if done.returncode == 0 else None
-    if isinstance(base, Tree) and isinstance(head, Tree):
+    if isinstance(base, TreeSource) and isinstance(head, TreeSource):
         return _between_trees(base.path, head.path)
     return None
 

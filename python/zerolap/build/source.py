@@ -1,55 +1,25 @@
-"""What SERVER, BASE and HEAD on the command line stand for, and how their files are copied out of where they live."""
+"""What SERVER, BASE and HEAD on the command line stand for."""
 
-import hashlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
-from zerolap.build.program import DIRECTORY, SOCKET
-from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
+from zerolap.build.start_command import DIRECTORY, SOCKET
+from zerolap.records import (
+    BinarySource,
+    EndpointSource,
+    EnvironmentMissing,
+    Revision,
+    RevisionSource,
+    Source,
+    TreeSource,
+    UsageError,
+)
 
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A running server; the lab neither starts nor stops it."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Binary:
-    """A server's program; a start command gives it arguments of its own."""
-
-    name: str
-    path: Path
-    arguments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A directory with a server's source."""
-
-    name: str
-    path: Path
-
-
-@dataclass(frozen=True)
-class Revision:
-    """A commit of a git repository."""
-
-    name: str
-    repository: Path
-    commit: str
-
-
-Source: TypeAlias = Endpoint | Binary | Tree | Revision
 
 
 def resolve(text: str, repository: Path | None) -> Source:
@@ -59,7 +29,7 @@ def resolve(text: str, repository: Path | None) -> Source:
     arguments. Raises `UsageError` that names all that was tried.
     """
     if text.startswith(ENDPOINT_SCHEMES):
-        return Endpoint(text)
+        return EndpointSource(name=text)
     tried = ["not an endpoint (`tcp://…` or `unix://…`)"]
     path = Path(text).expanduser()
     if path.exists():
@@ -70,7 +40,7 @@ def resolve(text: str, repository: Path | None) -> Source:
         return revision
     program = shutil.which(text)
     if program is not None:
-        return Binary(text, Path(program).absolute())
+        return BinarySource(name=text, path=Path(program).absolute())
     tried.append(f"no program `{text}` on the PATH")
     command = _start_command(text, tried)
     if command is not None:
@@ -82,7 +52,7 @@ def resolve(text: str, repository: Path | None) -> Source:
     )
 
 
-def _start_command(text: str, tried: list[str]) -> Binary | None:
+def _start_command(text: str, tried: list[str]) -> BinarySource | None:
     try:
         words = shlex.split(text)
     except ValueError as wrong:
@@ -97,19 +67,21 @@ def _start_command(text: str, tried: list[str]) -> Binary | None:
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` means nothing in a start command", hint=f"write {SOCKET} or {DIRECTORY}")
-    return Binary(text, Path(program).absolute(), tuple(words[1:]))
+    return BinarySource(name=text, path=Path(program).absolute(), arguments=tuple(words[1:]))
 
 
 def _from_path(name: str, path: Path) -> Source:
     # A program's links are kept: some, such as Debian's redis-server, go by the name that they are started under.
-    return Tree(name, path.resolve()) if path.is_dir() else Binary(name, path.absolute())
+    if path.is_dir():
+        return TreeSource(name=name, path=path.resolve())
+    return BinarySource(name=name, path=path.absolute())
 
 
-def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revision | None:
+def _from_revision(text: str, repository: Path | None, tried: list[str]) -> RevisionSource | None:
     if repository is not None:
         commit = commit_of(repository, text)
         if commit is not None:
-            return Revision(text, repository.resolve(), commit)
+            return _revision_source(text, repository, commit)
         tried.append(f"no revision `{text}` in the repository `{repository}`")
         return None
     directory, at, revision = text.rpartition("@")
@@ -117,11 +89,20 @@ def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revi
         named = Path(directory).expanduser()
         commit = commit_of(named, revision)
         if commit is not None:
-            return Revision(text, named.resolve(), commit)
+            return _revision_source(text, named, commit)
         tried.append(f"no revision `{revision}` in the repository `{directory}`")
         return None
     tried.append("no revision, as `--repo` is not given")
     return None
+
+
+def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
+    shown = run_git(repository, "show", "--no-patch", "--format=%P%n%cI%n%s", commit).stdout
+    parents, time, subject = [*shown.split("\n"), "", "", ""][:3]
+    revision = Revision(
+        repository=str(repository.resolve()), commit=commit, parents=tuple(parents.split()), time=time, subject=subject
+    )
+    return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 
 
 def commit_of(repository: Path, revision: str) -> str | None:
@@ -142,72 +123,3 @@ def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[s
     # Inside a hook or a CI job these would lead git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
-
-
-LEFT_OUT = {".git", ".zerolap"}
-LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
-
-
-def content_digest(source: Tree | Revision) -> str:
-    """Return a digest of all files of the source."""
-    if isinstance(source, Revision):
-        return run_git(source.repository, "rev-parse", f"{source.commit}^{{tree}}").stdout.strip()
-    digest = hashlib.sha256()
-    for file in _files(source.path):
-        digest.update(f"{file}\0".encode())
-        digest.update(_content(source.path / file))
-    return digest.hexdigest()
-
-
-def export(source: Tree | Revision, directory: Path) -> None:
-    """Copy the source into an empty directory."""
-    if isinstance(source, Revision):
-        _export_revision(source, directory)
-        # Settings of an earlier build that someone committed would go before those of this one.
-        for settings in directory.rglob(".make-*"):
-            settings.unlink()
-        return
-    for file in _files(source.path):
-        target = directory / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source.path / file, target, follow_symlinks=False)
-
-
-def _export_revision(source: Revision, directory: Path) -> None:
-    # Told where the repository is, git takes the whole tree also for one that was named by a directory inside of it.
-    directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
-    command = ["git", f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
-        unpacked = subprocess.run(
-            ["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False
-        )
-        if archive.stdout is not None:
-            archive.stdout.close()
-        fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
-    if archive.returncode != 0 or unpacked.returncode != 0:
-        raise BuildFailed(f"`{source.name}` cannot be taken out of git", details=fault.decode(errors="replace"))
-
-
-def _files(tree: Path) -> list[Path]:
-    """Return the source's files, relative and sorted: what git knows or would add, or all but what builds leave."""
-    listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    top = run_git(tree, "rev-parse", "--show-toplevel")
-    if listed.returncode == 0 and Path(top.stdout.strip()) == tree.resolve():
-        found = [Path(name) for name in listed.stdout.split("\0") if name]
-    else:
-        found = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
-    kept = (path for path in found if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
-    return sorted(path for path in kept if not path.name.startswith(".make-") and _is_inside(tree, path))
-
-
-def _is_inside(tree: Path, path: Path) -> bool:
-    """Whether it is a file or link of the tree itself and not of a directory that a link leads to."""
-    return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_symlink() or path.is_file()
-
-
-def _content(path: Path) -> bytes:
-    return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()

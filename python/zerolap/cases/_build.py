@@ -7,9 +7,9 @@ from zerolap.cases._document import Document, Path
 from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
 from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
 from zerolap.cases._messages import validated
-from zerolap.cases._model import DEFAULT_DATA_SIZE, Case, Dataset, KeyRange, Keys
 from zerolap.cases._topology import standard_topologies
 from zerolap.cases._values import near
+from zerolap.records import DEFAULT_DATA_SIZE, STANDALONE, Case, Dataset, KeyRange, Keys, Topology
 
 
 def cases_of(document: Document) -> list[Case]:
@@ -107,8 +107,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         document.add((*at, "expect", "keys"), "only a data set expects a number of keys")
     inherited = dataset.keys.model_copy(update={"pattern": "random"}) if dataset else Keys()
     size = dataset.data_size if dataset else DEFAULT_DATA_SIZE
-    _require_topology(entry.topology, document, at)
-    own = {"description", "connections", "pipeline", "state", "setup", "expect", "topology", "config"}
+    own = {"description", "connections", "pipeline", "state", "setup", "expect", "config"}
     return Case(
         name=entry.name,
         group=group,
@@ -118,6 +117,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         data_size=size if entry.data_size is None else entry.data_size,
         random_data=(dataset is not None and dataset.random_data) if entry.random_data is None else entry.random_data,
         dataset=dataset,
+        topology=_topology(entry.topology, document, at),
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
         file=document.file,
         line=document.line_of(at),
@@ -125,12 +125,14 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
     )
 
 
-def _require_topology(name: str, document: Document, at: Path) -> None:
+def _topology(name: str, document: Document, at: Path) -> Topology:
+    """Return the package's topology of that name; an unknown one is a problem of the document."""
     known = standard_topologies()
     if name not in known:
         document.add(
             (*at, "topology"), f'no topology is called "{name}"; there are {", ".join(known)}', near(name, known)
         )
+    return known.get(name, STANDALONE)
 
 
 def _keys(inherited: Keys, given: KeyRange, document: Document, at: Path) -> Keys:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zerolap.cases._document import Document, Path
-from zerolap.cases._fields import PLACEHOLDER, Filled
 from zerolap.cases._format import Matrix
 from zerolap.cases._messages import validated
 from zerolap.cases._values import near
+from zerolap.records.fields import PLACEHOLDER, Filled
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]*")
 _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")

@@ -7,10 +7,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
-from zerolap.cases._commands import fault_of_command
-from zerolap.cases._fields import Positive
-from zerolap.cases._model import DEFAULT_DATA_SIZE, Expect, Generator, KeyRange, LoadRange, State
-from zerolap.records import Record
+from zerolap.records import DEFAULT_DATA_SIZE, Expect, Generator, KeyRange, LoadRange, Record, State, fault_of_command
+from zerolap.records.fields import Positive
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SCALARS: dict[str, Any] = {"type": ["string", "number", "boolean"]}

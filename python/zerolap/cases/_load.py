@@ -8,10 +8,9 @@ from pathlib import Path
 from zerolap.cases._build import cases_of
 from zerolap.cases._document import Document, Problem, read_document
 from zerolap.cases._format import CaseFile
-from zerolap.cases._model import Case
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases.public import case_of, is_public
-from zerolap.records import CaseFileError, UsageError
+from zerolap.records import Case, CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
 TOPOLOGIES = "topologies.yml"

@@ -8,8 +8,8 @@ from pydantic_core import ErrorDetails
 
 from zerolap.cases._document import Document, Path
 from zerolap.cases._format import CaseTemplate, CommandEntry, DatasetEntry, Outline
-from zerolap.cases._model import Expect, Keys
 from zerolap.cases._values import near, shown
+from zerolap.records import Expect, Keys
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 

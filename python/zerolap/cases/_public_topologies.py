@@ -12,9 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from zerolap.cases import _document
 from zerolap.cases._messages import validated
-from zerolap.cases._topology import Topology
 from zerolap.cases._values import near, shown
-from zerolap.records import UsageError
+from zerolap.records import Topology, UsageError
 
 CLUSTER = "oss-cluster"
 ARGUMENTS_OF_OTHERS = {"proactor_threads": "Dragonfly"}

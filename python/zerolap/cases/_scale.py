@@ -1,8 +1,6 @@
 """Cases with smaller data sets, for `--quick`."""
 
-from zerolap.cases._client import Client
-from zerolap.cases._commands import KEY
-from zerolap.cases._model import Case, Dataset, Expect, Generator, Keys
+from zerolap.records import KEY, Case, Client, Dataset, Expect, Generator, Keys
 
 QUICK_SCALE = 0.1
 """The one factor by which `--quick` scales data sets and requests down."""

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from zerolap.cases._model import Case
 from zerolap.cases._values import near
-from zerolap.records import UsageError
+from zerolap.records import Case, UsageError
 
 _LIST_ALL = "`zerolap suites list` shows all cases"
 

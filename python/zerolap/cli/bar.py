@@ -15,12 +15,16 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from zerolap.records import Activity, Event, Note
+from zerolap.records import Progress as Advance
+
 
 class Bar:
-    """Shows what the lab does."""
+    """Draws events; it is taken away at the end of its context. A quiet one draws nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         console = Console(file=sys.stderr)
+        self._quiet = quiet
         self._lines = not console.is_terminal
         self._progress = Progress(
             SpinnerColumn(),
@@ -32,54 +36,46 @@ class Bar:
             transient=True,
         )
         self._task: TaskID | None = None
-        self._told = 0
+        self._activity: Activity | None = None
+        self._quarters = 0
         self._expected = 0
 
-    def note(self, text: str) -> None:
-        """Print a warning."""
-        print(f"warning: {text}", file=sys.stderr)
-
-    def building(self, name: str) -> None:
-        """Tell of a build."""
-        self._start(f"building {name}", None)
-
-    def measuring(self, cases: int) -> None:
-        """Tell that trials begin."""
-        self._start(_cases("measuring", cases), None)
-
-    def timing(self, cases: int) -> None:
-        """Tell that timed trials begin."""
-        self._start(_cases("timing", cases), None)
-
-    def sampling(self, cases: int) -> None:
-        """Tell that sampled passes begin."""
-        self._start(_cases("sampling", cases), None)
-
-    def trial_done(self, case: str, done: int, expected: int) -> None:
-        """Move the bar."""
-        if self._task is not None:
-            self._progress.update(self._task, completed=done, total=expected)
-        if not self._lines or not expected:
+    def __call__(self, event: Event) -> None:
+        """Draw what happened."""
+        if self._quiet:
             return
-        quarters = done * 4 // expected
-        # More trials may turn out to be needed: then it is further to the end than was told.
-        if quarters != self._told and (quarters > self._told or expected > self._expected):
-            print(f"{done} of {expected} trials", file=sys.stderr)
-            self._told = quarters
-        self._expected = expected
+        match event:
+            case Note(text=text):
+                print(f"warning: {text}", file=sys.stderr)
+            case Advance(activity="building"):
+                self._activity = "building"
+                self._start(f"building {event.subject}")
+            case Advance():
+                if self._activity != event.activity:
+                    self._activity = event.activity
+                    self._start(_described(event.activity, event.cases))
+                self._advance(event)
 
-    def finished(self) -> None:
-        """Take the bar away."""
-        self._progress.stop()
+    def _advance(self, event: Advance) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, completed=event.done, total=event.expected)
+        if not self._lines or not event.expected:
+            return
+        quarters = event.done * 4 // event.expected
+        # More trials may turn out to be needed: then it is further to the end than was shown.
+        if quarters != self._quarters and (quarters > self._quarters or event.expected > self._expected):
+            print(f"{event.done} of {event.expected} trials", file=sys.stderr)
+            self._quarters = quarters
+        self._expected = event.expected
 
-    def _start(self, description: str, total: float | None) -> None:
-        self._told = self._expected = 0
+    def _start(self, description: str) -> None:
+        self._quarters = self._expected = 0
         if self._lines:
             print(description, file=sys.stderr)
             return
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(description, total=total)
+        self._task = self._progress.add_task(description, total=None)
         self._progress.start()
 
     def __enter__(self) -> Self:
@@ -88,8 +84,8 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.finished()
+        self._progress.stop()
 
 
-def _cases(doing: str, number: int) -> str:
-    return f"{doing} {number} {'case' if number == 1 else 'cases'}"
+def _described(activity: Activity, cases: int) -> str:
+    return f"{activity} {cases} {'case' if cases == 1 else 'cases'}"

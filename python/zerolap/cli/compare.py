@@ -79,58 +79,37 @@ def compare(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import write_comparison
-    from zerolap.cli.selection import deployed, refuse_conflicts, selected_cases
-    from zerolap.judge import Q
-    from zerolap.lab import CompareRequest, Silent
+    from zerolap.cli.selection import deployed, selected_cases
+    from zerolap.lab import AskedServer, Lab, Options, comparison_question
     from zerolap.lab import compare as compare_servers
-    from zerolap.records import Settings
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    chosen, notes = _engines(engine, quick=quick, all_stacks=stacks is WhichStacks.ALL)
     shared = options.server_settings(config)
-    request = CompareRequest(
-        base=resolve(base, repo),
-        head=resolve(head, repo),
+    question = comparison_question(
+        base=AskedServer(
+            resolve(base, repo),
+            options.variant(variant, base_variant),
+            shared | options.server_settings(base_config),
+        ),
+        head=AskedServer(
+            resolve(head, repo),
+            options.variant(variant, head_variant),
+            shared | options.server_settings(head_config),
+        ),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
-        settings=Settings(
-            engines=chosen,
+        options=Options(
+            engines=options.engines(engine, quick=quick, judging=True),
             min_effect=options.min_effects(min_effect),
-            q=Q,
             budget_seconds=options.seconds(budget),
             seed=seed,
             quick=quick,
+            all_stacks=stacks is WhichStacks.ALL,
         ),
         command_line=options.command_line(context),
-        sandbox=options.sandbox_policy(unsafe_no_sandbox),
-        base_settings=shared | options.server_settings(base_config),
-        head_settings=shared | options.server_settings(head_config),
-        base_variant=options.variant(variant, base_variant),
-        head_variant=options.variant(variant, head_variant),
-        all_stacks=stacks is WhichStacks.ALL,
-        notes=notes,
     )
-    refuse_conflicts(request.cases, request.base_settings)
-    refuse_conflicts(request.cases, request.head_settings)
     with Store.open(store) as results:
-        comparison = compare_servers(request, results, Silent() if quiet else Bar())
+        with Bar(quiet=quiet) as bar:
+            comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(exit_code(comparison, fail_on))
-
-
-def _engines(text: str | None, *, quick: bool, all_stacks: bool) -> tuple[list[str], list[str]]:
-    """Return the engines to use, and what is to be said of one that is left out as it cannot work here."""
-    from zerolap.engines import missing_for_sampling
-    from zerolap.errors import UsageError
-
-    chosen = options.engines(text, ["counted", "timed", "sampled"], quick=quick)
-    if chosen == ["sampled"]:
-        raise UsageError("`--engine sampled` alone judges nothing", hint="--engine timed,sampled, or zerolap run")
-    if all_stacks and "sampled" not in chosen:
-        raise UsageError("`--stacks all` without sampling", hint="--engine counted,timed,sampled, and no --quick")
-    # Who asks for stacks is told by the lab that there are none to be had; else they are left out.
-    missing = missing_for_sampling() if text is None and not all_stacks and "sampled" in chosen else None
-    if missing is None:
-        return chosen, []
-    chosen.remove("sampled")
-    return chosen, [f"no stacks of what changed: {missing.reason} ({missing.remedy})"]

@@ -84,18 +84,20 @@ def _calibrate(location: str | None) -> None:
     from zerolap.cases import core_suite
     from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing
-    from zerolap.judge import Q
-    from zerolap.lab import CompareRequest, compare
-    from zerolap.records import Settings
+    from zerolap.lab import AskedServer, Lab, Options, compare, comparison_question
     from zerolap.store import Store
 
-    settings = Settings(
-        engines=["timed"], min_effect=options.min_effects(""), q=Q, budget_seconds=None, seed=secrets.randbelow(2**31)
+    server = AskedServer(resolve("redis-server", None))
+    question = comparison_question(
+        base=server,
+        head=server,
+        cases=core_suite(),
+        options=Options(engines=["timed"], seed=secrets.randbelow(2**31)),
+        command_line="zerolap doctor --calibrate",
     )
-    server = resolve("redis-server", None)
-    request = CompareRequest(server, server, core_suite(), settings, "zerolap doctor --calibrate")
     with Store.open(location) as results:
-        comparison = compare(request, results, Bar())
+        with Bar() as bar:
+            comparison = compare(question, Lab(results, bar))
         timed = [one for case in comparison.cases for one in case.verdicts if one.metric == "cpu_ns_per_op"]
         # The newest are of this comparison.
         known = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")[: len(timed)]

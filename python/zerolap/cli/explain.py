@@ -35,6 +35,7 @@ def explain(
     from zerolap.cli.listing import show_newest
     from zerolap.cli.output import write_comparison, write_run
     from zerolap.errors import UsageError
+    from zerolap.lab import read_comparison, read_run
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
@@ -47,7 +48,7 @@ def explain(
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
-            write_run(results.run(identity), results, json=json, markdown=markdown, html=html, quiet=quiet)
+            write_run(read_run(results, identity), results, json=json, markdown=markdown, html=html, quiet=quiet)
         else:
-            comparison = results.comparison(identity)
+            comparison = read_comparison(results, identity)
             write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet, reasons=None)

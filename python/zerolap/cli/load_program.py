@@ -3,7 +3,7 @@
 import os
 import sys
 
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
 from zerolap.records import ZerolapError
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from zerolap.build import Variant
     from zerolap.sandbox import SandboxPolicy
 
-DEFAULT_MIN_EFFECT = {"counted": 0.005, "timed": 0.02}
 ENGINES = ("counted", "timed", "sampled")
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
@@ -83,7 +81,13 @@ Markdown = Annotated[
 ]
 FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 1 on this or worse.")]
 StoreLocation = Annotated[
-    str | None, typer.Option("--store", help="Where results are kept; .zerolap by default.", metavar="URL")
+    str | None,
+    typer.Option(
+        "--store",
+        help="Where results are kept: a directory, sqlite:///FILE or postgresql://USER@HOST/DATABASE; .zerolap by"
+        " default.",
+        metavar="URL",
+    ),
 ]
 UnsafeNoSandbox = Annotated[
     bool,
@@ -115,12 +119,14 @@ def seconds(text: str | None) -> float | None:
 
 def min_effects(text: str) -> dict[str, float]:
     """Return the smallest effects by engine, as fractions, over the defaults; raises `UsageError`."""
+    from zerolap.judge import DEFAULT_MIN_EFFECT
+
     effects = dict(DEFAULT_MIN_EFFECT)
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
-        _require_engine(match[1])
+        _require_comparing(match[1])
         if match[1] == "sampled":
             raise UsageError(f"`--min-effect {part}`: stacks are not judged", hint="write timed=2%,counted=0.5%")
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
@@ -129,7 +135,28 @@ def min_effects(text: str) -> dict[str, float]:
     return effects
 
 
-def _require_engine(name: str) -> None:
+def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> list[str] | None:
+    """Return the engines named, none where it is left to the lab; raises `UsageError` for none of that name.
+
+    `judging`: only those will do that compare two servers.
+    """
+    if text is None:
+        return ["counted"] if quick else None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if judging:
+        for name in names:
+            _require_comparing(name)
+    if not names:
+        raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
+    if quick and "counted" not in names:
+        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
+    if quick and names != ["counted"]:
+        left_out = ", ".join(name for name in names if name != "counted")
+        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
+    return ["counted"] if quick else names
+
+
+def _require_comparing(name: str) -> None:
     if name in ENGINES:
         return
     from zerolap.plugins import ENGINES as PLUGINS
@@ -141,29 +168,6 @@ def _require_engine(name: str) -> None:
             hint=f"zerolap run --engine {name}",
         )
     raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
-
-
-def engines(
-    text: str | None,
-    default: list[str],
-    *,
-    quick: bool = False,
-    require: Callable[[str], None] = _require_engine,
-) -> list[str]:
-    """Return the engines named, or the default ones; raises `UsageError` for nothing to do, and what `require` does."""
-    if text is None:
-        return ["counted"] if quick else default
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        require(name)
-    if not names:
-        raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
-    if quick and "counted" not in names:
-        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
-    if quick and names != ["counted"]:
-        left_out = ", ".join(name for name in names if name != "counted")
-        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
-    return ["counted"] if quick else names
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:
@@ -218,9 +222,14 @@ def _check_writable(path: Path) -> None:
 REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})
 
 
+def without_password(word: str) -> str:
+    """Return a word of a command line, which reports show, without the password of a database's URL."""
+    return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+
+
 def command_line(context: typer.Context) -> str:
     """Return the command as one could type it again: with what `zerolap.toml` added to what it measures."""
-    words = ["zerolap", *sys.argv[1:]]
+    words = ["zerolap", *(without_password(word) for word in sys.argv[1:])]
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)

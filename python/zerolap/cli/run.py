@@ -74,37 +74,26 @@ def run(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import write_run
-    from zerolap.cli.run_engines import run_engines
-    from zerolap.cli.selection import deployed, refuse_conflicts, selected_cases
-    from zerolap.engines import OWN_TOOL
-    from zerolap.judge import Q
-    from zerolap.lab import RunRequest, Silent
+    from zerolap.cli.selection import deployed, selected_cases
+    from zerolap.lab import AskedServer, Lab, Options, run_question
     from zerolap.lab import run as run_server
-    from zerolap.records import Settings
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    engines, plugged = run_engines(engine, load_tool, quick=quick)
-    request = RunRequest(
-        server=resolve(server, repo),
+    question = run_question(
+        server=AskedServer(resolve(server, repo), options.variant(variant), options.server_settings(config)),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
-        settings=Settings(
-            engines=engines,
-            min_effect=options.min_effects(""),
-            q=Q,
+        options=Options(
+            engines=options.engines(engine, quick=quick),
             budget_seconds=options.seconds(budget),
             seed=seed,
             quick=quick,
-            load_tool=load_tool or OWN_TOOL,
+            load_tool=load_tool,
         ),
         command_line=options.command_line(context),
-        sandbox=options.sandbox_policy(unsafe_no_sandbox),
-        server_settings=options.server_settings(config),
-        variant=options.variant(variant),
-        plugged=plugged,
     )
-    refuse_conflicts(request.cases, request.server_settings)
     with Store.open(store) as results:
-        report = run_server(request, results, Silent() if quiet else Bar())
+        with Bar(quiet=quiet) as bar:
+            report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(run_exit_code(report))

@@ -1,10 +1,10 @@
 """The cases that a command line selects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from zerolap.cases import Case, Topology, core_suite, known_topologies, load_cases, select, topology_named
-from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.cases import core_suite, known_topologies, load_cases, obstacle_of, select, topology_named
+from zerolap.records import Case, EnvironmentMissing, Topology, UsageError
 
 
 def selected_cases(
@@ -37,7 +37,7 @@ def deployed(cases: Sequence[Case], topology: str | None, directory: Path | None
     public = known_topologies(directory) if directory is not None else None
     extra, left_out = (public.topologies, public.left_out) if public is not None else (None, None)
     chosen = topology_named(topology, extra, left_out)
-    obstacle = chosen.obstacle()
+    obstacle = obstacle_of(chosen)
     if obstacle is not None:
         raise EnvironmentMissing(f"the topology `{chosen.name}` cannot run here: {obstacle}")
     return [_deployed_as(case, chosen) for case in cases]
@@ -46,18 +46,4 @@ def deployed(cases: Sequence[Case], topology: str | None, directory: Path | None
 def _deployed_as(case: Case, topology: Topology) -> Case:
     lacks_another = case.cannot_run is not None and case.cannot_run[0] != "topology"
     cannot_run = case.cannot_run if lacks_another else None
-    return case.model_copy(update={"topology": topology.name, "deployment": topology, "cannot_run": cannot_run})
-
-
-def refuse_conflicts(cases: Sequence[Case], settings: Mapping[str, str]) -> None:
-    """Raise `UsageError` where the user sets what the topology of a case decides."""
-    for case in cases:
-        if case.cannot_run is not None:
-            continue
-        for name, value in case.deployed_as.settings.items():
-            if settings.get(name, value) != value:
-                raise UsageError(
-                    f"`--config {name}={settings[name]}` contradicts the topology `{case.topology}` of {case.name}, "
-                    f"which sets it to {value}",
-                    hint="leave one of them out",
-                )
+    return case.model_copy(update={"topology": topology, "cannot_run": cannot_run})

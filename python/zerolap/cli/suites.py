@@ -8,7 +8,7 @@ import typer
 from zerolap.cli import options
 
 if TYPE_CHECKING:
-    from zerolap.cases import Case
+    from zerolap.records import Case
 
 HELP = "The cases there are: list them, show one, check files of cases."
 
@@ -93,7 +93,7 @@ def check(
         zerolap suites check --no-run my-suites/
     """
     from zerolap.cli.selection import cases_named
-    from zerolap.records import Settings, UsageError
+    from zerolap.records import UsageError
 
     cases = cases_named(cases_directory, what, command, group)
     if no_run and json is not None:
@@ -104,22 +104,15 @@ def check(
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.output import write_check
-    from zerolap.judge import Q
-    from zerolap.lab import CheckRequest, Silent
+    from zerolap.lab import AskedServer, CheckQuestion, Lab
     from zerolap.lab import check as check_cases
     from zerolap.store import Store
 
     options.check_reports(json=json)
-    request = CheckRequest(
-        server=resolve(server, repo),
-        cases=cases,
-        settings=Settings(engines=[], min_effect={}, q=Q, budget_seconds=None, seed=seed, quick=True),
-        command_line=options.command_line(context),
-        sandbox=options.sandbox_policy(unsafe_no_sandbox),
-        server_settings=options.server_settings(config),
-    )
-    with Store.open(store) as results:
-        report = check_cases(request, results, Silent() if quiet else Bar())
+    asked = AskedServer(resolve(server, repo), config=options.server_settings(config))
+    question = CheckQuestion(asked, cases, seed, options.command_line(context))
+    with Store.open(store) as results, Bar(quiet=quiet) as bar:
+        report = check_cases(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_check(report, json=json, quiet=quiet)
     unreadable = any(one.reason in FAULTS_OF_FILES for one in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):

@@ -1,3 +1,3 @@
 """The verbs, in the order in which one meets them; each has a module of its name."""
 
-VERBS = ("run", "compare", "explain", "suites", "doctor")
+VERBS = ("run", "compare", "explain", "resume", "suites", "doctor")

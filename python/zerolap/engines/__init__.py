@@ -1,50 +1,24 @@
-"""What measures: each engine turns builds, a case and a seed into measurements."""
+"""What measures: each engine turns a job, at a place, into events with measurements."""
 
-from zerolap.engines.counted import Counted, CountedTrial, count, missing_for_counting
 from zerolap.engines.counted_deployment import counted_part
-from zerolap.engines.engine_names import BUILT_IN, LOADED, engine_named
-from zerolap.engines.latencies import latencies_us, sum_of_histograms
-from zerolap.engines.load_tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, connection_requests
-from zerolap.engines.plugged import Engine, EngineTrial, FilledServer, filled_server
-from zerolap.engines.probing import CommandSamples, ProbedCase, probe
-from zerolap.engines.sampled import Sampled, SampledTrial, missing_for_sampling, sample
-from zerolap.engines.server_abilities import ServerAbilities, server_abilities
-from zerolap.engines.side import ServerProgram
-from zerolap.engines.timed import Timed, TimedStart, time_start
-from zerolap.engines.windows import Requests
+from zerolap.engines.engine import Engine, EngineTrial, FilledServer, Place, disk_full, filled_server, trials_of
+from zerolap.engines.names import COMPARING, LOADED, engine_named
+from zerolap.engines.perf import missing_for_sampling
+from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
 
 __all__ = [
-    "BUILT_IN",
+    "COMPARING",
     "LOADED",
-    "OWN_TOOL",
-    "CommandSamples",
-    "Counted",
-    "CountedTrial",
+    "OF_TIMING",
+    "PAIRS_PER_START",
     "Engine",
     "EngineTrial",
     "FilledServer",
-    "LoadOutcome",
-    "LoadTool",
-    "LoadWork",
-    "ProbedCase",
-    "Requests",
-    "Sampled",
-    "SampledTrial",
-    "ServerAbilities",
-    "ServerProgram",
-    "Timed",
-    "TimedStart",
-    "connection_requests",
-    "count",
+    "Place",
     "counted_part",
+    "disk_full",
     "engine_named",
     "filled_server",
-    "latencies_us",
-    "missing_for_counting",
     "missing_for_sampling",
-    "probe",
-    "sample",
-    "server_abilities",
-    "sum_of_histograms",
-    "time_start",
+    "trials_of",
 ]

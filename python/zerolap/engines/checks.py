@@ -1,10 +1,9 @@
 """The conditions under which a counted measurement may be used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from zerolap.cases import Case
-from zerolap.engines.load import SliceResult
-from zerolap.records import Check
+from zerolap.load.program import SliceResult, shown_errors
+from zerolap.records import Case, Check
 
 
 def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
@@ -25,14 +24,6 @@ def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
     if case.expect.reply is not None:
         checks.append(_kind_check(case.expect.reply, slices))
     return checks
-
-
-def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
-    """Return how many errors there were, their codes where they have several, and the text of the first."""
-    total, codes = sum(errors.values()), ", ".join(sorted(errors))
-    if first_error is None:
-        return f"{total} ({codes})"
-    return f"{total} ({first_error})" if len(errors) == 1 else f"{total} ({codes}; the first: {first_error})"
 
 
 def _error_check(allowed: int, errors: dict[str, int], first_error: str | None) -> Check:

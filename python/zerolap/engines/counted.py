@@ -3,24 +3,50 @@
 import contextlib
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import redis
 
-from zerolap import _core
 from zerolap.build import Program
-from zerolap.cases import Case
-from zerolap.engines import checks
-from zerolap.engines.companions import companions
+from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
-from zerolap.engines.dataset import prepare
-from zerolap.engines.load import counted_arguments, load_program
-from zerolap.engines.statistics import StatisticsReader
-from zerolap.engines.windows import Counting, Requests, Windows, broken_dump, count_windows, dumped_instructions, settle
-from zerolap.records import CallGraph, Check, Measurement, TrialFailed, Validity
+from zerolap.engines.engine import Deadline, Place, named_side
+from zerolap.engines.windows import (
+    Counting,
+    WindowCounts,
+    broken_dump,
+    count_windows,
+    dumped_instructions,
+    settle,
+)
+from zerolap.load.companions import companions
+from zerolap.load.filling import prepare
+from zerolap.load.program import counted_arguments, load_program
+from zerolap.records import (
+    Amounts,
+    Block,
+    CallGraph,
+    Case,
+    Check,
+    Event,
+    JobFinished,
+    Measurement,
+    ServerSpec,
+    Side,
+    TrialDone,
+    TrialFailed,
+    TrialsJob,
+    Validity,
+    Windows,
+)
+from zerolap.sandbox import reading
 from zerolap.server import RunningServer
+from zerolap.server.statistics import StatisticsReader
+
+METHOD = 1
+"""Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
@@ -30,54 +56,86 @@ CRASH_SETTINGS = {"crash-log-enabled": "no"}
 SETTLED_SETTINGS = {"activerehashing": "no"}
 
 
+class Counted:
+    """Counts each side by itself: how many requests a window holds is chosen by the first trial of a case."""
+
+    def missing(self) -> str | None:
+        """Return why nothing can be counted on this machine, or none."""
+        return None if shutil.which("valgrind") else "valgrind is not installed"
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out the trials side after side, block after block; a block with an invalid trial is the last."""
+        windows, deadline = job.amounts.windows, Deadline(job, place)
+        for block in job.blocks:
+            if deadline.is_over:
+                yield JobFinished(job=job.id, cut_short=True)
+                return
+            measured = []
+            for side in job.servers:
+                measurement = place.measured(block, side)
+                if measurement is None:
+                    with named_side(side, job):
+                        measurement = _count(job, block, side, place, windows)
+                    yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
+                windows = measurement.amounts.windows
+                measured.append(measurement)
+            if not all(measurement.validity.valid for measurement in measured):
+                break
+        yield JobFinished(job=job.id)
+
+
+def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Windows | None) -> Measurement:
+    """Carry out one counted trial; raises `TrialFailed` with the server's log if server or load generator fail."""
+    server, built = job.servers[side], place.builds.get(job.servers[side].build)
+    with place.trial_directory() as directory:
+        trial = CountedTrial(
+            program=built.program,
+            source_root=built.record.source_root,
+            case=job.case,
+            server=server,
+            seed=block.seed,
+            directory=directory,
+            windows=windows,
+            stripped=built.record.stripped,
+            scale=job.amounts.scale,
+        )
+        measurement, graph = count(trial)
+    return measurement.model_copy(update={"graph": place.blobs.put(graph)})
+
+
 @dataclass(frozen=True)
 class CountedTrial:
-    """What one counted trial needs; `requests` is chosen from a first look at the cost where it is none.
+    """What one counted trial needs; `windows` are chosen from a first look at the cost where there are none.
 
-    In a `stripped` program the allocator may be invisible.
+    In a `stripped` program the allocator may be invisible. `scale` is a factor on the windows.
     """
 
     program: Program
     source_root: str
     case: Case
-    settings: Mapping[str, str]
+    server: ServerSpec
     seed: int
     directory: Path
-    requests: Requests | None = None
+    windows: Windows | None = None
     stripped: bool = False
     scale: float = 1.0
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A counted trial's measurement, its call graph as JSON, and the requests of its windows."""
-
-    measurement: Measurement
-    graph: bytes
-    requests: Requests
-
-
-def missing_for_counting() -> str | None:
-    """Return why nothing can be counted on this machine, or none."""
-    return None if shutil.which("valgrind") else "valgrind is not installed"
-
-
-def count(trial: CountedTrial) -> Counted:
-    """Carry out one counted trial.
+def count(trial: CountedTrial) -> tuple[Measurement, bytes]:
+    """Carry out one counted trial; return its measurement and its call graph as JSON.
 
     Raises `TrialFailed` with the server's log if the server or the load generator fails.
     """
     began = time.monotonic()
     load_log = trial.directory / "load.log"
-    case = trial.case
-    settings = {**case.config, **trial.settings}
+    case, settings = trial.case, trial.server.settings
     # What others do at their own pace depends on how long a request takes here.
     driven = [client for client in case.companions if client.is_driven]
-    with deploy_counted(case.deployed_as, trial.program, settings, trial.directory, trial.seed) as counted:
+    with deploy_counted(trial.server, trial.program, trial.directory, trial.seed) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
         try:
-            found = prepare(counted.target, case, trial.seed, load_log)
+            checks = prepare(counted.target, case, trial.seed, load_log)
             counted.attach_replicas()
             with (
                 companions(server, driven, trial.seed, load_log) as beside,
@@ -87,13 +145,13 @@ def count(trial: CountedTrial) -> Counted:
                 counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
                 settle(counting)
                 _quiet(server, SETTLED_SETTINGS, settings)
-                windows = count_windows(counting, trial.requests, trial.scale, trial.seed)
+                counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
                 beside.require_running()
-                found += counted.replica_checks()
+                checks += counted.replica_checks()
         except TrialFailed as fault:
             raise server.failure(fault.message) if server.died() else fault from fault
-        found += checks.pinned_checks(windows.clock_readings, counted.pin.random_readings)
-    return _evaluate(trial, windows, found, time.monotonic() - began)
+        checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
+    return _evaluate(trial, counts, checks, time.monotonic() - began)
 
 
 def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str, str]) -> None:
@@ -109,13 +167,15 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
             raise server.failure(f"the server was lost: {lost}") from lost
 
 
-def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds: float) -> Counted:
+def _evaluate(
+    trial: CountedTrial, counts: WindowCounts, checks: list[Check], seconds: float
+) -> tuple[Measurement, bytes]:
     try:
-        graph = _core.call_graph(
-            str(windows.small_dump),
-            str(windows.large_dump),
-            windows.counted_small,
-            windows.counted_large,
+        graph = reading.call_graph(
+            str(counts.small_dump),
+            str(counts.large_dump),
+            counts.counted_small,
+            counts.counted_large,
             trial.source_root,
         )
     except (OSError, ValueError) as broken:
@@ -128,18 +188,21 @@ def _evaluate(trial: CountedTrial, windows: Windows, found: list[Check], seconds
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
         metrics["allocations_per_op"] = allocations or 0.0
-    sent = sum(part.requests for part in windows.slices)
-    found = [
-        *found,
-        *checks.reply_checks(trial.case, windows.slices),
-        checks.executed_check(trial.case, sent, windows.executed),
+    sent = sum(part.requests for part in counts.slices)
+    checks = [
+        *checks,
+        *reply_checks(trial.case, counts.slices),
+        executed_check(trial.case, sent, counts.executed),
     ]
-    small_per_op = dumped_instructions(windows.small_dump) / windows.counted_small
-    agreement = checks.windows_check(trial.case, windows.counted_small, small_per_op, parsed.totals.instructions)
+    small_per_op = dumped_instructions(counts.small_dump) / counts.counted_small
+    agreement = windows_check(trial.case, counts.counted_small, small_per_op, parsed.totals.instructions)
     if agreement is not None:
-        found.append(agreement)
-    return Counted(
-        measurement=Measurement(metrics=metrics, validity=Validity.of(found), seconds=seconds),
-        graph=graph,
-        requests=windows.requests,
+        checks.append(agreement)
+    measurement = Measurement(
+        metrics=metrics,
+        validity=Validity.of(checks),
+        amounts=Amounts(windows=counts.windows, scale=trial.scale),
+        seconds=seconds,
+        method=METHOD,
     )
+    return measurement, graph

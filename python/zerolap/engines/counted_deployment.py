@@ -3,16 +3,15 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Topology
-from zerolap.engines.load import packaged
 from zerolap.engines.pin import Pin, Request
-from zerolap.engines.target import Target, by_socket
-from zerolap.records import Check, TrialFailed
+from zerolap.load.program import packaged
+from zerolap.load.target import Target, by_socket
+from zerolap.records import Check, ServerSpec, Topology, TrialFailed
 from zerolap.server import Deployment, Launch, deploy
 
 CALLGRIND = (
@@ -83,13 +82,14 @@ def counted_part(topology: Topology) -> str:
 
 
 @contextlib.contextmanager
-def deploy_counted(
-    topology: Topology, program: Program, settings: Mapping[str, str], directory: Path, seed: int
-) -> Iterator[CountedDeployment]:
-    """Deploy a topology for counting below `directory`, its replicas not yet attached; all ends with the context.
+def deploy_counted(spec: ServerSpec, program: Program, directory: Path, seed: int) -> Iterator[CountedDeployment]:
+    """Deploy a server's topology for counting below `directory`, its replicas not yet attached.
+
+    All ends with the context.
 
     Raises `TrialFailed` with the node's name and log.
     """
+    topology, settings = spec.topology, spec.settings
     library = packaged("libzerolap_pin.so")
     with contextlib.ExitStack() as stack:
         pins: list[Pin] = []
@@ -107,7 +107,7 @@ def deploy_counted(
         deployed = deploy(
             counted_topology(topology),
             program,
-            PATIENT_SETTINGS | dict(settings) if topology.replicas else settings,
+            PATIENT_SETTINGS | settings if topology.replicas else settings,
             reachable,
             logs=directory,
             node_launch=node_launch,

@@ -7,16 +7,19 @@ import resource
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 
 from zerolap.engines.disturbance import watch
-from zerolap.engines.load_tools import LoadOutcome, LoadTool, LoadWork
+from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
-from zerolap.engines.plugged import EngineTrial, FilledServer, filled_server
-from zerolap.engines.statistics import StatisticsReader
-from zerolap.records import CaseRefused, Measurement, TrialFailed, Validity
+from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
+from zerolap.records import CaseRefused, Event, JobFinished, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import launch
 from zerolap.server import read_cpu_times
+from zerolap.server.statistics import StatisticsReader
 
+METHOD = 1
+"""Raised when the same server would get other figures."""
 MEASURED_SECONDS = 2.0
 LOOK_SECONDS = 0.1
 LONGEST_LOOK_SECONDS = 10.0
@@ -29,13 +32,25 @@ NUMBERS_IN_ENGLISH = {"LC_ALL": "C"}
 class Loaded:
     """Measures by a load tool: a look at how fast it is, then so many requests as take about two seconds."""
 
+    def missing(self) -> str | None:
+        """Return none: which tool is used, the job says, and whether it can be, the tool."""
+        return None
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out one run of the tool for each trial."""
+        name = job.load_tool or OWN_TOOL
+        load = _Load(name, load_tool_named(name))
+        for trial in trials_of(job, place):
+            yield trial.done(load.measure(trial))
+        yield JobFinished(job=job.id)
+
+
+class _Load:
+    """One load tool, by its name."""
+
     def __init__(self, name: str, tool: LoadTool) -> None:
         self._name = name
         self._tool = tool
-
-    def missing(self) -> str | None:
-        """Return why the tool cannot be used here, or none."""
-        return self._tool.missing()
 
     def measure(self, trial: EngineTrial) -> Measurement:
         """Carry out a trial.
@@ -44,7 +59,7 @@ class Loaded:
         """
         case = trial.case
         if case.state == "drains":
-            raise CaseRefused("its data is used up, and a load tool does not tell when")
+            raise CaseRefused("its data is used up, and a load tool does not report when")
         unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
         # What is refused is refused before a server is filled for it.
         self._tool.command(self._work(trial, unit))
@@ -59,7 +74,8 @@ class Loaded:
                 run = self._run(trial, filled, statistics, requests)
         self._require_rate(run.outcome)
         checks = [*filled.checks, *loaded_checks(trial, run), *disturbance.checks()]
-        return Measurement(metrics=run.metrics(), validity=Validity.of(checks), seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return Measurement(metrics=run.metrics(), validity=Validity.of(checks), seconds=seconds, method=METHOD)
 
     def _enough(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, unit: int) -> int:
         """Return the requests of the measured run: after looks, each longer than the one before."""

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zerolap.cases import Case
 from zerolap.engines.checks import executed_check
-from zerolap.engines.load_tools import LoadOutcome
-from zerolap.engines.plugged import EngineTrial
+from zerolap.engines.engine import EngineTrial
 from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
-from zerolap.records import Check
+from zerolap.load.tools import LoadOutcome
+from zerolap.records import Case, Check
 from zerolap.server import CpuTimes, RunningServer
 
 

@@ -7,9 +7,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from zerolap.cases import Case
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.records import Side
+from zerolap.records import Case, Side
 
 SLICE_SECONDS = 0.005
 """Short, so that what drifts within tens of milliseconds meets both sides of a pair."""

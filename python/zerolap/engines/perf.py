@@ -1,4 +1,4 @@
-"""perf as a child process: it records a process between two moments, by its own control channel."""
+"""perf as a child process: it records a process between two moments, by its own control channel; what it recorded."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Process, launch
+from zerolap.sandbox import Process, launch, reading
 
 FREQUENCY_HZ = 1999
 """Odd, so that it does not keep step with timers."""
@@ -143,3 +143,11 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
         except EnvironmentMissing as missing:
             raise EnvironmentMissing("perf is not installed", hint="apt-get install linux-perf") from missing
         yield Recorder(perf, *opened)
+
+
+def read_stacks(data: Path, source_root: str) -> bytes:
+    """Return the stacks of a recording as JSON (`zerolap.stacks/1`); raises `TrialFailed`."""
+    try:
+        return reading.read_stacks(str(data), source_root)
+    except (OSError, reading.UnreadableFile) as broken:
+        raise TrialFailed(f"perf's recording cannot be read: {broken}") from broken

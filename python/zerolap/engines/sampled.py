@@ -2,23 +2,30 @@
 
 import contextlib
 import time
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 
-from zerolap.cases import Case
-from zerolap.engines import checks
+from zerolap.engines.checks import executed_check, reply_checks
+from zerolap.engines.engine import EngineTrial, Place, named_side, trials_of
 from zerolap.engines.pairing import choose_requests
-from zerolap.engines.perf import missing_for_sampling, recording, sampling_event
-from zerolap.engines.side import ServerProgram, SideSetup, set_up
+from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
+from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.stack_reader import read_stacks
-from zerolap.host import Pinning
-from zerolap.records import Check, Measurement, TrialFailed, Validity
+from zerolap.records import (
+    Case,
+    Check,
+    EnvironmentMissing,
+    Event,
+    JobFinished,
+    Measurement,
+    TrialFailed,
+    TrialsJob,
+    Validity,
+)
 
-__all__ = ["Sampled", "SampledTrial", "missing_for_sampling", "sample"]
-
+METHOD = 1
+"""Raised when the same server would get other stacks."""
 WARM_UP_SECONDS = 0.2
 SAMPLED_SECONDS = 2.0
 SLICES_AT_ONCE = 5
@@ -27,24 +34,31 @@ FEWEST_SAMPLES = 500
 MOST_LOST = 0.02
 
 
-@dataclass(frozen=True)
-class SampledTrial:
-    """What one pass needs."""
-
-    server: ServerProgram
-    source_root: str
-    case: Case
-    seed: int
-    directory: Path
-    pinning: Pinning
-
-
-@dataclass(frozen=True)
 class Sampled:
-    """A pass's outcome and its stacks as JSON (`zerolap.stacks/1`)."""
+    """Takes one pass of each side."""
 
-    measurement: Measurement
-    stacks: bytes
+    def missing(self) -> str | None:
+        """Return why nothing can be sampled here, or none."""
+        missing = missing_for_sampling()
+        return None if missing is None else missing.reason
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out the passes side after side; one that cannot be recorded costs the case its stacks and no more."""
+        if any(server.topology.nodes > 1 for server in job.servers.values()):
+            raise TrialFailed("stacks are taken of one server; the topology has several")
+        for trial in trials_of(job, place):
+            with named_side(trial.side, job):
+                yield trial.done(_pass(trial, place))
+        yield JobFinished(job=job.id)
+
+
+def _pass(trial: EngineTrial, place: Place) -> Measurement:
+    try:
+        measurement, stacks = sample(trial, place.builds.get(trial.server.build).record.source_root)
+    except EnvironmentMissing as fault:
+        # The recording had no place to go.
+        raise TrialFailed(fault.message, fault.hint) from fault
+    return measurement.model_copy(update={"stacks": place.blobs.put(stacks)})
 
 
 class _Counts(BaseModel):
@@ -54,19 +68,19 @@ class _Counts(BaseModel):
     lost: int
 
 
-def sample(trial: SampledTrial) -> Sampled:
-    """Carry out one pass.
+def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
+    """Carry out one pass; return its measurement and its stacks as JSON (`zerolap.stacks/1`).
 
     The trial's directory has to be the only place that its binary is run from: it is read again for names. Raises
     `TrialFailed` if the server, the load generator or perf fails.
     """
-    if trial.case.deployed_as.nodes > 1:
-        raise TrialFailed("stacks are taken of one server; the topology has several")
     began = time.monotonic()
     data = trial.directory / "perf.data"
-    setup = SideSetup(trial.server, trial.case, trial.seed, trial.directory, trial.pinning, name="server")
+    setup = SideSetup(
+        trial.server, trial.program, trial.case, trial.seed, trial.directory, trial.pinning, name="server"
+    )
     with contextlib.ExitStack() as stack:
-        side, found = set_up(stack, setup)
+        side, checks = set_up(stack, setup)
         try:
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
@@ -78,8 +92,8 @@ def sample(trial: SampledTrial) -> Sampled:
             recorder.end()
         except TrialFailed as fault:
             raise side.server.failure(fault.message) if side.is_gone else fault from fault
-        stacks = read_stacks(data, trial.source_root)
-    return _evaluate(trial, slices, stacks, found, time.monotonic() - began)
+        stacks = read_stacks(data, source_root)
+    return _evaluate(trial.case, slices, stacks, checks, time.monotonic() - began), stacks
 
 
 def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
@@ -90,13 +104,13 @@ def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
     return slices
 
 
-def _evaluate(trial: SampledTrial, slices: list[Slice], stacks: bytes, found: list[Check], seconds: float) -> Sampled:
+def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check], seconds: float) -> Measurement:
     counts = _Counts.model_validate_json(stacks)
     requests = sum(one.result.requests for one in slices)
-    found = [
-        *found,
-        *checks.reply_checks(trial.case, [one.result for one in slices]),
-        checks.executed_check(trial.case, requests, sum(one.executed for one in slices)),
+    checks = [
+        *filled,
+        *reply_checks(case, [one.result for one in slices]),
+        executed_check(case, requests, sum(one.executed for one in slices)),
         Check(
             check="stack_samples",
             ok=counts.samples >= FEWEST_SAMPLES,
@@ -107,7 +121,7 @@ def _evaluate(trial: SampledTrial, slices: list[Slice], stacks: bytes, found: li
     ]
     cpu_ns = sum(one.cpu.total_ns for one in slices)
     metrics = {"cpu_ns_per_op": cpu_ns / requests}
-    return Sampled(Measurement(metrics=metrics, validity=Validity.of(found), seconds=seconds), stacks)
+    return Measurement(metrics=metrics, validity=Validity.of(checks), seconds=seconds, method=METHOD)
 
 
 def _lost_check(counts: _Counts) -> Check:

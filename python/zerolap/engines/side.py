@@ -1,36 +1,27 @@
 """One side for the engines that watch a server at full speed: started, filled, pinned, with its load generator."""
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Case
-from zerolap.engines.companions import companions
-from zerolap.engines.dataset import prepare
-from zerolap.engines.load import load_program, timed_arguments
 from zerolap.engines.slices import TimedSide
-from zerolap.engines.statistics import SummedStatistics
-from zerolap.engines.target import Target
 from zerolap.host import Pinning
-from zerolap.records import Check, TrialFailed
+from zerolap.load.companions import companions
+from zerolap.load.filling import prepare
+from zerolap.load.program import load_program, timed_arguments
+from zerolap.load.target import Target
+from zerolap.records import Case, Check, ServerSpec, TrialFailed
 from zerolap.server import Launch, deploy
-
-
-@dataclass(frozen=True)
-class ServerProgram:
-    """A program with the settings that it is started with."""
-
-    program: Program
-    settings: Mapping[str, str]
+from zerolap.server.statistics import SummedStatistics
 
 
 @dataclass(frozen=True)
 class SideSetup:
     """What a side needs; logs lie in `directory`, what the server may write to in the one called `name` below it."""
 
-    server: ServerProgram
+    server: ServerSpec
+    program: Program
     case: Case
     seed: int
     directory: Path
@@ -48,9 +39,9 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     processors = ",".join(str(processor) for processor in setup.pinning.server)
     deployment = stack.enter_context(
         deploy(
-            setup.case.deployed_as,
-            setup.server.program,
-            {**setup.case.config, **setup.server.settings},
+            setup.server.topology,
+            setup.program,
+            setup.server.settings,
             setup.directory / setup.name,
             logs=logs,
             node_launch=lambda _index, _directory: Launch(prefix=["taskset", "--cpu-list", processors]),

@@ -10,13 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.cases import Case
-from zerolap.engines.companions import Companions
-from zerolap.engines.load import LoadProgram, SliceResult
-from zerolap.engines.statistics import ServerStatistics, SummedStatistics
-from zerolap.records import TrialFailed
+from zerolap.load.companions import Companions
+from zerolap.load.program import LoadProgram, SliceResult
+from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
 from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
+from zerolap.server.statistics import ServerStatistics, SummedStatistics
 
 LONGEST_WAIT_SECONDS = 0.002
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""

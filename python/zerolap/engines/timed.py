@@ -12,50 +12,176 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerolap.cases import Case
+from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
-from zerolap.engines.latencies import latencies_us, sum_of_histograms
+from zerolap.engines.engine import Deadline, Place
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
-from zerolap.engines.side import ServerProgram, SideSetup, set_up
+from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.host import Pinning, available_bytes
-from zerolap.records import Check, Measurement, Side, SliceRecord, Timeline, TrialFailed, Validity
+from zerolap.host import Pinning, available_bytes, measure_noise
+from zerolap.load.latencies import latencies_us, sum_of_histograms
+from zerolap.records import (
+    Amounts,
+    Block,
+    Case,
+    Check,
+    Event,
+    JobFinished,
+    Measurement,
+    ServerSpec,
+    Side,
+    SliceRecord,
+    Timeline,
+    TrialDone,
+    TrialFailed,
+    TrialsJob,
+    Validity,
+)
 from zerolap.server import read_resident_bytes
 
+METHOD = 1
+"""Raised when the same server would get other times."""
+PAIRS_PER_START = 40
+REPEATS = 2
+"""Of a start that the machine disturbed, before its case has no timed verdict."""
+OF_THE_MACHINE = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
+OF_TIMING = OF_THE_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
+"""Checks whose failure says nothing of what the servers did: the start is worth repeating, and counts stay valid."""
+QUIET_LOAD = 0.3
+LONGEST_WAIT_SECONDS = 10.0
+LOOK_SECONDS = 0.5
 MEMORY_RESERVE_BYTES = 256 << 20
 """What has to stay free beside a second server as large as the first."""
 
 
+class Timed:
+    """Times all sides of a case together, start after start.
+
+    A start that the machine disturbed is repeated; what stays disturbed is yielded with the checks that failed.
+    """
+
+    def missing(self) -> str | None:
+        """Return none: times can be measured everywhere, if not always to be judged."""
+        return None
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out the starts of a job; each is one trial of every side, whose slices make pairs.
+
+        The first start chooses how many requests a slice has; a start that stays disturbed is the last.
+        """
+        pinning, deadline, amounts = place.pinning(job), Deadline(job, place), job.amounts
+        if not pinning.is_clean:
+            yield _oversubscribed(job, pinning)
+            yield JobFinished(job=job.id)
+            return
+        for block in job.blocks:
+            recorded = {side: place.measured(block, side) for side in job.servers}
+            measurements = {side: one for side, one in recorded.items() if one is not None}
+            if len(measurements) < len(job.servers):
+                if deadline.is_over:
+                    yield JobFinished(job=job.id, cut_short=True)
+                    return
+                started = _undisturbed(job, block, place, pinning, amounts)
+                measurements = {side: _kept(started, side, place) for side in job.servers}
+                yield TrialDone(job=job.id, block=block.number, measurements=measurements)
+            amounts = next(iter(measurements.values())).amounts
+            if not all(measurement.validity.valid for measurement in measurements.values()):
+                break
+        yield JobFinished(job=job.id)
+
+
+def _oversubscribed(job: TrialsJob, pinning: Pinning) -> TrialDone:
+    """Return that nothing was timed, as busy threads have no core of their own."""
+    threads = max(server.busy_threads for server in job.servers.values()) + 1
+    check = Check(
+        check="oversubscribed",
+        ok=False,
+        value=f"{threads} busy threads, sharing: {pinning.sharing.value}",
+        limit="a core for every busy thread",
+    )
+    nothing = Measurement(metrics={}, validity=Validity.of([check]), amounts=job.amounts, method=METHOD)
+    return TrialDone(job=job.id, block=job.blocks[0].number, measurements=dict.fromkeys(job.servers, nothing))
+
+
+def _kept(started: "StartOutcome", side: Side, place: Place) -> Measurement:
+    timeline = place.blobs.put(started.timelines[side].model_dump_json(by_alias=True).encode())
+    return started.measurements[side].model_copy(update={"timeline": timeline})
+
+
+def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, amounts: Amounts) -> "StartOutcome":
+    """Return a start that the machine left alone, or the last of several; its time includes those before it."""
+    lost_seconds = 0.0
+    for attempt in range(1 + REPEATS):
+        with place.trial_directory() as directory:
+            started = time_start(
+                TimedStart(
+                    case=job.case,
+                    servers=job.servers,
+                    programs={side: place.program(server) for side, server in job.servers.items()},
+                    seed=block.seed,
+                    directory=directory,
+                    pinning=pinning,
+                    amounts=amounts,
+                )
+            )
+        failed = [check for one in started.measurements.values() for check in one.validity.failed]
+        disturbed = {check.check for check in failed if check.check in OF_TIMING}
+        if not disturbed or any(check.check not in OF_TIMING for check in failed) or attempt == REPEATS:
+            break
+        lost_seconds += sum(one.seconds for one in started.measurements.values()) / len(job.servers)
+        if "slice_seconds" in disturbed and amounts.per_second is None:
+            amounts = amounts.model_copy(update={"slice_requests": None})
+        if disturbed & OF_THE_MACHINE:
+            _wait_for_quiet(place)
+    return started.after(lost_seconds)
+
+
+def _wait_for_quiet(place: Place) -> None:
+    """Wait until other processes leave the machine alone, for a while at most."""
+    end = place.clock() + LONGEST_WAIT_SECONDS
+    while place.clock() < end and measure_noise(LOOK_SECONDS).others > QUIET_LOAD:
+        place.cancellation.require_going_on()
+
+
 @dataclass(frozen=True)
 class TimedStart:
-    """What one start of every side needs; `requests` of a slice are chosen from a first look where it is none.
+    """What one start of every side needs; the requests of a slice are chosen from a first look where there are none.
 
-    At a rate of `per_second` the sides are sent the same, however fast they are. `alone`: one side at a time. `looks`
-    are slices to run before all others, where another side has run them to choose the requests.
+    At a rate of `per_second` the sides are sent the same, however fast they are. `looks` are slices to run before all
+    others, where another side has run them to choose the requests.
     """
 
     case: Case
-    servers: Mapping[Side, ServerProgram]
+    servers: Mapping[Side, ServerSpec]
+    programs: Mapping[Side, Program]
     seed: int
     directory: Path
     pinning: Pinning
-    pairs: int
-    requests: int | None = None
-    per_second: int | None = None
-    alone: bool = False
+    amounts: Amounts
     looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Timed:
-    """A start's measurement and timeline by side, the requests of its slices, and whether each side was up alone."""
+class StartOutcome:
+    """A start's measurement and timeline by side, and the looks that chose the requests of its slices."""
 
     measurements: dict[Side, Measurement]
     timelines: dict[Side, Timeline]
-    requests: int
-    alone: bool = False
     looks: tuple[int, ...] = ()
+
+    @property
+    def amounts(self) -> Amounts:
+        """What was chosen, the same for all sides."""
+        return next(iter(self.measurements.values())).amounts
+
+    def after(self, lost_seconds: float) -> "StartOutcome":
+        """Return the start with the time that attempts before it took of each side."""
+        longer = {
+            side: one.model_copy(update={"seconds": one.seconds + lost_seconds})
+            for side, one in self.measurements.items()
+        }
+        return replace(self, measurements=longer)
 
 
 PERCENTILES = {"latency_p50_us": 0.5, "latency_p99_us": 0.99, "latency_p99_9_us": 0.999}
@@ -65,42 +191,38 @@ class _DoesNotFitTwice(Exception):
     """The data of one side leaves no memory for the other's."""
 
 
-def time_start(plan: TimedStart) -> Timed:
+def time_start(start: TimedStart) -> StartOutcome:
     """Carry out one start of every side: together, or one after the other where memory does not hold both.
 
     Raises `TrialFailed` with the server's log if a server or the load generator fails.
     """
-    if not plan.alone:
+    if not start.amounts.alone:
         try:
-            return _time_together(plan)
+            return _time_together(start)
         except _DoesNotFitTwice:
             pass
-    return _time_one_after_the_other(plan)
+    return _time_one_after_the_other(start)
 
 
-def _time_one_after_the_other(plan: TimedStart) -> Timed:
+def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
     measurements: dict[Side, Measurement] = {}
     timelines: dict[Side, Timeline] = {}
-    requests, looks = plan.requests, plan.looks
-    sides = list(plan.servers)
-    random.Random(plan.seed).shuffle(sides)
+    amounts, looks = start.amounts.model_copy(update={"alone": True}), start.looks
+    sides = list(start.servers)
+    random.Random(start.seed).shuffle(sides)
     for side in sides:
-        directory = plan.directory / f"alone-{side}"
+        directory = start.directory / f"alone-{side}"
         directory.mkdir()
-        try:
-            own = {side: plan.servers[side]}
-            timed = _time_together(replace(plan, servers=own, directory=directory, requests=requests, looks=looks))
-        except TrialFailed as fault:
-            raise _named(fault, side, plan.servers) from fault
+        with _naming(side, start.servers):
+            own = {side: start.servers[side]}
+            timed = _time_together(replace(start, servers=own, directory=directory, amounts=amounts, looks=looks))
         measurements |= timed.measurements
         timelines |= timed.timelines
-        requests, looks = timed.requests, timed.looks
+        amounts, looks = timed.amounts, timed.looks
     pairs = min(len(timeline.slices) for timeline in timelines.values())
-    return Timed(
-        measurements={side: measurements[side] for side in plan.servers},
-        timelines={side: _first(pairs, timelines[side]) for side in plan.servers},
-        requests=requests or 0,
-        alone=True,
+    return StartOutcome(
+        measurements={side: measurements[side] for side in start.servers},
+        timelines={side: _first(pairs, timelines[side]) for side in start.servers},
     )
 
 
@@ -108,45 +230,46 @@ def _first(slices: int, timeline: Timeline) -> Timeline:
     return timeline.model_copy(update={"slices": timeline.slices[:slices]})
 
 
-def _time_together(plan: TimedStart) -> Timed:
+def _time_together(start: TimedStart) -> StartOutcome:
     """Carry out a start with all servers up; raises `_DoesNotFitTwice`."""
     began = time.monotonic()
-    order = random.Random(plan.seed)
+    order = random.Random(start.seed)
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
-        found: dict[Side, list[Check]] = {}
+        filled: dict[Side, list[Check]] = {}
         # Whoever is set up first finds the machine's memory in another state: that must not be one side always.
-        for side in order.sample(list(plan.servers), len(plan.servers)):
+        for side in order.sample(list(start.servers), len(start.servers)):
             _require_memory(sides.values())
-            try:
-                sides[side], found[side] = set_up(stack, _setup(plan, side))
-            except TrialFailed as fault:
-                raise _named(fault, side, plan.servers) from fault
-        processors = {*plan.pinning.server, *plan.pinning.client}
+            with _naming(side, start.servers):
+                sides[side], filled[side] = set_up(stack, _setup(start, side))
+        processors = {*start.pinning.server, *start.pinning.client}
         with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
-            chosen = _chosen(plan, list(sides.values()))
-            work = SliceWork.of(plan.case, chosen.requests, plan.per_second)
-            slices = run_pairs(sides, work, plan.pairs, order)
+            chosen = _chosen(start, list(sides.values()))
+            work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
+            slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, order)
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
-    return Timed(
+    amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
+    return StartOutcome(
         measurements={
-            side: _measurement(plan.case, slices[side], [*found[side], *noise], work, seconds) for side in sides
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
+                update={"seconds": seconds, "amounts": amounts}
+            )
+            for side in sides
         },
         timelines={side: _timeline(slices[side]) for side in sides},
-        requests=chosen.requests,
         looks=chosen.looks,
     )
 
 
-def _chosen(plan: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
+def _chosen(start: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
     """Return the requests of a slice: as planned, or as a look at these sides says."""
-    if plan.requests is None:
-        return choose_requests(sides, plan.case)
-    for look in plan.looks:
+    if start.amounts.slice_requests is None:
+        return choose_requests(sides, start.case)
+    for look in start.looks:
         for side in sides:
-            side.run(SliceWork.of(plan.case, look, None))
-    return Chosen(plan.requests, plan.looks)
+            side.run(SliceWork.of(start.case, look, None))
+    return Chosen(start.amounts.slice_requests, start.looks)
 
 
 def _require_memory(running: Iterable[TimedSide]) -> None:
@@ -160,39 +283,41 @@ def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
     return sum(side.used_ns() for side in sides.values())
 
 
-def _setup(plan: TimedStart, side: Side) -> SideSetup:
-    return SideSetup(plan.servers[side], plan.case, plan.seed, plan.directory, plan.pinning, name=side)
+def _setup(start: TimedStart, side: Side) -> SideSetup:
+    server, program = start.servers[side], start.programs[side]
+    return SideSetup(server, program, start.case, start.seed, start.directory, start.pinning, name=side)
 
 
 @contextlib.contextmanager
 def _naming_the_dead(sides: Mapping[Side, TimedSide]) -> Iterator[None]:
-    """Tell a failure as the server's own where one has died."""
+    """Raise a failure as the server's own, with its side, where one has died."""
     try:
         yield
     except TrialFailed as fault:
         for name, side in sides.items():
             if side.is_gone:
-                raise _named(side.server.failure(fault.message), name, sides) from fault
+                failure = side.server.failure(fault.message)
+                raise (failure.on(name) if len(sides) > 1 else failure) from fault
         raise
 
 
-def _named(fault: TrialFailed, side: Side, sides: Collection[Side]) -> TrialFailed:
-    """Return the fault with its side, where there are two."""
-    return fault.of(side) if len(sides) > 1 else fault
+@contextlib.contextmanager
+def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
+    """Give a failure its side, where there are several."""
+    try:
+        yield
+    except TrialFailed as fault:
+        if len(sides) > 1 and fault.side is None:
+            fault.side = side
+        raise
 
 
-def _measurement(
-    case: Case, slices: Sequence[Slice], found: Sequence[Check], work: SliceWork, seconds: float
-) -> Measurement:
-    checks = [*found, *timed_checks.slice_checks(case, slices, work)]
+def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
+    checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
     metrics = {name: statistics.median(one[name] for one in every) for name in names}
-    return Measurement(
-        metrics=metrics | _latencies(slices),
-        validity=Validity.of(checks),
-        seconds=seconds,
-    )
+    return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 
 def _latencies(slices: Sequence[Slice]) -> dict[str, float]:

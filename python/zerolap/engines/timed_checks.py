@@ -3,10 +3,9 @@
 import statistics
 from collections.abc import Sequence
 
-from zerolap.cases import Case
 from zerolap.engines.checks import executed_check, reply_checks
 from zerolap.engines.slices import Slice, SliceWork
-from zerolap.records import Check
+from zerolap.records import Case, Check
 
 SHORTEST_SLICE_SECONDS = 0.001
 CLIENT_BUSY_LIMIT = 0.98

@@ -8,12 +8,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.cases import Case
-from zerolap.engines.load import LoadProgram, SliceResult
 from zerolap.engines.pin import Pin, Request
-from zerolap.engines.statistics import StatisticsReader
-from zerolap.records import TrialFailed
+from zerolap.load.program import LoadProgram, SliceResult
+from zerolap.records import Case, TrialFailed, Windows
 from zerolap.server import RunningServer
+from zerolap.server.statistics import StatisticsReader
 
 TARGET_INSTRUCTIONS = 10_000_000
 """Of the large window: enough for rare paths to be seen, little enough for a fifth of a second under callgrind."""
@@ -26,22 +25,14 @@ LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Requests:
-    """How many requests the two windows hold, whole cycles of commands each."""
-
-    small: int
-    large: int
-
-
-@dataclass(frozen=True)
-class Windows:
+class WindowCounts:
     """Both windows' dumps, the requests counted in each, and what their replies were."""
 
     small_dump: Path
     large_dump: Path
     counted_small: int
     counted_large: int
-    requests: Requests
+    windows: Windows
     slices: tuple[SliceResult, ...]
     executed: int
     clock_readings: int
@@ -82,7 +73,7 @@ def settle(counting: Counting) -> None:
         counting.carry_out(Request.LEAP, counting.unit)
 
 
-def count_windows(counting: Counting, requests: Requests | None, scale: float, seed: int) -> Windows:
+def count_windows(counting: Counting, windows: Windows | None, scale: float, seed: int) -> WindowCounts:
     """Warm up, then count a small and a large window.
 
     A window begins and ends with a dump, which the event loop makes at its next wait after one more cycle of requests:
@@ -95,24 +86,24 @@ def count_windows(counting: Counting, requests: Requests | None, scale: float, s
     counting.carry_out(Request.DUMP, cycle)
     load.slice(unit)
     counting.carry_out(Request.DUMP, cycle)
-    requests = requests or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
+    windows = windows or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
-    load.slice(requests.small + seed % WARM_UP_LENGTHS * unit)
+    load.slice(windows.small + seed % WARM_UP_LENGTHS * unit)
     executed_before, readings_before = (
         counting.statistics.read().calls,
         counting.pin.clock_readings,
     )
     counting.carry_out(Request.DUMP, cycle)
-    small = load.slice(requests.small)
+    small = load.slice(windows.small)
     counting.carry_out(Request.DUMP, cycle)
-    large = load.slice(requests.large)
+    large = load.slice(windows.large)
     counting.carry_out(Request.DUMP, cycle)
-    return Windows(
+    return WindowCounts(
         small_dump=_part(dumps, 4),
         large_dump=_part(dumps, 5),
-        counted_small=requests.small + cycle,
-        counted_large=requests.large + cycle,
-        requests=requests,
+        counted_small=windows.small + cycle,
+        counted_large=windows.large + cycle,
+        windows=windows,
         slices=(small, large),
         clock_readings=counting.pin.clock_readings - readings_before,
         executed=counting.statistics.read().calls - executed_before - 3 * cycle,
@@ -123,11 +114,11 @@ def _part(dumps: Path, number: int) -> Path:
     return dumps.with_name(f"{dumps.name}.{number}")
 
 
-def _choose(instructions_per_op: float, unit: int, scale: float) -> Requests:
+def _choose(instructions_per_op: float, unit: int, scale: float) -> Windows:
     """Return windows of whole units whose large one takes about the target number of instructions."""
     wanted = scale * min(MAX_REQUESTS, TARGET_INSTRUCTIONS / max(instructions_per_op, 1.0))
     units = max(MIN_UNITS, math.ceil(wanted / unit))
-    return Requests(small=max(1, units // SMALL_SHARE) * unit, large=units * unit)
+    return Windows(small=max(1, units // SMALL_SHARE) * unit, large=units * unit)
 
 
 def dumped_instructions(dump: Path) -> float:

@@ -5,8 +5,8 @@ from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.identity import fingerprint
 from zerolap.host.noise import Counters, Noise, measure_noise, noise_between, read_counters
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
+from zerolap.host.processors import Processor, Processors, read_processors
 from zerolap.host.settings import available_bytes
-from zerolap.host.topology import Processor, Topology, read_topology
 
 __all__ = [
     "DOCTOR_SCHEMA",
@@ -15,9 +15,9 @@ __all__ = [
     "Noise",
     "Pinning",
     "Processor",
+    "Processors",
     "Sharing",
     "State",
-    "Topology",
     "available_bytes",
     "choose_pinning",
     "doctor",
@@ -26,5 +26,5 @@ __all__ = [
     "measure_noise",
     "noise_between",
     "read_counters",
-    "read_topology",
+    "read_processors",
 ]

@@ -7,44 +7,55 @@ import platform
 from pathlib import Path
 
 from zerolap.host import settings
+from zerolap.host.processors import Processors, read_processors
 from zerolap.host.readings import ROOT, read_text
-from zerolap.host.topology import Topology, read_topology
 from zerolap.records import Platform
 
 
-def fingerprint(topology: Topology | None = None, root: Path = ROOT) -> Platform:
-    """Return this machine; its fingerprint stays the same as long as nothing changes that can change a measurement.
+def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platform:
+    """Return this machine; its fingerprint stays the same as long as it is the same machine, whatever its settings.
 
     `cores` counts the processors that this process may use.
     """
-    topology = read_topology(root=root) if topology is None else topology
-    facts = influences(topology, root)
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    machine = read_processors(root=root) if machine is None else machine
+    identity = {name: _text(value) for name, value in hardware(machine, root).items()}
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return Platform(
         name=platform.node() or "unnamed",
         fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16],
         cpu=settings.cpu_model(root),
-        cores=len(topology.processors),
+        cores=len(machine.processors),
         kernel=settings.kernel(),
+        facts=identity | {name: _text(value) for name, value in software(root).items()},
     )
 
 
-def influences(topology: Topology, root: Path = ROOT) -> dict[str, object]:
-    """Return what goes into the fingerprint, by name."""
+def hardware(machine: Processors, root: Path = ROOT) -> dict[str, object]:
+    """Return what makes this machine the one that it is, by name."""
     return {
         "architecture": os.uname().machine,
         "cpu": settings.cpu_model(root),
-        "microcode": settings.cpu_field("microcode", root),
-        "processors": [[item.number, item.core, item.cache] for item in topology.processors],
+        "processors": [[item.number, item.core, item.cache] for item in machine.processors],
         "memory_gib": round(settings.memory_bytes(root).get("MemTotal", 0) / 2**30),
+        "virtualisation": settings.virtualisation(root),
+    }
+
+
+def software(root: Path = ROOT) -> dict[str, object]:
+    """Return what may change on a machine and can change a measurement, by name."""
+    return {
+        "microcode": settings.cpu_field("microcode", root),
         "kernel": settings.kernel(),
         "libc": " ".join(platform.libc_ver()),
         "governor": settings.governors(root),
         "turbo": settings.turbo(root),
         "huge_pages": settings.huge_pages(root),
         "huge_pages_defragmentation": settings.huge_pages_defragmentation(root),
-        "virtualisation": settings.virtualisation(root),
         "clock_source": settings.clock_source(root),
         "mitigations": settings.mitigations(root),
         "address_randomisation": read_text("proc/sys/kernel/randomize_va_space", root) or "",
     }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -4,8 +4,8 @@ import os
 import platform
 from pathlib import Path
 
+from zerolap.host.processors import PROCESSORS
 from zerolap.host.readings import ROOT, chosen, read_number, read_text
-from zerolap.host.topology import PROCESSORS
 
 _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage"
 

@@ -5,11 +5,13 @@ them: CPU time per request then differs by the load and not by the code.
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from zerolap.judge.timed import TimedPair
-from zerolap.records import SliceRecord, Timeline
+from zerolap.records import BASE, HEAD
 
 BATCHING_LIMIT = 0.05
 """Sides that differ by more are judged at an equal rate."""
@@ -29,28 +31,19 @@ class Batching:
 
 def unequal_batching(starts: Sequence[TimedPair]) -> Batching | None:
     """Return how the sides' batches differ and the rate at which they would not; none where they are alike."""
-    slowest = min(
-        _median(lambda one: one.metrics["ops_per_sec"], [getattr(start, side) for start in starts]) or 0.0
-        for side in ("base", "head")
-    )
-    found = []
-    for name, value in (("read", _per_read), ("event-loop cycle", _per_cycle)):
-        base = _median(value, [start.base for start in starts])
-        head = _median(value, [start.head for start in starts])
+    slowest = min(_median([start.rates[side] for start in starts]) or 0.0 for side in (BASE, HEAD))
+    unequal = []
+    for name, batches in (
+        ("read", [start.reads for start in starts]),
+        ("event-loop cycle", [start.cycles for start in starts]),
+    ):
+        base = _median([by_side[BASE] for by_side in batches])
+        head = _median([by_side[HEAD] for by_side in batches])
         if base and head and abs(head / base - 1) > BATCHING_LIMIT:
-            found.append(Batching(of=name, base=base, head=head, per_second=max(1, int(slowest * RATE_SHARE))))
-    return max(found, key=lambda one: abs(one.head / one.base - 1), default=None)
+            unequal.append(Batching(of=name, base=base, head=head, per_second=max(1, int(slowest * RATE_SHARE))))
+    return max(unequal, key=lambda batching: abs(batching.head / batching.base - 1), default=None)
 
 
-def _per_read(one: SliceRecord) -> float | None:
-    return one.requests_per_read
-
-
-def _per_cycle(one: SliceRecord) -> float | None:
-    return one.requests_per_cycle
-
-
-def _median(value: Callable[[SliceRecord], float | None], timelines: Sequence[Timeline]) -> float | None:
-    values = [value(one) for timeline in timelines for one in timeline.slices]
-    known = [one for one in values if one is not None]
-    return statistics.median(known) if known else None
+def _median(figures: Sequence["array[float]"]) -> float | None:
+    together = list(chain.from_iterable(figures))
+    return statistics.median(together) if together else None

@@ -55,10 +55,10 @@ def is_confirmed(word: CaseVerdict, verdicts: Sequence[Verdict]) -> bool:
     return word in CHANGED and deciding is not None and deciding.engine == "timed"
 
 
-def case_validity(base: Sequence[Measurement], head: Sequence[Measurement]) -> Validity:
-    """Return one check of each kind over all trials of both sides: the one that failed where any did."""
+def case_validity(measurements: Sequence[Measurement]) -> Validity:
+    """Return one check of each kind over all trials of all sides: the one that failed where any did."""
     chosen: dict[str, Check] = {}
-    for measurement in [*base, *head]:
+    for measurement in measurements:
         for check in measurement.validity.checks:
             if check.check not in chosen or (chosen[check.check].ok and not check.ok):
                 chosen[check.check] = check

@@ -1,10 +1,13 @@
 """What all engines' verdicts have in common: the rule, and the adjustment for their number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap import _core
 from zerolap.records import Metric, Verdict, VerdictWord
+
+DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
+"""The smallest change that matters, by engine, as a fraction."""
 
 Q = 0.01
 """The share of false ones among the changes of a comparison that is accepted."""

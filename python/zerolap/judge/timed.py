@@ -1,12 +1,13 @@
 """Verdicts from timed trials: starts are the samples, their variance is shared by all cases of a comparison."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap import _core
 from zerolap.judge.judged import Judged, Q, verdict_word
-from zerolap.records import METRICS, Spread, Timeline, Verdict
+from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 LOOKS = (6, 12, 18)
 """Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
@@ -17,10 +18,54 @@ RESOLUTION = 0.001
 
 @dataclass(frozen=True)
 class TimedPair:
-    """One start of both sides: slices of the same place are a pair."""
+    """One start of both sides: what its slices come to. Slices of the same place are a pair.
 
-    base: Timeline
-    head: Timeline
+    `changes` holds the trimmed mean of the pairs' log ratios by metric, `centres` the sum of both sides' trimmed means
+    of logarithms; a metric that a slice did not measure is in neither. `rates` and `batches` hold figures of single
+    slices by side: requests per second, and requests that each read or cycle brought.
+    """
+
+    slices: int
+    changes: Mapping[str, float]
+    centres: Mapping[str, float]
+    rates: Mapping[Side, "array[float]"]
+    reads: Mapping[Side, "array[float]"]
+    cycles: Mapping[Side, "array[float]"]
+
+    @classmethod
+    def of(cls, base: Timeline, head: Timeline) -> "TimedPair":
+        """Return what the slices of a start come to."""
+        pairs = list(zip(base.slices, head.slices, strict=True))
+        every = [one for pair in pairs for one in pair]
+        names = [name for name in METRICS if every and all(name in one.metrics for one in every)]
+        changes, centres = {}, {}
+        for name in names:
+            change = _core.trimmed_mean([math.log(head.metrics[name] / base.metrics[name]) for base, head in pairs])
+            if change is not None:
+                changes[name] = change
+            centres[name] = sum(
+                _core.trimmed_mean([math.log(one.metrics[name]) for one in timeline.slices]) or 0.0
+                for timeline in (base, head)
+            )
+        sides = {BASE: base.slices, HEAD: head.slices}
+        return cls(
+            slices=len(pairs),
+            changes=changes,
+            centres=centres,
+            rates=_by_side(sides, lambda one: one.metrics.get("ops_per_sec")),
+            reads=_by_side(sides, lambda one: one.requests_per_read),
+            cycles=_by_side(sides, lambda one: one.requests_per_cycle),
+        )
+
+
+def _by_side(
+    sides: Mapping[Side, Sequence[SliceRecord]], value: Callable[[SliceRecord], float | None]
+) -> dict[Side, "array[float]"]:
+    """Return a figure of the slices by side, of those that have it."""
+    return {
+        side: array("d", [figure for one in slices if (figure := value(one)) is not None])
+        for side, slices in sides.items()
+    }
 
 
 def judge_timed(
@@ -51,7 +96,7 @@ def judge_timed(
             high=found.high,
             q=None,
             samples=len(starts),
-            pairs=sum(len(start.base.slices) for start in starts),
+            pairs=sum(start.slices for start in starts),
             min_effect=min_effect,
             detectable=found.detectable,
         )
@@ -73,15 +118,9 @@ def spread_of_starts(metric: str, starts: Sequence[TimedPair]) -> Spread | None:
 
 def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
     """Return each start's change as a log ratio; nothing if a slice did not measure the metric."""
-    changes = []
-    for start in starts:
-        pairs = list(zip(start.base.slices, start.head.slices, strict=True))
-        if any(metric not in one.metrics for pair in pairs for one in pair):
-            return []
-        change = _core.trimmed_mean([math.log(head.metrics[metric] / base.metrics[metric]) for base, head in pairs])
-        if change is not None:
-            changes.append(change)
-    return changes
+    if any(metric not in start.centres for start in starts):
+        return []
+    return [start.changes[metric] for start in starts if metric in start.changes]
 
 
 def wants_more_starts(judged: Judged, starts: int, comparisons: int) -> bool:
@@ -103,9 +142,4 @@ def _centre(metric: str, starts: Sequence[TimedPair]) -> float:
     The sides lie about it by their change, which pairs say better than each side's own mean: they share the machine's
     mood.
     """
-    logs = [
-        _core.trimmed_mean([math.log(one.metrics[metric]) for one in timeline.slices]) or 0.0
-        for start in starts
-        for timeline in (start.base, start.head)
-    ]
-    return math.exp(sum(logs) / len(logs))
+    return math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))

@@ -1,20 +1,26 @@
-"""Drives it all: plans, builds, runs trials, gates validity, asks the judge, has changes explained."""
+"""The planner, the worker, and the loop over both: a question in, a document with verdicts and reasons out."""
 
-from zerolap.lab.checking import CheckRequest, check
-from zerolap.lab.compare import CompareRequest, compare
-from zerolap.lab.picturing import read_pictures, read_run_pictures
-from zerolap.lab.progress import Progress, Silent
-from zerolap.lab.run import RunRequest, run
+from zerolap.lab.check import CheckQuestion, check
+from zerolap.lab.pictures import read_pictures, read_run_pictures
+from zerolap.lab.requests import AskedServer, Lab, Options, Question, comparison_question, run_question
+from zerolap.lab.work import compare, read_comparison, read_run, resume, run
+from zerolap.lab.worker import Worker
 
 __all__ = [
-    "CheckRequest",
-    "CompareRequest",
-    "Progress",
-    "RunRequest",
-    "Silent",
+    "AskedServer",
+    "CheckQuestion",
+    "Lab",
+    "Options",
+    "Question",
+    "Worker",
     "check",
     "compare",
+    "comparison_question",
+    "read_comparison",
     "read_pictures",
+    "read_run",
     "read_run_pictures",
+    "resume",
     "run",
+    "run_question",
 ]

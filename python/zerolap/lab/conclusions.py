@@ -1,174 +1,282 @@
-"""What all engines' trials of a case come to together."""
+"""What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
-from zerolap.cases import Case
 from zerolap.explain import explain_cause, explain_times, with_times
-from zerolap.judge import Judged, adjusted, case_validity, case_verdict, deciding_verdict, is_confirmed
-from zerolap.lab.explaining import Explainer
-from zerolap.lab.judging import FEWEST_STARTS, Bank, judge_case, judge_timings
-from zerolap.lab.measuring import Measured
-from zerolap.lab.sampling import SampledTrials
-from zerolap.lab.timed_trials import TimedTrials
-from zerolap.lab.trials import CaseTrials
+from zerolap.judge import (
+    Judged,
+    adjusted,
+    case_validity,
+    case_verdict,
+    deciding_verdict,
+    is_confirmed,
+    judge_counted,
+    judge_timed,
+    spread_of_starts,
+    unequal_batching,
+    wants_more,
+)
+from zerolap.lab.reasons import Explainer
+from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.records import (
+    BASE,
+    HEAD,
+    METRICS,
+    Case,
     CaseResult,
     CaseVerdict,
     Check,
     Finding,
     Measurement,
+    Request,
     Settings,
-    Side,
+    Spread,
     TrialFailed,
     Validity,
     Verdict,
 )
 from zerolap.store import BlobDamaged
 
+DECIDING_TIME = "cpu_ns_per_op"
+FEWEST_STARTS = 2
+COSTS = ("cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+"""What a request costs: judged at an equal rate where batches differ."""
+SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
+"""What users get; the tail beyond is too rare in slices of this length to be compared."""
+JUDGED_TIMES = (*COSTS, *SERVED)
 
-def conclude(
-    measured: Measured, order: Sequence[Case], settings: Settings, bank: Bank, explainer: Explainer | None
-) -> list[CaseResult]:
+Bank: TypeAlias = Mapping[str, Sequence[Spread]]
+"""How much starts differ on this platform, by metric."""
+
+
+def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
     """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
-    cases = measured.cases(order)
-    timings = judge_timings(measured.timed, settings, bank)
-    judged = [_judged(case.name, measured, timings, settings) for case in cases]
-    verdicts = adjusted([one for case in judged for one in case])
-    results, begin = [], 0
+    settings = results.request.settings
+    cases = results.measured_cases()
+    timings = _judge_times(results.timed, settings, bank)
+    judged = [[*_judge_counts(results.counted.get(case.name), settings), *timings.get(case.name, [])] for case in cases]
+    verdicts = adjusted([one for of_case in judged for one in of_case])
+    concluded, begin = [], 0
     for case, own in zip(cases, judged, strict=True):
-        results.append(_result(case, verdicts[begin : begin + len(own)], measured, explainer))
+        concluded.append(_conclude_case(case, verdicts[begin : begin + len(own)], results, explainer))
         begin += len(own)
-    return results
+    return concluded
 
 
-def _judged(name: str, measured: Measured, timings: Mapping[str, list[Judged]], settings: Settings) -> list[Judged]:
-    counted = judge_case(measured.counted[name], settings) if name in measured.counted else []
-    return [*counted, *timings.get(name, [])]
+def counting_is_undecided(trials: Trials, request: Request) -> bool:
+    """Whether another block of counted trials could decide something."""
+    judged = _judge_counts(trials, request.settings)
+    return wants_more(judged, trials.blocks, len(request.cases) * len(judged))
 
 
-def _result(case: Case, verdicts: list[Verdict], measured: Measured, explainer: Explainer | None) -> CaseResult:
-    counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
-    validity = _validity(counted, timed)
+def worth_sampling(results: Results, bank: Sequence[Spread]) -> list[Case]:
+    """Return the cases that changed, or all that are valid where stacks of all are asked for.
+
+    Of a run these are the cases that nothing speaks against.
+    """
+    request = results.request
+    if request.kind == "run":
+        return [case for case in request.cases if _may_be_sampled(results.of_case(case.name))]
+    concluded = conclude(results, {DECIDING_TIME: bank}, None)
+    changed = ("regression", "improvement")
+    wanted = {one.case for one in concluded if one.verdict in changed or (request.all_stacks and one.validity.valid)}
+    return [case for case in request.cases if case.name in wanted]
+
+
+def _may_be_sampled(measured: CaseResults) -> bool:
+    counted, timed = measured.counted, measured.timed
+    return (counted is None or counted.usable) and (timed is None or timed.failure is None)
+
+
+def spreads_of(results: Results) -> dict[tuple[str, str], Spread]:
+    """Return how much starts differed, by case and metric."""
+    spreads: dict[tuple[str, str], Spread] = {}
+    for name, trials in results.timed.items():
+        for metric in JUDGED_TIMES:
+            chosen = trials.of_cost if metric in COSTS else trials
+            spread = spread_of_starts(metric, chosen.pairs) if chosen.usable else None
+            if spread is not None:
+                spreads[name, metric] = spread
+    return spreads
+
+
+def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
+    """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
+    if trials is None or not trials.usable:
+        return []
+    base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
+    min_effect = settings.min_effect["counted"]
+    judged = [
+        judge_counted(name, base, head, min_effect) for name, metric in METRICS.items() if metric.engine == "counted"
+    ]
+    return [one for one in judged if one is not None]
+
+
+def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:
+    """Return what is concluded on the timed metrics, by case: all cases and the bank say how much starts vary."""
+    verdicts: dict[str, list[Judged]] = {}
+    for metric in JUDGED_TIMES:
+        chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
+        usable = {
+            name: trials.pairs
+            for name, trials in chosen.items()
+            if trials.usable
+            and len(trials.pairs) >= FEWEST_STARTS
+            and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
+        }
+        for name, judged in judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ())).items():
+            verdicts.setdefault(name, []).append(judged)
+    return verdicts
+
+
+def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
+    measured = results.of_case(case.name)
+    validity = _validity(measured)
     word = case_verdict(verdicts, validity)
-    cut_short = (counted is not None and counted.cut_short) or (timed is not None and timed.of_cost.cut_short)
+    cut_short = is_cut_short(measured, results)
     if word == "invalid" and cut_short and validity.valid:
         word = "unsure"
+    deciding = deciding_verdict(verdicts) if validity.valid else None
     return CaseResult(
         case=case.name,
         commands=case.verbs,
         group=case.group,
-        topology=case.topology,
+        topology=case.topology.name,
         verdict=word,
+        deciding=None if deciding is None else deciding.metric,
         confirmed=is_confirmed(word, verdicts),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(word, verdicts, _Trials.of(case, measured), explainer) if explainer else [],
-        failure=_failure_text(_failure(counted, timed), cut_short=cut_short and word == "unsure"),
+        findings=_findings(word, verdicts, case, measured, explainer) if explainer else [],
+        failure=_failure_text(_failure(measured), cut_short=cut_short and word == "unsure"),
     )
 
 
-def _validity(counted: CaseTrials | None, timed: TimedTrials | None) -> Validity:
+def is_cut_short(measured: CaseResults, results: Results) -> bool:
+    """Whether the budget was used up before a case was decided."""
+    counted, timed = measured.counted, measured.timed
+    if (counted is not None and counted.cut_short) or (timed is not None and timed.of_cost.cut_short):
+        return True
+    settings = results.request.settings
+    if settings.budget_seconds is None:
+        return False
+    uncounted = "counted" in settings.engines and (counted is None or not counted.jobs_done)
+    untimed = "timed" in settings.engines and not settings.quick and (timed is None or not timed.jobs_done)
+    return uncounted or (untimed and (counted is None or counted.usable))
+
+
+def _validity(measured: CaseResults) -> Validity:
     """Return the checks of all engines; what the machine did to timed trials costs their verdicts and no more."""
-    sides: dict[Side, list[Measurement]] = {"base": [], "head": []}
+    counted, timed = measured.counted, measured.timed
+    measurements: list[Measurement] = []
     if counted is not None:
-        sides = {side: list(found) for side, found in counted.measurements.items()}
+        measurements += [one for side in counted.measurements.values() for one in side]
     disturbed = timed.disturbance() if timed is not None else []
     if timed is not None and not disturbed:
-        sides = {side: [*sides[side], *timed.measurements[side], *timed.of_cost.measurements[side]] for side in sides}
-    validity = case_validity(sides["base"], sides["head"])
+        for trials in {id(timed): timed, id(timed.of_cost): timed.of_cost}.values():
+            measurements += [one for side in trials.measurements.values() for one in side]
+    validity = case_validity(measurements)
     if timed is not None:
         validity = Validity.of([*validity.checks, *timed.checks(), *(disturbed if counted is None else [])])
-    return validity.model_copy(update={"valid": False}) if _failure(counted, timed) is not None else validity
+    return validity.model_copy(update={"valid": False}) if _failure(measured) is not None else validity
 
 
-def _failure(counted: CaseTrials | None, timed: TimedTrials | None) -> TrialFailed | None:
-    if counted is not None and counted.failure is not None:
-        return counted.failure
-    return None if timed is None else timed.failure or timed.of_cost.failure
+def _failure(measured: CaseResults) -> TrialFailed | None:
+    if measured.counted is not None and measured.counted.failure is not None:
+        return measured.counted.failure
+    return None if measured.timed is None else measured.timed.failure or measured.timed.of_cost.failure
 
 
 def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
     if failure is not None:
-        return f"{failure.message}\n{failure.details}" if failure.details else failure.message
+        return failure_text(failure)
     return "the budget was used up before it was decided" if cut_short else None
 
 
-def untimed_notes(measured: Measured) -> list[str]:
-    """Return what the result as a whole has to say of cases that could not be timed."""
+def failure_text(failure: TrialFailed) -> str:
+    """Return a failure as documents write it: the side where there are two, what happened, the end of a log."""
+    side = "" if failure.side is None else f"{failure.side}: "
+    return "\n".join(part for part in (side + failure.message, failure.details) if part)
+
+
+def untimed_notes(results: Results) -> list[str]:
+    """Return the notes on cases that could not be timed."""
     by_reason: dict[str, list[str]] = {}
-    for name, trials in measured.timed.items():
-        why = _why_untimed(trials)
-        if why is not None:
-            by_reason.setdefault(why, []).append(name)
-    return [f"no timed verdict for {', '.join(names)}: {why}" for why, names in by_reason.items()]
+    for case in results.request.cases:
+        reason = _why_untimed(case.name, results)
+        if reason is not None:
+            by_reason.setdefault(reason, []).append(case.name)
+    return [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
-def _why_untimed(trials: TimedTrials) -> str | None:
-    """Return what kept the case from being timed; none where it was."""
+def _why_untimed(name: str, results: Results) -> str | None:
+    """Return what kept a case from being timed; none where it was, or was not to be."""
+    measured = results.of_case(name)
+    if measured.timed is None:
+        settings = results.request.settings
+        is_due = "timed" in settings.engines and not settings.quick and settings.budget_seconds is not None
+        may_be = measured.counted is None or measured.counted.usable
+        return "the budget was used up" if is_due and may_be and measured.has_begun else None
+    return why_untimed(measured.timed)
+
+
+def why_untimed(trials: TimedTrials) -> str | None:
+    """Return why trials that were begun have no timed verdict; none where they have."""
     disturbance = trials.disturbance()
     if disturbance:
         return held_against(disturbance)
-    short = trials.of_cost.cut_short and trials.of_cost.starts < FEWEST_STARTS
+    short = trials.of_cost.cut_short and trials.of_cost.blocks < FEWEST_STARTS
     return "the budget was used up" if short else None
 
 
-@dataclass(frozen=True)
-class _Trials:
-    """What the engines measured of one case."""
-
-    counted: CaseTrials | None
-    timed: TimedTrials | None
-    sampled: SampledTrials | None
-    limits: Sequence[str]
-
-    @classmethod
-    def of(cls, case: Case, measured: Measured) -> "_Trials":
-        counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
-        return cls(counted, timed, measured.sampled.get(case.name), case.limits)
-
-
-def _findings(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
-    """Return reasons for a change, what counting and timing say together, and what could not be measured."""
+def _findings(
+    word: CaseVerdict, verdicts: Sequence[Verdict], case: Case, measured: CaseResults, explainer: Explainer
+) -> list[Finding]:
+    """Return reasons for a change, what counting and timing show together, and what could not be measured."""
     if word == "invalid":
         return []
     findings: list[Finding] = []
     if word in ("regression", "improvement"):
         try:
-            findings = _reasons(word, verdicts, trials, explainer)
+            findings = _reasons(word, verdicts, measured, explainer)
         except (ValueError, OSError, BlobDamaged) as fault:
             # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
             findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    told = [*trials.limits, *not_measured(trials.timed, trials.sampled)]
-    findings += [Finding(kind="limits", rank=0, text=text) for text in told]
+    limits = [*case.limits, *not_measured(measured.timed, measured.sampled)]
+    findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 
 
-def _reasons(word: CaseVerdict, verdicts: Sequence[Verdict], trials: _Trials, explainer: Explainer) -> list[Finding]:
+def _reasons(
+    word: CaseVerdict, verdicts: Sequence[Verdict], measured: CaseResults, explainer: Explainer
+) -> list[Finding]:
     """Return the functions behind a change: of the work where it changed alike, else of the time."""
-    times = explainer.times(trials.sampled, verdicts) if trials.sampled is not None else None
+    times = explainer.times(measured.sampled, verdicts) if measured.sampled is not None else None
     changed = _changed_work(verdicts)
-    if changed is None or changed.verdict != word or trials.counted is None:
+    if changed is None or changed.verdict != word or measured.counted is None:
         return explain_times(*times) if times is not None else []
-    findings = explainer.explain(trials.counted, changed.metric)
+    findings = explainer.explain(measured.counted, changed.metric)
     return with_times(findings, *times) if times is not None else findings
 
 
-def not_measured(timed: TimedTrials | None, sampled: SampledTrials | None) -> list[str]:
-    """Return the sentences on engines that have nothing to say of the case, and why."""
-    told = []
-    why = _why_untimed(timed) if timed is not None else None
-    if why is not None:
-        told.append(f"No timed verdict: {why}.")
+def not_measured(timed: TimedTrials | None, sampled: Trials | None) -> list[str]:
+    """Return a sentence for each engine that measured nothing of the case, with the reason."""
+    sentences = []
+    reason = why_untimed(timed) if timed is not None else None
+    if reason is not None:
+        sentences.append(f"No timed verdict: {reason}.")
     if sampled is not None and sampled.failure is not None:
-        told.append(f"No stacks: {sampled.failure.message}.")
+        sentences.append(f"No stacks: {sampled.failure.message}.")
+    elif sampled is not None and sampled.cut_short:
+        sentences.append("No stacks: the budget was used up.")
     elif sampled is not None and not sampled.usable:
-        failed = [check for one in sampled.measurements.values() for check in one.validity.failed]
-        told.append(f"No stacks: {held_against(failed)}.")
-    return told
+        failed = [check for side in sampled.measurements.values() for one in side for check in one.validity.failed]
+        sentences.append(f"No stacks: {held_against(failed)}.")
+    return sentences
 
 
 def held_against(checks: Sequence[Check]) -> str:

@@ -1,175 +1,175 @@
 """One server measured by itself."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
 
-from zerolap.build import DEFAULT, Builder, Source, Variant
-from zerolap.cases import Case
-from zerolap.engines import Engine
-from zerolap.host import fingerprint
-from zerolap.judge import MIN_BLOCKS
-from zerolap.lab.measuring import Measured, Work, measure
-from zerolap.lab.plugging import require_engines
-from zerolap.lab.progress import Progress
-from zerolap.lab.run_case import run_case
-from zerolap.lab.session import builds_directory, case_notes, new_id, now, require_instruments, sandbox_note
-from zerolap.lab.skipping import select_possible
-from zerolap.lab.trials import CaseTrials, SideUnderTest
+from zerolap.judge import case_validity
+from zerolap.lab.comparison import described_servers
+from zerolap.lab.conclusions import failure_text, not_measured
+from zerolap.lab.reasons import merged_graph, sampled_side
+from zerolap.lab.results import CaseResults, Results, Trials
 from zerolap.records import (
-    Interrupted,
+    HEAD,
+    Case,
+    FunctionCost,
+    Measurement,
+    RunCase,
     RunReport,
-    Settings,
     Skipped,
-    ZerolapError,
+    Validity,
 )
-from zerolap.sandbox import Cancellation, SandboxPolicy, current_cancellation
-from zerolap.store import Store
+from zerolap.store import Blobs, Store
 
-EndState: TypeAlias = Literal["done", "interrupted", "failed"]
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """What to measure, built in a variant; `server_settings` are given to the server when it starts.
-
-    `plugged` are the engines of the settings that are not the lab's own; `sandbox` is for code of repositories and
-    trees.
-    """
-
-    server: Source
-    cases: Sequence[Case]
-    settings: Settings
-    command_line: str
-    server_settings: Mapping[str, str] = field(default_factory=dict)
-    variant: Variant = DEFAULT
-    plugged: Mapping[str, Engine] = field(default_factory=dict)
-    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
+LISTED_FUNCTIONS = 10
 
 
-def run(request: RunRequest, store: Store, progress: Progress, cancellation: Cancellation | None = None) -> RunReport:
-    """Build the server, measure all cases and return the report; all of it is stored too.
-
-    Raises as `compare` does.
-    """
-    with (cancellation or Cancellation()).current():
-        return _run(request, store, progress)
-
-
-def _run(request: RunRequest, store: Store, progress: Progress) -> RunReport:
-    require_instruments(request.settings.engines)
-    require_engines(request.plugged)
-    for note in sandbox_note():
-        progress.note(note)
-    try:
-        server = Builder(builds_directory(store), progress.building, request.sandbox).build(
-            request.server, request.variant
-        )
-    except (KeyboardInterrupt, Interrupted):
-        current_cancellation().cancel()
-        raise Interrupted("interrupted while building; nothing was measured yet") from None
-    under_test = SideUnderTest(server, request.server_settings)
-    selection = select_possible(request.cases, {"base": under_test}, request.settings)
-    request = replace(request, cases=selection.cases)
-    report = RunReport(
-        schema="zerolap.run/1",
-        id=new_id("r"),
-        created=now(),
-        command_line=request.command_line,
-        server=under_test.record,
-        platform=fingerprint(),
-        settings=request.settings,
-        machine_seconds=0.0,
-        notes=[*sandbox_note(), *case_notes(request.cases, request.settings.engines)],
-        cases=[],
-        skipped=selection.skipped,
-    )
-    store.begin_run(report)
-    measured = Measured()
-    work = Work(
-        identity=report.id,
-        cases=request.cases,
-        sides={"base": under_test},
-        settings=request.settings,
-        enough=lambda _: True,
-        # What is not compared need not show how well it repeats, where time matters most.
-        blocks=1 if request.settings.quick else MIN_BLOCKS,
-        on_counted=lambda trials: _record_case(trials, report, store),
-        worth_sampling=lambda measured: _worth_sampling(measured, request),
-        plugged=request.plugged,
-    )
-    try:
-        measure(work, store, progress, measured)
-    except (KeyboardInterrupt, Interrupted):
-        stopped = _conclude(report, request, measured, store, "interrupted")
-        raise Interrupted(
-            f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
-            hint=f"zerolap explain {report.id}",
-        ) from None
-    except ZerolapError:
-        _conclude(report, request, measured, store, "failed")
-        raise
-    finally:
-        progress.finished()
-    return _conclude(report, request, measured, store, "done")
-
-
-def _conclude(report: RunReport, request: RunRequest, measured: Measured, store: Store, state: EndState) -> RunReport:
-    cases, left_out, skipped = [], [], []
-    for case in measured.cases(request.cases):
-        refused = _only_refused(case, measured)
-        if refused is not None:
-            skipped.append(refused)
-        elif _was_not_reached(case, measured):
-            left_out.append(case.name)
+def run_of(results: Results, store: Store) -> RunReport:
+    """Return the report of a run: what was measured of each case, and where it goes."""
+    request = results.request
+    cases, not_reached, skipped = [], [], list(request.skipped)
+    for case in request.cases:
+        measured = results.of_case(case.name)
+        refusal = _refusal(case, measured)
+        if refusal is not None:
+            skipped.append(refusal)
+        elif any(any(trials.measurements.values()) or trials.failure for trials in measured.all):
+            cases.append(_run_case(case, measured, store.blobs))
         else:
-            cases.append(run_case(case, measured, store))
-    notes = [f"not measured, as the budget was used up: {', '.join(left_out)}"] if left_out else []
-    concluded = report.model_copy(
-        update={
-            "cases": cases,
-            "machine_seconds": measured.seconds(),
-            "notes": [*report.notes, *notes],
-            "skipped": [*report.skipped, *skipped],
-        }
+            not_reached.append(case.name)
+    over_budget = not_reached if request.settings.budget_seconds is not None else []
+    notes = [f"not measured, as the budget was used up: {', '.join(over_budget)}"] if over_budget else []
+    return RunReport(
+        schema="zerolap.run/1",
+        id=request.id,
+        created=request.created,
+        command_line=request.command_line,
+        server=described_servers(request, results, store)[HEAD],
+        platform=request.platform,
+        settings=request.settings,
+        machine_seconds=results.machine_seconds,
+        notes=[*request.notes, *notes],
+        cases=cases,
+        skipped=skipped,
     )
-    store.finish_run(concluded, state)
-    return concluded
 
 
-def _was_not_reached(case: Case, measured: Measured) -> bool:
-    """Whether the budget ended before the first trial of any engine."""
-    counted, timed = measured.counted.get(case.name), measured.timed.get(case.name)
-    uncounted = counted is None or (counted.cut_short and not counted.measurements["base"])
-    untimed = timed is None or (timed.cut_short and not timed.measurements["base"])
-    plugged = measured.plugged.get(case.name)
-    unplugged = plugged is None or (plugged.cut_short and not plugged.measurements)
-    return uncounted and untimed and unplugged and case.name not in measured.sampled
-
-
-def _only_refused(case: Case, measured: Measured) -> Skipped | None:
-    """Return that a case was skipped, if no engine took it: the only ones there were refused it."""
-    plugged = measured.plugged.get(case.name)
-    if plugged is None or not plugged.is_refused:
+def _refusal(case: Case, measured: CaseResults) -> Skipped | None:
+    """Return that a case was skipped, if all engines that were tried refused it."""
+    refusals = [trials.refusal for trials in measured.all]
+    reasons = dict.fromkeys(refusal for refusal in refusals if refusal is not None)
+    if not reasons or None in refusals:
         return None
-    if case.name in measured.counted or case.name in measured.timed or case.name in measured.sampled:
-        return None
-    reasons = dict.fromkeys(plugged.refusals.values())
     return Skipped(case=case.name, reason="unsupported tool", text="; ".join(reasons))
 
 
-def _record_case(trials: CaseTrials, report: RunReport, store: Store) -> None:
-    """Store a case as soon as it is counted."""
-    if trials.measurements["base"] or trials.failure is not None:
-        counted = Measured(counted={trials.case.name: trials})
-        store.record_run_case(report.id, run_case(trials.case, counted, store))
+def _run_case(case: Case, measured: CaseResults, blobs: Blobs) -> RunCase:
+    """Return the case's metrics and costliest functions; what of it could not be measured is left out, and reported."""
+    counted, timed, sampled = measured.counted, measured.timed, measured.sampled
+    counts, times, stacks = _of_head(counted), _of_head(timed), _of_head(sampled)
+    others = {engine: _of_head(trials) for engine, trials in measured.other.items()}
+    valid_others = {engine: ones[0] for engine, ones in others.items() if ones and ones[0].validity.valid}
+    failure = next((trials.failure for trials in (counted, timed) if trials is not None and trials.failure), None)
+    disturbance = timed.disturbance() if timed is not None else []
+    # Stacks show where time goes: that there are none takes nothing from what was counted and timed.
+    chosen = [*counts, *([] if disturbance else times), *valid_others.values()]
+    is_alone = not (chosen or stacks)
+    chosen = chosen or stacks or [one for ones in others.values() for one in ones]
+    validity = case_validity(chosen) if chosen else Validity.of(disturbance)
+    if not chosen and sampled is not None:
+        failure = failure or sampled.failure
+    if is_alone:
+        failures = [trials.failure for trials in measured.other.values()]
+        failure = failure or next((fault for fault in failures if fault is not None), None)
+    if failure is not None or not validity.checks:
+        validity = validity.model_copy(update={"valid": False})
+    metrics = _means(counts) | _means(times if timed is not None and timed.usable else [])
+    metrics |= _other_metrics(valid_others, taken=metrics)
+    samples = [len(counts), len(times) if timed is not None and timed.usable else 0, len(stacks), bool(valid_others)]
+    return RunCase(
+        case=case.name,
+        commands=case.verbs,
+        group=case.group,
+        topology=case.topology.name,
+        validity=validity,
+        metrics=metrics if validity.valid else {},
+        functions=_costliest(counts, sampled, metrics.get("cpu_ns_per_op"), blobs) if validity.valid else [],
+        samples=max(samples),
+        limits=[*case.limits, *not_measured(timed, sampled), *_other_limits(measured.other, alone=is_alone)],
+        failure=None if failure is None else failure_text(failure),
+    )
 
 
-def _worth_sampling(measured: Measured, request: RunRequest) -> list[Case]:
-    """Return the cases that nothing spoke against so far."""
+def _of_head(trials: Trials | None) -> list[Measurement]:
+    return [] if trials is None else trials.measurements.get(HEAD, [])
+
+
+def _other_metrics(valid: Mapping[str, Measurement], taken: Mapping[str, float]) -> dict[str, float]:
+    """Return what may be used; a name that another engine has taken bears that of its own engine before it."""
+    metrics: dict[str, float] = {}
+    for engine, measurement in valid.items():
+        for name, value in measurement.metrics.items():
+            metrics[f"{engine}_{name}" if name in taken or name in metrics else name] = value
+    return metrics
+
+
+def _other_limits(other: Mapping[str, Trials], *, alone: bool) -> list[str]:
+    """Return what could not be measured, and why; of engines that stand `alone` the case itself reports it."""
+    reasons = {engine: trials.refusal for engine, trials in other.items() if trials.refusal is not None}
+    for engine, trials in other.items():
+        if alone or engine in reasons:
+            continue
+        if trials.failure is not None:
+            reasons[engine] = trials.failure.message
+        elif not trials.is_valid:
+            failed = [check for one in _of_head(trials) for check in one.validity.failed]
+            reasons[engine] = ", ".join(f"{check.check} {check.value}, limit {check.limit}" for check in failed)
+    return [f"not measured by `{engine}`: {reason}" for engine, reason in reasons.items()]
+
+
+def _means(measurements: Sequence[Measurement]) -> dict[str, float]:
+    if not measurements:
+        return {}
+    names = [name for name in measurements[0].metrics if all(name in one.metrics for one in measurements)]
+    return {name: sum(one.metrics[name] for one in measurements) / len(measurements) for name in names}
+
+
+def _costliest(
+    counted: Sequence[Measurement], sampled: Trials | None, cpu_ns_per_op: float | None, blobs: Blobs
+) -> list[FunctionCost]:
+    """Return the functions that cost most: in time where there are stacks, else in instructions."""
+    by_work = {(cost.function, cost.file): cost for cost in _by_work(counted, blobs)}
+    side = None
+    if sampled is not None and sampled.usable and sampled.blocks:
+        side = sampled_side(_of_head(sampled)[0], cpu_ns_per_op, blobs)
+    if side is None:
+        return list(by_work.values())[:LISTED_FUNCTIONS]
+    ranked = sorted(side.functions, key=lambda function: -side.own_ns(function))[:LISTED_FUNCTIONS]
+    costs = []
+    for name, file in ranked:
+        work = by_work.get((name, file))
+        costs.append(
+            FunctionCost(
+                function=name,
+                file=file,
+                self_instructions_per_op=work.self_instructions_per_op if work is not None else None,
+                calls_per_op=work.calls_per_op if work is not None else None,
+                self_cpu_ns_per_op=side.own_ns((name, file)),
+                share=side.own_ns((name, file)) / side.cpu_ns_per_op,
+            )
+        )
+    return costs
+
+
+def _by_work(measurements: Sequence[Measurement], blobs: Blobs) -> list[FunctionCost]:
+    if not any(measurement.graph for measurement in measurements):
+        return []
+    graph = merged_graph(measurements, blobs)
     return [
-        case
-        for case in request.cases
-        if (case.name not in measured.counted or measured.counted[case.name].usable)
-        and (case.name not in measured.timed or measured.timed[case.name].failure is None)
+        FunctionCost(
+            function=function.name,
+            file=None if function.file is None else graph.files[function.file],
+            self_instructions_per_op=function.instructions,
+            calls_per_op=function.calls,
+            share=function.instructions / graph.totals.instructions,
+        )
+        for function in sorted(graph.functions, key=lambda function: -function.instructions)
     ]

@@ -10,9 +10,22 @@ from zerolap.errors import (
     UsageError,
     ZerolapError,
 )
+from zerolap.records.amounts import Amounts, Windows
 from zerolap.records.base import Record
-from zerolap.records.build import Build, SourceName
+from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
+from zerolap.records.case import (
+    DEFAULT_DATA_SIZE,
+    PATTERN_OF_LETTER,
+    Case,
+    Dataset,
+    Expect,
+    Generator,
+    KeyRange,
+    Keys,
+    LoadRange,
+    State,
+)
 from zerolap.records.case_check import (
     CHECK_SCHEMA,
     SCRIPTS,
@@ -26,6 +39,8 @@ from zerolap.records.case_check import (
     HeldOverTime,
 )
 from zerolap.records.changes import Changes, FileChange, Hunk
+from zerolap.records.client import Client, ClientCommand
+from zerolap.records.command import KEY, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
     CaseResult,
@@ -34,9 +49,23 @@ from zerolap.records.comparison import (
     Settings,
     Summary,
 )
+from zerolap.records.event import (
+    Activity,
+    BuildDone,
+    Event,
+    JobFailed,
+    JobFinished,
+    JobStarted,
+    Note,
+    Progress,
+    TrialDone,
+    event_json,
+    read_event,
+)
 from zerolap.records.finding import Caller, Finding, PerSide
+from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.measurement import Check, Measurement, Validity
-from zerolap.records.metric import METRICS, Metric, metric_named
+from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -46,24 +75,44 @@ from zerolap.records.pictures import (
     StackTree,
 )
 from zerolap.records.platform import Platform
+from zerolap.records.request import Request, RequestedServer, RequestState
+from zerolap.records.revision import BinarySource, EndpointSource, Revision, RevisionSource, Source, TreeSource
 from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
+from zerolap.records.series import SeriesKey
+from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread
 from zerolap.records.timeline import SliceRecord, Timeline
-from zerolap.records.trial import Side, Trial
+from zerolap.records.topology import STANDALONE, Topology, Transport
+from zerolap.records.trial import BASE, HEAD, Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
 
 __all__ = [
+    "BASE",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
+    "DEFAULT_DATA_SIZE",
+    "HEAD",
+    "KEY",
     "METRICS",
+    "PATTERN_OF_LETTER",
     "PICTURES_SCHEMA",
     "RUN_SCHEMA",
+    "RUN_TABLE",
     "SCRIPTS",
+    "STANDALONE",
+    "Activity",
+    "Amounts",
+    "BinarySource",
+    "Block",
     "Build",
+    "BuildDone",
     "BuildFailed",
+    "BuildJob",
+    "BuildSpec",
     "CallGraph",
     "Caller",
+    "Case",
     "CaseFacts",
     "CaseFileError",
     "CasePictures",
@@ -74,14 +123,21 @@ __all__ = [
     "Check",
     "CheckReport",
     "CheckedCase",
+    "Client",
+    "ClientCommand",
     "CommandFacts",
     "Comparison",
+    "Dataset",
+    "EndpointSource",
     "EnvironmentMissing",
+    "Event",
+    "Expect",
     "Fault",
     "FaultKind",
     "FileChange",
     "Finding",
     "FunctionCost",
+    "Generator",
     "GraphEdge",
     "GraphFunction",
     "GraphTotals",
@@ -89,32 +145,64 @@ __all__ = [
     "HeldOverTime",
     "Hunk",
     "Interrupted",
+    "Job",
+    "JobFailed",
+    "JobFinished",
+    "JobStarted",
+    "KeyRange",
+    "Keys",
+    "LoadRange",
+    "MeasuredServer",
     "Measurement",
     "Metric",
+    "Note",
     "PerSide",
     "Pictures",
     "Platform",
+    "Progress",
     "Record",
+    "Request",
+    "RequestState",
+    "RequestedServer",
+    "Revision",
+    "RevisionSource",
     "RunCase",
     "RunReport",
+    "SeriesKey",
+    "ServerSpec",
     "Settings",
     "Side",
     "SkipReason",
     "Skipped",
     "SliceRecord",
-    "SourceName",
+    "Source",
     "Spread",
     "StackFrame",
     "StackNodes",
     "StackTree",
+    "State",
     "Summary",
     "Timeline",
+    "Topology",
+    "Transport",
+    "TreeSource",
     "Trial",
+    "TrialDone",
     "TrialFailed",
+    "TrialsJob",
     "UsageError",
     "Validity",
     "Verdict",
     "VerdictWord",
+    "Windows",
     "ZerolapError",
+    "digest_of",
+    "event_json",
+    "fault_of_command",
+    "job_json",
     "metric_named",
+    "parse_command",
+    "read_event",
+    "read_job",
+    "verb_of",
 ]

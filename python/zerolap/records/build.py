@@ -1,23 +1,65 @@
-"""A source and the build made from it."""
+"""What a build is made of, and what came out."""
+
+import hashlib
 
 from zerolap.records.base import Record
 
 
-class SourceName(Record):
-    """How the user named a source, and the revision it stands for where there is one."""
+def digest_of(*parts: str) -> str:
+    """Return 128 bits of the SHA-256 of the parts, in hexadecimal."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    name: str
-    commit: str | None = None
+
+class BuildSpec(Record):
+    """What goes into a build.
+
+    `content` is the digest of the source's files: git's id of a commit's tree, or the SHA-256 of a tree's files or of a
+    binary. `tools` are the versions of compiler and linker. A binary has neither variant nor recipe; `arguments` are
+    those of its start command.
+    """
+
+    content: str
+    variant: str = ""
+    recipe: int = 0
+    tools: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The build's id: equal for equal content, whichever commit or path it came from."""
+        return "b-" + digest_of(self.content, self.variant, str(self.recipe), *self.tools, "", *self.arguments)
 
 
 class Build(Record):
-    """The artifact: what a comparison's JSON says of a side.
+    """The artifact of a build.
 
-    `build` is the digest of what went in (for a binary, of the binary itself); `build_id` is the linker's own note in
-    the artifact, or empty; `flags` are the effective compiler flags as recorded in the artifact, or empty where it
-    carries no debug information. `variant` is what was asked of the build, in one order of words: `default` for the
-    Makefile's own, empty for a binary. `allocator` is what the program itself says, or empty. `config` holds the
-    settings that the server was started with beside the case's own.
+    `build` is the digest of its specification; `build_id` is the linker's own note in the artifact, or empty; `flags`
+    are the effective compiler flags as recorded in the artifact, or empty where it carries no debug information.
+    `variant` is what was asked, in one order of words: `default` for the Makefile's own, empty for a binary.
+    `allocator` is what the program reports, or empty. `source_root` is the directory that its debug information names.
+    `libc` is the C library that it was linked with. `path` is set where the program cannot be moved: one that is
+    started by a command of its own.
+    """
+
+    build: str
+    version: str
+    build_id: str
+    flags: str
+    compiler: str = ""
+    stripped: bool = False
+    variant: str = ""
+    allocator: str = ""
+    architecture: str = ""
+    libc: str = ""
+    source_root: str = ""
+    arguments: tuple[str, ...] = ()
+    path: str | None = None
+
+
+class MeasuredServer(Record):
+    """A side of a comparison, or the server of a run, as documents describe it: its build under the user's name.
+
+    `config` holds the settings that the server was started with beside the case's own.
     """
 
     name: str
@@ -30,4 +72,6 @@ class Build(Record):
     stripped: bool = False
     variant: str = ""
     allocator: str = ""
+    architecture: str = ""
+    libc: str = ""
     config: dict[str, str] = {}

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.build import Build
+from zerolap.records.build import MeasuredServer
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
@@ -130,7 +130,7 @@ class CheckReport(Record):
     schema_: str = Field(default=CHECK_SCHEMA, alias="schema", serialization_alias="schema")
     created: str
     command_line: str
-    server: Build
+    server: MeasuredServer
     platform: Platform
     cases: list[CheckedCase]
     skipped: list[Skipped] = []

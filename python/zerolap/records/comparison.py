@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.build import Build
+from zerolap.records.build import MeasuredServer
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
@@ -46,13 +46,17 @@ class Summary(Record):
 
 
 class CaseResult(Record):
-    """What a comparison says of one case; an invalid one has no verdicts."""
+    """What a comparison concludes for a case; an invalid one has no verdicts.
+
+    `deciding` is the metric whose verdict decided the case's, none for an invalid one.
+    """
 
     case: str
     commands: list[str]
     group: str
     topology: str
     verdict: CaseVerdict
+    deciding: str | None = None
     confirmed: bool
     validity: Validity
     verdicts: list[Verdict]
@@ -68,8 +72,8 @@ class Comparison(Record):
     created: str
     command_line: str
     state: Literal["running", "done", "interrupted", "failed"]
-    base: Build
-    head: Build
+    base: MeasuredServer
+    head: MeasuredServer
     platform: Platform
     settings: Settings
     summary: Summary

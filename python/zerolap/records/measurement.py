@@ -1,5 +1,6 @@
 """A trial's outcome."""
 
+from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record
 
 
@@ -30,9 +31,19 @@ class Validity(Record):
 
 
 class Measurement(Record):
-    """Metrics by name, their validity, and the digest of the blob with its details: a call graph, or a timeline."""
+    """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
+
+    `graph`, `timeline` and `stacks` are digests of blobs: a call graph, the slices of a timed trial, sampled stacks.
+    `seconds` is the machine time of the trial, repetitions included. `method` is the version of the engine's method,
+    `zerolap` that of the program.
+    """
 
     metrics: dict[str, float]
     validity: Validity
-    profile: str | None = None
+    amounts: Amounts = Amounts()
+    graph: str | None = None
+    timeline: str | None = None
+    stacks: str | None = None
     seconds: float = 0.0
+    method: int = 1
+    zerolap: str = ""

@@ -8,34 +8,38 @@ EngineName: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 
 
 class Metric(Record):
-    """What is measured; `unit` is what one of its values counts."""
+    """What is measured; `unit` is what one of its values counts, `heading` its label where there is little room."""
 
     name: str
     engine: EngineName
     unit: str
     less_is_better: bool
     label: str
+    heading: str
 
 
-_TABLE: tuple[tuple[str, EngineName, str, bool, str], ...] = (
-    ("instructions_per_op", "counted", "instructions", True, "instructions per request"),
-    ("allocations_per_op", "counted", "allocations", True, "allocations per request"),
-    ("syscalls_per_op", "counted", "system calls", True, "system calls per request"),
-    ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request"),
-    ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread"),
-    ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads"),
-    ("usec_per_call", "timed", "us", True, "us per call, by the server"),
-    ("ops_per_sec", "timed", "requests", False, "requests per second"),
-    ("latency_p50_us", "timed", "us", True, "latency p50 in us"),
-    ("latency_p99_us", "timed", "us", True, "latency p99 in us"),
-    ("latency_p99_9_us", "timed", "us", True, "latency p99.9 in us"),
-    ("latency_max_us", "timed", "us", True, "latency maximum in us"),
+_TABLE: tuple[tuple[str, EngineName, str, bool, str, str], ...] = (
+    ("instructions_per_op", "counted", "instructions", True, "instructions per request", "instructions/request"),
+    ("allocations_per_op", "counted", "allocations", True, "allocations per request", "allocations/request"),
+    ("syscalls_per_op", "counted", "system calls", True, "system calls per request", "system calls/request"),
+    ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request", "CPU ns/request"),
+    ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread", "main thread ns/request"),
+    ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request"),
+    ("usec_per_call", "timed", "us", True, "us per call, by the server", "µs/call"),
+    ("ops_per_sec", "timed", "requests", False, "requests per second", "requests/s"),
+    ("latency_p50_us", "timed", "us", True, "latency p50 in us", "p50, µs"),
+    ("latency_p99_us", "timed", "us", True, "latency p99 in us", "p99, µs"),
+    ("latency_p99_9_us", "timed", "us", True, "latency p99.9 in us", "p99.9, µs"),
+    ("latency_max_us", "timed", "us", True, "latency maximum in us", "max, µs"),
 )
 
 METRICS: dict[str, Metric] = {
-    name: Metric(name=name, engine=engine, unit=unit, less_is_better=less_is_better, label=label)
-    for name, engine, unit, less_is_better, label in _TABLE
+    name: Metric(name=name, engine=engine, unit=unit, less_is_better=less_is_better, label=label, heading=heading)
+    for name, engine, unit, less_is_better, label, heading in _TABLE
 }
+
+RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
+"""The metrics of a run's table, in its order; those of plugins follow."""
 
 
 def metric_named(name: str) -> Metric:

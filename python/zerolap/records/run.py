@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.build import Build
+from zerolap.records.build import MeasuredServer
 from zerolap.records.comparison import Settings
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
@@ -51,7 +51,7 @@ class RunReport(Record):
     id: str
     created: str
     command_line: str
-    server: Build
+    server: MeasuredServer
     platform: Platform
     settings: Settings
     machine_seconds: float

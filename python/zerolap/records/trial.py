@@ -1,17 +1,27 @@
 """One process start of one build under one case by one engine."""
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from zerolap.records.base import Record
 
-Side: TypeAlias = Literal["base", "head"]
+Side: TypeAlias = str
+"""The name of one of the servers that are measured together."""
+
+BASE: Side = "base"
+HEAD: Side = "head"
+"""The sides of a comparison; the server of a run is the head."""
 
 
 class Trial(Record):
-    """What is to be measured once; `engine` may be a plugin, `block` numbers the seeds, which both sides share."""
+    """A trial that was carried out, as the store names it.
 
+    `engine` may be a plugin; `block` numbers the seeds, which all sides share; `per_second` is the equal rate at which
+    requests were sent, none at full speed.
+    """
+
+    job: str
     case: str
     side: Side
     engine: str
     block: int
-    seed: int
+    per_second: int | None = None

@@ -1,11 +1,18 @@
 """What a comparison concludes for a case and a metric."""
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import WithJsonSchema
 
 from zerolap.records.base import Record
 from zerolap.records.metric import EngineName
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
+
+Bound: TypeAlias = Annotated[
+    float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}, mode="serialization")
+]
+"""A number that may be infinite or undefined, which JSON writes as null."""
 
 
 class Verdict(Record):
@@ -19,16 +26,16 @@ class Verdict(Record):
     metric: str
     engine: EngineName
     verdict: VerdictWord
-    base: float
-    head: float
-    change: float
-    low: float
-    high: float
+    base: Bound
+    head: Bound
+    change: Bound
+    low: Bound
+    high: Bound
     q: float | None
     samples: int
     pairs: int
     min_effect: float
-    detectable: float
+    detectable: Bound
 
     @property
     def is_beyond_doubt(self) -> bool:

@@ -1,11 +1,16 @@
 """A comparison or a run as one file for a browser."""
 
+from html import escape
 from pathlib import Path
 
-from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport
+from pydantic import TypeAdapter
+
+from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Side, StackFrame, StackTree
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
-PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__")
+PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
+STACKS = TypeAdapter(dict[Side, StackTree])
+FRAMES = TypeAdapter(list[StackFrame])
 
 # Within a JSON string these mean the same, and they can neither end the script element nor a line of it.
 ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -22,23 +27,44 @@ def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
 
 
 def _page(document: Comparison | RunReport, pictures: Pictures | None) -> str:
-    """Return the page with its data; it tells the documents apart by their schema."""
-    before, between, after = _template()
-    return before + _data(document) + between + _data(pictures or Pictures()) + after
+    """Return the page with its data; its script distinguishes the documents by their schema."""
+    before, after_document, after_pictures, after = _template()
+    drawn = pictures or Pictures()
+    cases = {name: case.model_copy(update={"stacks": None}) for name, case in drawn.cases.items()}
+    without_stacks = drawn.model_copy(update={"frames": [], "cases": cases})
+    return "".join(
+        [before, _data(document), after_document, _data(without_stacks), after_pictures, _stacks(drawn), after]
+    )
 
 
 def _data(document: Comparison | RunReport | Pictures) -> str:
     return document.model_dump_json(by_alias=True).translate(ESCAPES)
 
 
-def _template() -> tuple[str, str, str]:
+def _stacks(pictures: Pictures) -> str:
+    """Return the stacks in an element for each case, so that the page parses only those that it shows."""
+    elements = [_element('id="frames"', FRAMES.dump_json(pictures.frames))]
+    elements += [
+        _element(f'class="stacks" data-case="{escape(name)}"', STACKS.dump_json(case.stacks))
+        for name, case in pictures.cases.items()
+        if case.stacks
+    ]
+    return "\n".join(elements)
+
+
+def _element(attributes: str, json: bytes) -> str:
+    return f'<script type="application/json" {attributes}>{json.decode().translate(ESCAPES)}</script>'
+
+
+def _template() -> tuple[str, str, str, str]:
     """Return what comes before, between and after the data."""
     try:
         template = TEMPLATE.read_text(encoding="utf-8")
     except FileNotFoundError as fault:
         raise EnvironmentMissing("the page for HTML reports is not built", hint="make web") from fault
     before, _, rest = template.partition(PLACEHOLDERS[0])
-    between, found, after = rest.partition(PLACEHOLDERS[1])
-    if not found:
+    after_document, _, rest = rest.partition(PLACEHOLDERS[1])
+    after_pictures, placeholder, after = rest.partition(PLACEHOLDERS[2])
+    if not placeholder:
         raise EnvironmentMissing(f"{TEMPLATE} has no place for the data", hint="make web")
-    return before, between, after
+    return before, after_document, after_pictures, after

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from zerolap.records import Build, CaseResult, Comparison, Finding, RunReport, Validity
+from zerolap.records import CaseResult, Comparison, Finding, MeasuredServer, RunReport, Validity
 from zerolap.report.format import ARROW, change, count, interval, metric_label, one_line, percent, probability
 from zerolap.report.reading import (
     CHANGED,
@@ -94,7 +94,7 @@ def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
     return folded("How to repeat it", "\n".join(f"- {line}" for line in lines))
 
 
-def build_facts(build: Build) -> str:
+def build_facts(build: MeasuredServer) -> str:
     """Return a build in a line: its names, and what it was made with."""
     parts = [
         code(build.name),

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from zerolap.judge import deciding_verdict
 from zerolap.records import CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.report.format import change as written_change
 from zerolap.report.format import counted, duration, interval, listing, metric_label, percent, probability
@@ -30,8 +29,8 @@ def word(case: CaseResult) -> Word:
 
 
 def deciding(case: CaseResult) -> Verdict | None:
-    """Return the verdict that made the case's."""
-    return deciding_verdict(case.verdicts)
+    """Return the verdict that decided the case's; none for an invalid one."""
+    return next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None)
 
 
 def others(case: CaseResult) -> list[Verdict]:

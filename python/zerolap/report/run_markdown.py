@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from zerolap.records import METRICS, Build, FunctionCost, RunCase, RunReport
+from zerolap.records import METRICS, RUN_TABLE, FunctionCost, MeasuredServer, RunCase, RunReport
 from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
     LISTED_ROWS,
@@ -20,15 +20,6 @@ from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headlin
 
 # GitHub takes 65,536 characters a comment.
 LONGEST = 60_000
-
-COLUMNS = {
-    "instructions_per_op": "instructions/request",
-    "cpu_ns_per_op": "CPU ns/request",
-    "ops_per_sec": "requests/s",
-    "latency_p50_us": "p50, µs",
-    "latency_p99_us": "p99, µs",
-}
-"""The metrics of the table."""
 
 
 def run_markdown(report: RunReport) -> str:
@@ -47,18 +38,22 @@ def run_markdown(report: RunReport) -> str:
     return "\n\n".join(above + told + below) + "\n"
 
 
-def _server(build: Build) -> str:
+def _server(build: MeasuredServer) -> str:
     commit = [code(build.commit[:COMMIT_DIGITS])] if build.commit else []
     settings = [code(f"{name}={value}") for name, value in build.config.items()]
     return " ".join([code(build.name), escaped(build.version), *commit, *settings])
 
 
+def _column_heading(metric: str) -> str:
+    return METRICS[metric].heading if metric in METRICS else escaped(metric_label(metric))
+
+
 def _table(cases: Sequence[RunCase]) -> str:
-    metrics = [name for name in COLUMNS if any(name in case.metrics for case in cases)]
+    metrics = [name for name in RUN_TABLE if any(name in case.metrics for case in cases)]
     # Those of plugins are what was asked for.
     metrics += dict.fromkeys(name for case in cases for name in case.metrics if name not in METRICS)
     lines = [
-        _row(["case", *(COLUMNS.get(name) or escaped(metric_label(name)) for name in metrics)]),
+        _row(["case", *map(_column_heading, metrics)]),
         "|---|" + "--:|" * len(metrics),
         *(_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
     ]

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from zerolap.records import Build, CaseResult, Comparison, RunCase, RunReport, Verdict
+from zerolap.records import CaseResult, Comparison, MeasuredServer, RunCase, RunReport, Verdict
 from zerolap.report.format import (
     ARROW,
     COMMIT_DIGITS,
@@ -80,7 +80,7 @@ def show_run(report: RunReport, console: Console) -> None:
     lines.line((report.id, "bold"))
 
 
-def _build(build: Build) -> list[Part]:
+def _build(build: MeasuredServer) -> list[Part]:
     commit = (build.commit or "")[:COMMIT_DIGITS]
     settings = [("  " + one_line(f"{name}={value}"), "bold") for name, value in build.config.items()]
     return [one_line(build.name), "  ", (one_line(f"{build.version} {commit}"), "dim"), *settings]

@@ -5,7 +5,7 @@ from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, ava
 from zerolap.sandbox.control_group import usable_parents
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
-from zerolap.sandbox.process import Process, launch, python_environment
+from zerolap.sandbox.process import Process, launch
 
 __all__ = [
     "Cancellation",
@@ -22,7 +22,6 @@ __all__ = [
     "launch",
     "network_missing",
     "private_network",
-    "python_environment",
     "require_sandbox",
     "server_limits",
     "usable_parents",

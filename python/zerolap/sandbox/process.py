@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -232,11 +231,6 @@ def launch(
             return Process(child, output, owner, bounds)
 
         return owner.own(start)
-
-
-def python_environment() -> dict[str, str]:
-    """Return the variables with which another Python process finds the same modules as this one."""
-    return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if Path(path).is_absolute())}
 
 
 def _bounds(confinement: Confinement | None) -> Bounds:

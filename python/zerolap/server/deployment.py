@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.cases import Topology
+from zerolap.records import Topology
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of

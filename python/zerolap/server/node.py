@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from zerolap.build import Program
-from zerolap.cases import Topology
-from zerolap.records import TrialFailed
+from zerolap.records import Topology, TrialFailed
 from zerolap.sandbox import Network
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates

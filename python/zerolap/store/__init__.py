@@ -1,9 +1,9 @@
-"""Results and blobs: what was measured and concluded, kept so that a crash at any moment leaves it readable."""
+"""Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
 from zerolap.store.blobs import Blobs
-from zerolap.store.faults import AlreadyRecorded, BlobDamaged
-from zerolap.store.listing import StoredRow
+from zerolap.store.documents import StoredRow
+from zerolap.store.faults import BlobDamaged, RequestBusy
 from zerolap.store.store import Store
-from zerolap.store.trials import FailedTrial
+from zerolap.store.trials import FailedTrial, RecordedJob
 
-__all__ = ["AlreadyRecorded", "BlobDamaged", "Blobs", "FailedTrial", "Store", "StoredRow"]
+__all__ = ["BlobDamaged", "Blobs", "FailedTrial", "RecordedJob", "RequestBusy", "Store", "StoredRow"]

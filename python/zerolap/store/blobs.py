@@ -1,76 +1,199 @@
-"""Content named by its digest: logs, profiles, histograms."""
+"""Content named by its digest: logs, call graphs, stacks, histograms; in files or in an S3-compatible store."""
 
 import hashlib
 import os
 import re
 import tempfile
 import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from zerolap.store.faults import BlobDamaged, told
+from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.store.directory import keep_from_git
+from zerolap.store.faults import BlobDamaged, store_faults
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
-COMPRESSION_LEVEL = 6
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore, RetryConfig
+
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+COMPRESSION_LEVEL: Final = 6
+RETRIES: Final["RetryConfig"] = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
+
+
+class Container(ABC):
+    """Where blobs lie, by name: `ab/cdef…` for the digest `abcdef…`. Its methods may be called from any thread."""
+
+    @abstractmethod
+    def describe(self, name: str) -> str:
+        """Return where the content of that name lies, for messages."""
+
+    @abstractmethod
+    def read(self, name: str) -> bytes | None:
+        """Return the content of that name, None where there is none; raises `EnvironmentMissing`."""
+
+    @abstractmethod
+    def write(self, name: str, content: bytes) -> None:
+        """Write the whole content or nothing, over what was there; raises `EnvironmentMissing`."""
 
 
 class Blobs:
-    """Files under one directory, `ab/cdef…` for the digest `abcdef…`, compressed with zlib."""
+    """Content by its digest, compressed with zlib, and verified when it is read."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, container: Container) -> None:
+        self._container = container
 
     def put(self, content: bytes) -> str:
         """Keep `content` and return its digest (SHA-256, hexadecimal); the same content is stored once.
 
-        The file appears complete or not at all. Raises `EnvironmentMissing` where the disk is full or read-only.
+        It appears complete or not at all. Raises `EnvironmentMissing` where it cannot be written.
         """
         digest = hashlib.sha256(content).hexdigest()
-        path = self._path(digest)
-        with told(self._directory):
-            if _content_of(path) != content:
-                _write_atomically(path, zlib.compress(content, COMPRESSION_LEVEL))
+        name = _name_of(digest)
+        if _decompressed(self._container.read(name)) != content:
+            self._container.write(name, zlib.compress(content, COMPRESSION_LEVEL))
         return digest
 
     def get(self, digest: str) -> bytes:
         """Return the content with that digest.
 
-        Raises `BlobDamaged` where the file is missing or holds something else, `ValueError` for what is no digest.
+        Raises `BlobDamaged` where it is missing or something else, `ValueError` for what is no digest.
         """
-        path = self._path(digest)
-        with told(path):
-            content = _content_of(path)
-        if content is not None and hashlib.sha256(content).hexdigest() == digest:
-            return content
-        if not path.exists():
+        name = _name_of(digest)
+        stored = self._container.read(name)
+        if stored is None:
             raise BlobDamaged(f"the store holds no blob {digest}", hint="measure again to record it anew")
-        raise BlobDamaged(f"the blob {path} is damaged", hint="remove the file and measure again")
+        content = _decompressed(stored)
+        if content is None or hashlib.sha256(content).hexdigest() != digest:
+            place = self._container.describe(name)
+            raise BlobDamaged(f"the blob {place} is damaged", hint=f"remove {place} and measure again")
+        return content
 
-    def _path(self, digest: str) -> Path:
-        if DIGEST.fullmatch(digest) is None:
-            raise ValueError(f"not a digest: {digest!r}")
-        return self._directory / digest[:2] / digest[2:]
+
+class Files(Container):
+    """Files in a directory, which is made with the first of them."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def describe(self, name: str) -> str:
+        """Return the path of the file."""
+        return str(self._directory / name)
+
+    def read(self, name: str) -> bytes | None:
+        """Read the file."""
+        with store_faults(self.describe(name)):
+            try:
+                return (self._directory / name).read_bytes()
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write the file under another name, then rename it; both are on the disk when this returns."""
+        path = self._directory / name
+        with store_faults(str(self._directory)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            keep_from_git(self._directory.parent)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(temporary).replace(path)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
+            _sync_directory(path.parent)
 
 
-def _content_of(path: Path) -> bytes | None:
-    """Return what the file holds, or None where there is none or it cannot be decompressed."""
+class Objects(Container):
+    """Objects of an S3-compatible store, or of another that obstore knows, under the prefix of its URL."""
+
+    def __init__(self, place: str, objects: "ObjectStore") -> None:
+        self._place = place.rstrip("/")
+        self._objects = objects
+
+    @classmethod
+    def at(cls, url: str) -> "Objects":
+        """Return the objects below a URL such as `s3://bucket/prefix`; raises `UsageError`.
+
+        Credentials, region and endpoint come from the environment: AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, …
+        """
+        from obstore.exceptions import BaseError
+        from obstore.store import from_url
+
+        try:
+            return cls(url, from_url(url, retry_config=RETRIES))
+        except (BaseError, ValueError) as fault:
+            raise UsageError(
+                f"no such place for blobs: {url!r}: {_reason_of(fault)}", hint="write blobs=s3://BUCKET/PREFIX"
+            ) from fault
+
+    def describe(self, name: str) -> str:
+        """Return the URL of the object."""
+        return f"{self._place}/{name}"
+
+    def read(self, name: str) -> bytes | None:
+        """Download the object."""
+        from obstore.exceptions import NotFoundError
+
+        with self._faults("read"):
+            try:
+                return bytes(self._objects.get(name).bytes())
+            except (FileNotFoundError, NotFoundError):
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Upload the object; a store shows it when it is complete."""
+        with self._faults("write to"):
+            self._objects.put(name, content)
+
+    @contextmanager
+    def _faults(self, action: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, OSError) as fault:
+            raise EnvironmentMissing(
+                f"cannot {action} the blobs at {self._place}: {_reason_of(fault)}",
+                hint="correct blobs= in --store, or the credentials and the endpoint in the environment (AWS_…)",
+            ) from fault
+
+
+def open_blobs(location: str | None, directory: Path) -> Blobs:
+    """Return the blobs at a location: a URL, a directory, or by default the given directory; raises `UsageError`."""
+    if location is None:
+        return Blobs(Files(directory))
+    if location.startswith("file://"):
+        return Blobs(Files(Path(location.removeprefix("file://"))))
+    if "://" in location:
+        return Blobs(Objects.at(location))
+    if not location:
+        raise UsageError("no place for blobs", hint="write blobs=s3://BUCKET/PREFIX or blobs=DIRECTORY")
+    return Blobs(Files(Path(location)))
+
+
+def _name_of(digest: str) -> str:
+    if DIGEST.fullmatch(digest) is None:
+        raise ValueError(f"not a digest: {digest!r}")
+    return f"{digest[:2]}/{digest[2:]}"
+
+
+def _decompressed(stored: bytes | None) -> bytes | None:
+    """Return the content, None where there is none or it cannot be decompressed."""
     try:
-        return zlib.decompress(path.read_bytes())
-    except (FileNotFoundError, zlib.error):
+        return None if stored is None else zlib.decompress(stored)
+    except zlib.error:
         return None
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    _sync_directory(path.parent)
+def _reason_of(fault: BaseException) -> str:
+    """Return what obstore says first; the lines below are for its authors."""
+    return str(fault).strip().partition("\n")[0]
 
 
 def _sync_directory(directory: Path) -> None:

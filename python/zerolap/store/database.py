@@ -1,140 +1,114 @@
-"""Opening the database: where it lies, how SQLite is set up, and bringing its schema up to date."""
+"""A database of either kind: transactions, and bringing its schema up to date."""
 
-import os
-import sqlite3
-import time
-from contextlib import ExitStack, closing
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any, Final
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy import Connection, Engine, String, Table, inspect, select
+from sqlalchemy import table as unknown_table
+from sqlalchemy.sql.expression import column
 
-from zerolap.records import EnvironmentMissing, UsageError
-from zerolap.store.faults import told
+from zerolap.records import EnvironmentMissing
+from zerolap.store.faults import store_faults
 from zerolap.store.tables import REVISION
+from zerolap.store.uninterrupted import uninterrupted
 
-DEFAULT_DIRECTORY = ".zerolap"
-DATABASE_FILE = "zerolap.db"
-URL_PREFIX = "sqlite:///"
-MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+BUSY_SECONDS: Final = 10.0
+
+_VERSION_TABLE = "alembic_version"
 
 
-def database_path(location: str | None) -> Path:
-    """Return the database file that `location` names: a directory, or a `sqlite:///FILE` URL.
+class Database(ABC):
+    """An open database; its methods may be called from any thread.
 
-    Raises `UsageError` for another kind of URL.
+    `place` names it in messages, `directory` is where on this machine what belongs to it is kept.
     """
-    if location is None:
-        return Path(DEFAULT_DIRECTORY) / DATABASE_FILE
-    if location.startswith(URL_PREFIX):
-        name = location.removeprefix(URL_PREFIX)
-        if name and name != ":memory:":
-            return Path(name)
-    if not location or "://" in location or location.startswith("sqlite:"):
-        raise UsageError(f"no such kind of store: {location!r}", hint="name a directory, or a file as sqlite:///FILE")
-    return Path(location) / DATABASE_FILE
 
+    def __init__(self, place: str, directory: Path, engine: Engine) -> None:
+        self.place = place
+        self.directory = directory
+        self._engine = engine
 
-def open_database(path: Path, busy_seconds: float) -> Engine:
-    """Open the database at `path`, creating it where there is none, with its schema up to date.
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Begin a transaction that reads, and sees one state of the database; raises `EnvironmentMissing`."""
+        with store_faults(self.place), self._reading_engine().begin() as connection:
+            yield connection
 
-    `busy_seconds` is how long to wait for another process's write. Raises `EnvironmentMissing`.
-    """
-    with told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.parent.name == DEFAULT_DIRECTORY and not (path.parent / ".gitignore").exists():
-            (path.parent / ".gitignore").write_text("*\n")
-        _use_write_ahead_log(path, busy_seconds)
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_seconds})
-    event.listen(engine, "connect", _set_up)
-    event.listen(engine, "begin", _begin)
-    with ExitStack() as unless_opened:
-        unless_opened.callback(engine.dispose)
-        with told(path):
-            _bring_up_to_date(engine, path)
-        unless_opened.pop_all()
-    return engine
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Begin a transaction that writes; raises `EnvironmentMissing`, `UsageError` where a row lacks its parent."""
+        with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
+            yield connection
 
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
 
-def open_to_read(path: Path) -> Engine:
-    """Open a database that this user cannot write to, as it is; raises `EnvironmentMissing`.
+    @abstractmethod
+    def claim(self, identity: str) -> AbstractContextManager[None]:
+        """Hold the request with that id against other processes; raises `RequestBusy`."""
 
-    Immutable to SQLite: reading in WAL mode would write beside it otherwise. What is recorded meanwhile is not seen.
-    """
-    location = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(location, uri=True))
-    event.listen(engine, "connect", _set_up)
-    event.listen(engine, "begin", _begin)
-    with told(path), engine.begin() as connection:
-        stored = _stored_revision(connection, path)
-    if stored != REVISION:
-        raise EnvironmentMissing(
-            f"the store {path} was written by another version of zerolap, and this user cannot bring it up to date",
-            hint="let its owner open it with this version",
-        )
-    return engine
+    @abstractmethod
+    def _reading_engine(self) -> Engine: ...
 
+    @abstractmethod
+    def _writing_engine(self) -> Engine: ...
 
-def can_write(path: Path) -> bool:
-    """Whether this user can write to the database, or make it."""
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
+    @abstractmethod
+    def _lock_schema(self, connection: Connection) -> None:
+        """Let no other process change the schema until the transaction ends."""
 
+    def bring_up_to_date(self) -> None:
+        """Create the schema or migrate it, where it is not the newest.
 
-def writing(engine: Engine) -> Engine:
-    """Return the engine whose transactions take the write lock when they begin, so that none fails half-way for it."""
-    return engine.execution_options(zerolap_writes=True)
-
-
-def _use_write_ahead_log(path: Path, busy_seconds: float) -> None:
-    """Switch the file to WAL, which stays; SQLite does not wait for locks here, so this does."""
-    deadline = time.monotonic() + busy_seconds
-    with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as fault:
-                if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
-                    raise
-            time.sleep(0.02)
-
-
-def _set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    # The driver is to begin no transactions by itself, so that DDL is transactional too: `_begin` does it.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("zerolap_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _bring_up_to_date(engine: Engine, path: Path) -> None:
-    with engine.begin() as connection:
-        if _stored_revision(connection, path) == REVISION:
+        Raises `EnvironmentMissing` for the database of another program or of a newer version.
+        """
+        if self.stored_revision() == REVISION:
             return
-    with writing(engine).begin() as connection:
-        _upgrade(connection, path)
+        with self.writing() as connection:
+            self._lock_schema(connection)
+            _upgrade(connection, self.place)
+
+    def stored_revision(self) -> str | None:
+        """Return the revision of the schema, None for an empty database."""
+        with self.reading() as connection:
+            return _stored_revision(connection, self.place)
 
 
-def _stored_revision(connection: Connection, path: Path) -> str | None:
-    """Return the revision in the database, None in an empty one; raises for a database of something else."""
-    names = {row.name for row in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'"))}
-    if "alembic_version" not in names:
+def insert_new(connection: Connection, table: Table) -> Any:
+    """Return an insert of the database's dialect that leaves rows alone whose key is there already."""
+    return insert_of(connection, table).on_conflict_do_nothing()
+
+
+def insert_of(connection: Connection, table: Table) -> Any:
+    """Return an insert of the database's dialect, which has `on_conflict_do_update`."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+
+        return postgresql_insert(table)
+    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+    return sqlite_insert(table)
+
+
+def _stored_revision(connection: Connection, place: str) -> str | None:
+    names = inspect(connection).get_table_names()
+    if _VERSION_TABLE not in names:
         if names:
-            raise EnvironmentMissing(f"{path} is a database of another program", hint="name another store with --store")
+            raise EnvironmentMissing(
+                f"{place} is a database of another program", hint="name another store with --store"
+            )
         return None
-    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    version = unknown_table(_VERSION_TABLE, column("version_num", String))
+    revision: str | None = connection.execute(select(version)).scalar()
     return revision
 
 
-def _upgrade(connection: Connection, path: Path) -> None:
+def _upgrade(connection: Connection, place: str) -> None:
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -143,10 +117,10 @@ def _upgrade(connection: Connection, path: Path) -> None:
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    stored = _stored_revision(connection, path)
+    stored = _stored_revision(connection, place)
     if stored is not None and stored not in known:
         raise EnvironmentMissing(
-            f"the store {path} was written by a newer zerolap (revision {stored}, newest known {REVISION})",
+            f"the store {place} was written by a newer zerolap (revision {stored}, newest known {REVISION})",
             hint="upgrade zerolap, or name another store with --store",
         )
     command.upgrade(config, "head")

@@ -1,14 +1,14 @@
-"""What can go wrong with a store, told so that the user knows what to do."""
+"""What can go wrong with a store, worded so that the user knows what to do."""
 
 import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from zerolap.records import EnvironmentMissing, ZerolapError
+from zerolap.records import EnvironmentMissing, UsageError, ZerolapError
 
 FULL_DISK_HINT = "free some space, or name a store on another disk with --store"
 WRITABLE_HINT = "make it writable for this user, or name another store with --store"
@@ -29,9 +29,34 @@ _SQLITE_FAULTS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_PERM: _UNWRITABLE,
 }
 
+_GRANT_HINT = "let the database's owner grant this user the right to write, or name another user in --store"
+_SERVER_HINT = "start the server, or correct host and port in --store"
+# By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
+_POSTGRESQL_FAULTS: dict[str, tuple[str, str]] = {
+    "53100": ("the disk of the server is full: cannot write to {place}", "free some space on the server"),
+    "25006": ("cannot write to the store {place}: {reason}", _GRANT_HINT),
+    "42501": ("cannot write to the store {place}: {reason}", _GRANT_HINT),
+    "55P03": _LOCKED,
+    "40P01": _LOCKED,
+    "53300": ("the server of {place} has no free connection: {reason}", "raise its max_connections"),
+}
+# Faults of connecting carry no SQLSTATE, only the server's message.
+_CONNECTION_HINTS: tuple[tuple[str, str], ...] = (
+    ("password", "correct user and password in --store, or keep the password in ~/.pgpass or in PGPASSWORD"),
+    ("authentication", "correct the user in --store, or the server's pg_hba.conf"),
+    ("pg_hba.conf", "let the server's pg_hba.conf admit this user from this machine"),
+    ("role", "create the user with createuser, or correct its name in --store"),
+    ("database", "create the database with createdb, or correct its name in --store"),
+)
 
-class AlreadyRecorded(ZerolapError):
-    """The store holds this trial, comparison or run already; nothing was written."""
+
+class RequestBusy(UsageError):
+    """Another process works on this request."""
+
+    def __init__(self, identity: str) -> None:
+        super().__init__(
+            f"{identity} is being worked on by another process", hint="wait until it has finished, or cancel it"
+        )
 
 
 class BlobDamaged(ZerolapError):
@@ -39,15 +64,26 @@ class BlobDamaged(ZerolapError):
 
 
 @contextmanager
-def told(place: Path) -> Iterator[None]:
-    """Turn faults of the disk and of SQLite at `place` into `EnvironmentMissing`; other faults pass unchanged."""
+def store_faults(place: str) -> Iterator[None]:
+    """Turn faults of disks, databases and servers at `place` into `EnvironmentMissing`; others pass unchanged.
+
+    A row whose parent is not there is a `UsageError`: a trial of an unknown job, a job of an unknown request.
+    """
     try:
         yield
+    except IntegrityError as fault:
+        if not _is_parent_missing(fault.orig):
+            raise
+        raise UsageError(
+            f"the store {place} holds no such request or job", hint="record the request, and its job, before"
+        ) from fault
     except DBAPIError as fault:
-        known = _of_sqlite(fault.orig, place)
+        known = _of_sqlite(fault.orig, place) or _of_postgresql(fault, place)
         if known is None:
             raise
         raise known from fault
+    except PoolTimeout as fault:
+        raise EnvironmentMissing(f"the store {place} is busy: {fault}", hint="try again later") from fault
     except sqlite3.Error as fault:
         known = _of_sqlite(fault, place)
         if known is None:
@@ -57,7 +93,12 @@ def told(place: Path) -> Iterator[None]:
         raise _of_system(fault, place) from fault
 
 
-def _of_sqlite(fault: BaseException | None, place: Path) -> EnvironmentMissing | None:
+def _is_parent_missing(fault: BaseException | None) -> bool:
+    code = getattr(fault, "sqlite_errorcode", None)
+    return code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY or getattr(fault, "sqlstate", None) == "23503"
+
+
+def _of_sqlite(fault: BaseException | None, place: str) -> EnvironmentMissing | None:
     code = getattr(fault, "sqlite_errorcode", None)
     if code is None:
         return None
@@ -69,7 +110,24 @@ def _of_sqlite(fault: BaseException | None, place: Path) -> EnvironmentMissing |
     return EnvironmentMissing(message.format(place=place, reason=fault), hint=hint)
 
 
-def _of_system(fault: OSError, place: Path) -> EnvironmentMissing:
+def _of_postgresql(fault: DBAPIError, place: str) -> EnvironmentMissing | None:
+    state = getattr(fault.orig, "sqlstate", None)
+    reason = str(fault.orig).strip().splitlines()[0] if str(fault.orig).strip() else type(fault.orig).__name__
+    if state in _POSTGRESQL_FAULTS:
+        message, hint = _POSTGRESQL_FAULTS[state]
+        return EnvironmentMissing(message.format(place=place, reason=reason), hint=hint)
+    # Class 08 is of connections, 57P of a server that stops or starts; psycopg gives none where it cannot connect.
+    if not (state or "08").startswith(("08", "28", "3D", "57P")) or not _is_operational(fault):
+        return None
+    hint = next((hint for word, hint in _CONNECTION_HINTS if word in reason), _SERVER_HINT)
+    return EnvironmentMissing(f"no connection to the store {place}: {reason}", hint=hint)
+
+
+def _is_operational(fault: DBAPIError) -> bool:
+    return any(kind.__name__ == "OperationalError" for kind in type(fault.orig).__mro__)
+
+
+def _of_system(fault: OSError, place: str) -> EnvironmentMissing:
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return EnvironmentMissing(f"the disk is full: cannot write to {place}", hint=FULL_DISK_HINT)
     reason = fault.strerror or str(fault)

@@ -1,4 +1,7 @@
-"""The schema; `migrations/` brings a database to it. Sub-documents are JSON in text columns."""
+"""The schema; `migrations/` brings a database to it. Sub-documents are JSON in text columns.
+
+`number` and integer `id` columns hold the order of recording. Ids of requests, jobs and series are text.
+"""
 
 from sqlalchemy import (
     Boolean,
@@ -6,6 +9,7 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -16,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test holds the two together.
-REVISION = "0004"
+REVISION = "0005"
 
 metadata = MetaData(
     naming_convention={
@@ -28,19 +32,56 @@ metadata = MetaData(
     }
 )
 
+STATES = "state IN ('running', 'done', 'interrupted', 'failed')"
+
+# A commit. Of those that stores had before repositories were recorded, `repository` is empty.
+revision = Table(
+    "revision",
+    metadata,
+    Column("repository", String, primary_key=True),
+    Column("commit", String, primary_key=True),
+    Column("time", String, nullable=False),
+    Column("subject", Text, nullable=False),
+)
+
+revision_parent = Table(
+    "revision_parent",
+    metadata,
+    Column("repository", String, primary_key=True),
+    Column("commit", String, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("parent", String, nullable=False),
+    ForeignKeyConstraint(["repository", "commit"], ["revision.repository", "revision.commit"], ondelete="CASCADE"),
+    Index(None, "repository", "parent"),
+)
+
+# What came out of a build; `build` is the digest of what went in. Which commits have this content: `revision_build`.
 build = Table(
     "build",
     metadata,
     Column("build", String, primary_key=True),
-    Column("name", String, nullable=False),
-    Column("commit", String),
     Column("version", String, nullable=False),
     Column("build_id", String, nullable=False),
     Column("flags", Text, nullable=False),
     Column("compiler", Text, nullable=False),
     Column("stripped", Boolean, nullable=False),
-    Column("variant", String, nullable=False, server_default=""),
-    Column("allocator", String, nullable=False, server_default=""),
+    Column("variant", String, nullable=False),
+    Column("allocator", String, nullable=False),
+    Column("architecture", String, nullable=False),
+    Column("libc", String, nullable=False),
+    Column("source_root", Text, nullable=False),
+    Column("arguments", Text, nullable=False),
+    Column("path", Text),
+)
+
+revision_build = Table(
+    "revision_build",
+    metadata,
+    Column("repository", String, primary_key=True),
+    Column("commit", String, primary_key=True),
+    Column("build", ForeignKey("build.build", ondelete="CASCADE"), primary_key=True),
+    ForeignKeyConstraint(["repository", "commit"], ["revision.repository", "revision.commit"], ondelete="CASCADE"),
+    Index(None, "build"),
 )
 
 platform = Table(
@@ -50,69 +91,133 @@ platform = Table(
     Column("name", String, nullable=False),
     Column("cpu", String, nullable=False),
     Column("cores", Integer, nullable=False),
-    Column("kernel", String, nullable=False),
 )
 
-# A comparison, or a run, which has no base. `number` is the order of recording. The JSON columns hold what the
-# document said at that time; `build` and `platform` hold what was said last.
-comparison = Table(
-    "comparison",
+# What was known of a platform, once for each state: a new kernel makes a new row. `digest` is of kernel and facts.
+platform_facts = Table(
+    "platform_facts",
+    metadata,
+    Column("fingerprint", ForeignKey("platform.fingerprint", ondelete="CASCADE"), primary_key=True),
+    Column("digest", String, primary_key=True),
+    Column("kernel", String, nullable=False),
+    Column("facts", Text, nullable=False),
+    Column("first_seen", String, nullable=False),
+)
+
+# A comparison or a run that was asked for. `servers` repeats a part of the document. Both are null for what was
+# recorded before the store kept requests: its trials can be read, but nothing can be added.
+request = Table(
+    "request",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("kind", String, nullable=False),
-    Column("schema", String, nullable=False),
+    Column("digest", String, nullable=False),
     Column("created", String, nullable=False),
-    Column("command_line", Text, nullable=False),
     Column("state", String, nullable=False),
-    Column("base_build", ForeignKey("build.build")),
-    Column("head_build", ForeignKey("build.build"), nullable=False),
+    Column("cancelled", Boolean, nullable=False),
+    Column("priority", Integer, nullable=False),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
-    Column("base", Text),
-    Column("head", Text, nullable=False),
-    Column("platform", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("notes", Text, nullable=False),
-    Column("summary", Text, nullable=False),
-    Column("skipped", Text, nullable=False, server_default="[]"),
+    Column("servers", Text),
+    Column("document", Text),
     CheckConstraint("kind IN ('compare', 'run')", name="kind"),
-    CheckConstraint("state IN ('running', 'done', 'interrupted', 'failed')", name="state"),
-    Index(None, "base_build"),
-    Index(None, "head_build"),
+    CheckConstraint(STATES, name="state"),
+    Index(None, "digest"),
 )
 
-# `seed` is text: it may use all 64 bits, which SQLite's signed integers do not hold.
+# `failure` holds the event without its details, which are the blob `log`; `finished` holds the event. `per_second` is
+# the equal rate of its trials, 0 where it is not known. `document` is null for jobs from before the store kept them.
+job = Table(
+    "job",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("request_id", ForeignKey("request.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("case", String),
+    Column("engine", String),
+    Column("per_second", Integer),
+    Column("document", Text),
+    Column("failure", Text),
+    Column("log", String),
+    Column("finished", Text),
+    CheckConstraint("kind IN ('build', 'trials')", name="kind"),
+    Index(None, "request_id"),
+)
+
+# `zerolap` is the version of the program that measured, as the measurement states it; `recorded_by` of the one that
+# wrote the row.
 trial = Table(
     "trial",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("comparison_id", ForeignKey("comparison.id", ondelete="CASCADE"), nullable=False),
-    Column("case", String, nullable=False),
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("request_id", ForeignKey("request.id", ondelete="CASCADE"), nullable=False),
     Column("side", String, nullable=False),
-    Column("engine", String, nullable=False),
     Column("block", Integer, nullable=False),
-    Column("seed", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("failure", Text),
-    Column("log", String),
-    Column("valid", Boolean),
-    Column("validity", Text),
-    Column("profile", String),
+    Column("valid", Boolean, nullable=False),
+    Column("validity", Text, nullable=False),
+    Column("amounts", Text, nullable=False),
+    Column("graph", String),
+    Column("timeline", String),
+    Column("stacks", String),
     Column("seconds", Float, nullable=False),
-    CheckConstraint("state IN ('done', 'failed')", name="state"),
-    UniqueConstraint("comparison_id", "case", "side", "engine", "block"),
-    Index(None, "case", "engine"),
+    Column("method", Integer, nullable=False),
+    Column("zerolap", String, nullable=False),
+    Column("recorded_by", String, nullable=False),
+    UniqueConstraint("job_id", "side", "block"),
+    Index(None, "request_id"),
 )
 
+# The fields of a SeriesKey; `config` is JSON.
+series = Table(
+    "series",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("case", String, nullable=False),
+    Column("case_digest", String, nullable=False),
+    Column("metric", String, nullable=False),
+    Column("engine", String, nullable=False),
+    Column("topology", String, nullable=False),
+    Column("config", Text, nullable=False),
+    Column("variant", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("method", Integer, nullable=False),
+    Index(None, "case", "metric"),
+)
+
+# A value belongs to no series where the rate of requests was chosen for its comparison.
 metric = Table(
     "metric",
     metadata,
     Column("trial_id", ForeignKey("trial.id", ondelete="CASCADE"), primary_key=True),
     Column("name", String, primary_key=True),
     Column("value", Float, nullable=False),
+    Column("series_id", ForeignKey("series.id")),
+    Index(None, "series_id"),
 )
 
-# `document` holds a run's case; a comparison's case is in the columns, `verdict` and `finding`.
+# The document of a comparison, or of a run, which has no base, without its cases. The other columns repeat parts of it.
+comparison = Table(
+    "comparison",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("kind", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("base_build", String),
+    Column("head_build", String, nullable=False),
+    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
+    Column("document", Text, nullable=False),
+    CheckConstraint("kind IN ('compare', 'run')", name="kind"),
+    CheckConstraint(STATES, name="state"),
+    Index(None, "base_build"),
+    Index(None, "head_build"),
+)
+
+# A case of a comparison or run; `document` is the whole of it, `digest` that of the document. The other columns, and
+# the tables `verdict` and `finding`, repeat parts of it for queries over many cases.
 case_result = Table(
     "case_result",
     metadata,
@@ -120,15 +225,14 @@ case_result = Table(
     Column("comparison_id", ForeignKey("comparison.id", ondelete="CASCADE"), nullable=False),
     Column("position", Integer, nullable=False),
     Column("case", String, nullable=False),
-    Column("commands", Text, nullable=False),
     Column("group", String, nullable=False),
     Column("topology", String, nullable=False),
     Column("verdict", String),
+    Column("deciding", String),
     Column("confirmed", Boolean),
     Column("valid", Boolean, nullable=False),
-    Column("validity", Text, nullable=False),
-    Column("failure", Text),
-    Column("document", Text),
+    Column("digest", String, nullable=False),
+    Column("document", Text, nullable=False),
     UniqueConstraint("comparison_id", "case"),
 )
 
@@ -160,13 +264,12 @@ finding = Table(
     Column("position", Integer, primary_key=True),
     Column("rank", Integer, nullable=False),
     Column("kind", String, nullable=False),
-    Column("function", String),
-    Column("document", Text, nullable=False),
+    Column("function", Text),
     Index(None, "function"),
 )
 
 # How much the starts of one and the same build differed, from comparisons of a build with itself: as a variance of log
-# ratios with its degrees of freedom.
+# ratios with its degrees of freedom. `topology` is empty for any.
 start_spread = Table(
     "start_spread",
     metadata,
@@ -174,6 +277,7 @@ start_spread = Table(
     Column("case", String, primary_key=True),
     Column("metric", String, primary_key=True),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
+    Column("topology", String, nullable=False),
     Column("variance", Float, nullable=False),
     Column("degrees", Float, nullable=False),
     Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),

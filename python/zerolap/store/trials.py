@@ -1,100 +1,272 @@
-"""Trials and what they measured; each is written once, in one transaction."""
+"""Builds, jobs and what came of them; each row is written once, and what is recorded again changes nothing."""
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, insert, select, update
 
-from zerolap.records import Measurement, Trial, Validity
-from zerolap.store.faults import AlreadyRecorded
-from zerolap.store.listing import require
-from zerolap.store.tables import metric, trial
+from zerolap import __version__
+from zerolap.records import (
+    Amounts,
+    Build,
+    BuildJob,
+    JobFailed,
+    JobFinished,
+    Measurement,
+    RevisionSource,
+    SeriesKey,
+    Side,
+    Source,
+    Trial,
+    TrialDone,
+    TrialsJob,
+    UsageError,
+    Validity,
+    job_json,
+    read_job,
+)
+from zerolap.store.database import insert_new
+from zerolap.store.requests import keep_revision
+from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
+
+AnyJob = TrialsJob | BuildJob
+"""A job of either kind."""
+
+
+@dataclass(frozen=True)
+class RecordedJob:
+    """A job with what was recorded of it.
+
+    Of each block that was measured `events` holds a `TrialDone`, in the order of recording. A `JobFailed` and a
+    `JobFinished` follow where they were recorded.
+    """
+
+    job: AnyJob
+    events: tuple[TrialDone | JobFailed | JobFinished, ...]
 
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A trial that could not be carried out; `log` is the digest of its log, None where it left none."""
+    """A failure of a job; `log` is the digest of its details, None where it left none.
+
+    The trial's side is empty where no side alone is the reason, its block -1 where the failure is of no single block.
+    """
 
     trial: Trial
     message: str
     log: str | None
+    hint: str = ""
+    refused: bool = False
 
 
-def insert_done(connection: Connection, identity: str, done: Trial, measurement: Measurement) -> None:
-    """Write a trial with what it measured.
+def keep_build(connection: Connection, what: Build, source: Source | None) -> None:
+    """Write a build, and that the commit it came from has this content."""
+    values = {**what.model_dump(exclude={"arguments"}), "arguments": json.dumps(what.arguments)}
+    connection.execute(insert_new(connection, build).values(**values))
+    if isinstance(source, RevisionSource):
+        keep_revision(connection, source.revision)
+        connection.execute(
+            insert_new(connection, revision_build).values(
+                repository=source.revision.repository, commit=source.commit, build=what.build
+            )
+        )
 
-    Raises `AlreadyRecorded` for a trial that the store holds, `UsageError` for an unknown comparison, `ValueError`
-    for a metric that is not a finite number.
+
+def read_build(connection: Connection, digest: str) -> Build | None:
+    """Return the build with that digest."""
+    row = connection.execute(select(build).where(build.c.build == digest)).first()
+    if row is None:
+        return None
+    return Build.model_validate({**row._mapping, "arguments": json.loads(row.arguments)})
+
+
+def keep_job(connection: Connection, what: AnyJob) -> None:
+    """Write a job; raises `IntegrityError` for an unknown request."""
+    values: dict[str, Any] = {"id": what.id, "request_id": what.request, "kind": what.kind, "document": job_json(what)}
+    if isinstance(what, TrialsJob):
+        values.update(case=what.case.name, engine=what.engine, per_second=what.amounts.per_second)
+    connection.execute(insert_new(connection, job).values(**values))
+
+
+def keep_trials(connection: Connection, what: TrialsJob, done: TrialDone) -> None:
+    """Write the trials of an event: all of them, or none where one is there already.
+
+    Raises `IntegrityError` for an unknown job, `ValueError` for a metric that is not a finite number.
     """
-    for name, value in measurement.metrics.items():
-        if not math.isfinite(value):
-            raise ValueError(f"{name} of {describe(done)} is {value}")
-    number = _insert(
-        connection,
-        identity,
-        done,
-        state="done",
-        valid=measurement.validity.valid,
-        validity=measurement.validity.model_dump_json(),
-        profile=measurement.profile,
-        seconds=measurement.seconds,
+    for side, measurement in done.measurements.items():
+        for name, value in measurement.metrics.items():
+            if not math.isfinite(value):
+                raise ValueError(f"{name} of {what.case.name} {side} {what.engine} {done.block} is {value}")
+    # In one order everywhere, so that two sessions which record the same do not wait for each other.
+    sides = sorted(done.measurements)
+    if not sides:
+        return
+    rows = [_trial_columns(what, side, done.block, done.measurements[side]) for side in sides]
+    statement = insert_new(connection, trial).values(rows).returning(trial.c.id, trial.c.side)
+    with connection.begin_nested() as attempt:
+        numbers = {side: number for number, side in connection.execute(statement)}
+        if len(numbers) < len(sides):
+            attempt.rollback()
+            return
+    context = _context_of(connection, what.request)
+    keys: dict[str, dict[str, Any]] = {}
+    values = []
+    for side in sides:
+        common = _series_of(what, side, context)
+        measurement = done.measurements[side]
+        for name, value in measurement.metrics.items():
+            key = common and common.model_copy(update={"metric": name, "method": measurement.method})
+            if key is not None:
+                columns = {**key.model_dump(), "config": json.dumps(key.config)}
+                keys[key.digest] = {"id": key.digest, **columns}
+            series_id = key and key.digest
+            values.append({"trial_id": numbers[side], "name": name, "value": value, "series_id": series_id})
+    if keys:
+        connection.execute(insert_new(connection, series), [keys[digest] for digest in sorted(keys)])
+    if values:
+        connection.execute(insert(metric), values)
+
+
+def keep_failure(connection: Connection, identity: str, failed: JobFailed, log: str | None) -> None:
+    """Write that a job failed, unless it is written already; raises `UsageError` for an unknown job."""
+    failure = failed.model_dump_json(by_alias=True, exclude={"details"})
+    _keep_outcome(connection, identity, job.c.failure, {"failure": failure, "log": log})
+
+
+def keep_finish(connection: Connection, identity: str, finished: JobFinished) -> None:
+    """Write that a job ended well, unless it is written already; raises `UsageError` for an unknown job."""
+    _keep_outcome(connection, identity, job.c.finished, {"finished": finished.model_dump_json(by_alias=True)})
+
+
+def read_jobs(connection: Connection, identity: str, details_of: Callable[[str], str]) -> list[RecordedJob]:
+    """Return the jobs of a request in the order of recording; `details_of` reads the blob with that digest."""
+    measured: dict[str, dict[int, dict[Side, Measurement]]] = {}
+    for row, measurement in _measurements(connection, identity):
+        measured.setdefault(row.job_id, {}).setdefault(row.block, {})[row.side] = measurement
+    statement = select(job).where(job.c.request_id == identity, job.c.document.is_not(None)).order_by(job.c.number)
+    recorded = []
+    for row in connection.execute(statement):
+        events: list[TrialDone | JobFailed | JobFinished] = [
+            TrialDone(job=row.id, block=block, measurements=sides) for block, sides in measured.get(row.id, {}).items()
+        ]
+        if row.failure is not None:
+            details = "" if row.log is None else details_of(row.log)
+            events.append(JobFailed.model_validate_json(row.failure).model_copy(update={"details": details}))
+        if row.finished is not None:
+            events.append(JobFinished.model_validate_json(row.finished))
+        recorded.append(RecordedJob(read_job(row.document), tuple(events)))
+    return recorded
+
+
+def read_measurements(connection: Connection, identity: str) -> list[tuple[Trial, Measurement]]:
+    """Return the trials of a request that were carried out, in the order of recording."""
+    return [
+        (_trial_of(row.job_id, row, row.side, row.block), measurement)
+        for row, measurement in _measurements(connection, identity)
+    ]
+
+
+def read_failures(connection: Connection, identity: str) -> list[FailedTrial]:
+    """Return the failures of a request's jobs, in the order of the jobs."""
+    statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
+    failures = []
+    for row in connection.execute(statement):
+        failed = JobFailed.model_validate_json(row.failure)
+        block = -1 if failed.block is None else failed.block
+        which = _trial_of(row.id, row, failed.side or "", block)
+        failures.append(FailedTrial(which, failed.reason, row.log, failed.hint, failed.refused))
+    return failures
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What the series of a request's trials have in common."""
+
+    platform: str
+    variants: Mapping[Side, str]
+
+
+def _context_of(connection: Connection, identity: str) -> _Context:
+    columns = select(request.c.platform_fingerprint, request.c.servers).where(request.c.id == identity)
+    row = connection.execute(columns).one()
+    servers = json.loads(row.servers or "{}")
+    return _Context(row.platform_fingerprint, {side: server["variant"] for side, server in servers.items()})
+
+
+def _series_of(what: TrialsJob, side: Side, context: _Context) -> SeriesKey | None:
+    """Return the series of the side's trials but for metric and method; None at a rate chosen for these servers."""
+    if what.is_paced:
+        return None
+    server = what.servers[side]
+    return SeriesKey(
+        case=what.case.name,
+        case_digest=what.case.digest,
+        metric="",
+        engine=what.engine,
+        topology=server.topology.name,
+        config=tuple(sorted(server.config.items())),
+        variant=context.variants.get(side, ""),
+        platform=context.platform,
+        method=0,
     )
-    rows = [{"trial_id": number, "name": name, "value": value} for name, value in measurement.metrics.items()]
-    if rows:
-        connection.execute(insert(metric), rows)
 
 
-def insert_failed(connection: Connection, identity: str, failed: Trial, message: str, log: str | None) -> None:
-    """Write that a trial failed; `log` is a digest. Raises `AlreadyRecorded`, `UsageError`."""
-    _insert(connection, identity, failed, state="failed", failure=message, log=log, seconds=0.0)
+def _trial_columns(what: TrialsJob, side: Side, block: int, measurement: Measurement) -> dict[str, Any]:
+    return {
+        "job_id": what.id,
+        "request_id": what.request,
+        "side": side,
+        "block": block,
+        "valid": measurement.validity.valid,
+        "validity": measurement.validity.model_dump_json(),
+        "amounts": measurement.amounts.model_dump_json(),
+        **{
+            name: getattr(measurement, name) for name in ("graph", "timeline", "stacks", "seconds", "method", "zerolap")
+        },
+        "recorded_by": __version__,
+    }
 
 
-def measured(connection: Connection, identity: str) -> list[tuple[Trial, Measurement]]:
-    """Return the trials that were carried out, in the order of recording."""
+def _measurements(connection: Connection, identity: str) -> list[tuple[Row[Any], Measurement]]:
+    """Return rows of trials, with their jobs' columns, and what they measured."""
     values: dict[int, dict[str, float]] = {}
     for row in connection.execute(
-        select(metric).join(trial).where(trial.c.comparison_id == identity).order_by(metric.c.trial_id)
+        select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(trial.c.request_id == identity)
     ):
         values.setdefault(row.trial_id, {})[row.name] = row.value
     rows = connection.execute(
-        select(trial).where(trial.c.comparison_id == identity, trial.c.state == "done").order_by(trial.c.id)
+        select(trial, job.c.case, job.c.engine, job.c.per_second)
+        .join(job, job.c.id == trial.c.job_id)
+        .where(trial.c.request_id == identity)
+        .order_by(trial.c.id)
     )
-    return [(_trial_of(row), _measurement_of(row, values.get(row.id, {}))) for row in rows]
-
-
-def failed(connection: Connection, identity: str) -> list[FailedTrial]:
-    """Return the trials that failed, in the order of recording."""
-    rows = connection.execute(
-        select(trial).where(trial.c.comparison_id == identity, trial.c.state == "failed").order_by(trial.c.id)
-    )
-    return [FailedTrial(trial=_trial_of(row), message=row.failure, log=row.log) for row in rows]
-
-
-def describe(what: Trial) -> str:
-    """Name a trial in a message."""
-    return f"trial {what.case} {what.side} {what.engine} {what.block}"
-
-
-def _insert(connection: Connection, identity: str, what: Trial, **columns: Any) -> int:
-    require(connection, identity)
-    key = {"comparison_id": identity, **what.model_dump(exclude={"seed"})}
-    if connection.execute(select(trial.c.id).filter_by(**key)).first() is not None:
-        raise AlreadyRecorded(f"{describe(what)} is recorded already in {identity}")
-    statement = insert(trial).values(**key, seed=str(what.seed), **columns).returning(trial.c.id)
-    number: int = connection.execute(statement).scalar_one()
-    return number
-
-
-def _trial_of(row: Row[Any]) -> Trial:
-    return Trial(case=row.case, side=row.side, engine=row.engine, block=row.block, seed=int(row.seed))
+    return [(row, _measurement_of(row, values.get(row.id, {}))) for row in rows]
 
 
 def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
     return Measurement(
         metrics=metrics,
-        validity=Validity.model_validate(json.loads(row.validity)),
-        profile=row.profile,
+        validity=Validity.model_validate_json(row.validity),
+        amounts=Amounts.model_validate_json(row.amounts),
+        graph=row.graph,
+        timeline=row.timeline,
+        stacks=row.stacks,
         seconds=row.seconds,
+        method=row.method,
+        zerolap=row.zerolap,
     )
+
+
+def _trial_of(identity: str, row: Row[Any], side: Side, block: int) -> Trial:
+    return Trial(
+        job=identity, case=row.case or "", side=side, engine=row.engine or "", block=block, per_second=row.per_second
+    )
+
+
+def _keep_outcome(connection: Connection, identity: str, column: Any, values: Mapping[str, Any]) -> None:
+    written = connection.execute(update(job).where(job.c.id == identity, column.is_(None)).values(**values))
+    if written.rowcount == 0 and connection.execute(select(job.c.id).where(job.c.id == identity)).first() is None:
+        raise UsageError(f"the store holds no job {identity!r}")

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SideName } from "../pictures.ts";
+import type { SideName } from "../sides.ts";
 import type { Axis } from "./axes.ts";
 
 const HEIGHT = 230;
@@ -12,8 +12,8 @@ export type Locate = (x: number, y: number) => { x: number; y: number };
 
 interface Properties {
   title: string;
-  /** What the picture says, in words. */
-  told: string;
+  /** The figures of the chart in words. */
+  summary: string;
   horizontal: Axis;
   vertical: Axis;
   labels: { horizontal: string; vertical: string };
@@ -22,8 +22,8 @@ interface Properties {
   children: (locate: Locate) => ComponentChildren;
 }
 
-/** A chart as wide as its place, so that its letters keep their size: title, legend, axes. */
-export function ChartFrame({ title, told, horizontal, vertical, labels, sides, children }: Properties) {
+/** Title, legend and axes of a chart. It is drawn at the width of its place, so that text keeps its size. */
+export function ChartFrame({ title, summary, horizontal, vertical, labels, sides, children }: Properties) {
   const [figure, width] = useWidth();
   const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const across = (value: number) => MARGIN.left + horizontal.place(value) * inner.width;
@@ -44,8 +44,8 @@ export function ChartFrame({ title, told, horizontal, vertical, labels, sides, c
         ))}
       </figcaption>
       {width > 0 && (
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} width={width} height={HEIGHT} role="img" aria-label={told}>
-          <title>{told}</title>
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} width={width} height={HEIGHT} role="img" aria-label={summary}>
+          <title>{summary}</title>
           {vertical.ticks.map(({ value, label }) => (
             <g key={value}>
               <path class="grid" d={`M${MARGIN.left} ${up(value)}H${width - MARGIN.right}`} />
@@ -75,7 +75,7 @@ export function ChartFrame({ title, told, horizontal, vertical, labels, sides, c
   );
 }
 
-/** The ticks whose labels have room; of two too near each other the later one stays. */
+/** The ticks whose labels have room; of two that overlap the later one stays. */
 function apart(ticks: Axis["ticks"], across: (value: number) => number): Axis["ticks"] {
   const kept: Axis["ticks"] = [];
   for (const tick of [...ticks].reverse()) {

@@ -1,8 +1,14 @@
+/** Latency by percentile, on an axis on which each further nine takes as much room. */
+
 import { count } from "../numbers.ts";
-import { type LatencyPoint, present, type Sides } from "../pictures.ts";
-import { logarithmic } from "./axes.ts";
+import { type LatencyPoint, present, type Sides, sideTexts } from "../sides.ts";
+import { type Axis, logarithmic } from "./axes.ts";
 import { ChartFrame } from "./ChartFrame.tsx";
-import { latencyTold, shareAxis } from "./latency.ts";
+
+const MARKED = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+
+/** How far right of the last percentile the maximum is, in nines. */
+const MAXIMUM_AT = 0.6;
 
 export function LatencyChart(sides: Sides<LatencyPoint[]>) {
   const drawn = present(sides).filter(([, points]) => points.some(([, time]) => time > 0));
@@ -13,10 +19,10 @@ export function LatencyChart(sides: Sides<LatencyPoint[]>) {
   return (
     <ChartFrame
       title="Latency"
-      told={latencyTold(Object.fromEntries(drawn))}
+      summary={latencySummary(Object.fromEntries(drawn))}
       horizontal={shareAxis(sides)}
       vertical={logarithmic(times, count)}
-      labels={{ horizontal: "share of requests answered within", vertical: "latency, µs" }}
+      labels={{ horizontal: "percentile of requests", vertical: "latency, µs" }}
       sides={drawn.map(([side]) => side)}
     >
       {(locate) =>
@@ -34,4 +40,41 @@ export function LatencyChart(sides: Sides<LatencyPoint[]>) {
       }
     </ChartFrame>
   );
+}
+
+export function shareLabel(share: number): string {
+  return share === 1 ? "max" : `${Number((share * 100).toFixed(4))} %`;
+}
+
+/** The axis of shares; the maximum has no finite place and is drawn a bit right of the last share before it. */
+export function shareAxis(sides: Sides<LatencyPoint[]>): Axis {
+  const shares = present(sides).flatMap(([, points]) => points.map(([share]) => share));
+  const finite = Math.max(0.5, ...shares.filter((share) => share < 1));
+  const end = nines(finite) + MAXIMUM_AT;
+  const place = (share: number) => (share >= 1 ? 1 : nines(share) / end);
+  const marked = MARKED.filter((share) => share <= finite);
+  return {
+    low: 0,
+    high: 1,
+    place,
+    ticks: [...marked, 1].map((share) => ({ value: share, label: shareLabel(share) })),
+  };
+}
+
+function nines(share: number): number {
+  return -Math.log10(1 - share);
+}
+
+/** Within how many microseconds a share of the requests was answered; null where that was not measured. */
+export function quantile(points: LatencyPoint[], share: number): number | null {
+  return points.find(([within]) => within >= share)?.[1] ?? null;
+}
+
+/** The figures of the chart in words. */
+export function latencySummary(sides: Sides<LatencyPoint[]>): string {
+  const parts = [0.5, 0.99, 0.999, 1].map((share) => {
+    const values = sideTexts(sides, (points) => count(quantile(points, share)));
+    return `${shareLabel(share)} ${values.join(", ")}`;
+  });
+  return `Latency in microseconds: ${parts.join("; ")}`;
 }

@@ -1,25 +1,23 @@
+/** Requests per second over time. */
+
 import { count } from "../numbers.ts";
-import { present, type Sides, type ThroughputPoint } from "../pictures.ts";
+import { present, type Sides, sideTexts, type ThroughputPoint } from "../sides.ts";
 import { linear } from "./axes.ts";
 import { ChartFrame } from "./ChartFrame.tsx";
-import { median, rateLabel, throughputTold } from "./throughput.ts";
 
 interface Properties {
   sides: Sides<ThroughputPoint[]>;
   startsAt: number[];
 }
 
-/** Points, not lines: a slice of the other side lies between two. A line is the median. */
+/** Throughput of each slice as points, since slices of the sides alternate; the lines are medians. */
 export function ThroughputChart({ sides, startsAt }: Properties) {
   const drawn = present(sides).filter(([, points]) => points.length > 0);
   if (drawn.length === 0) {
     return null;
   }
   const all = drawn.flatMap(([, points]) => points);
-  const horizontal = linear(
-    all.map(([seconds]) => seconds),
-    count,
-  );
+  const horizontal = linear([...startsAt, ...all.map(([seconds]) => seconds)], count);
   const vertical = linear(
     all.map(([, rate]) => rate),
     rateLabel,
@@ -27,11 +25,11 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
   return (
     <ChartFrame
       title="Throughput"
-      told={throughputTold(Object.fromEntries(drawn))}
+      summary={throughputSummary(Object.fromEntries(drawn))}
       horizontal={horizontal}
       vertical={vertical}
       labels={{
-        horizontal: `measured time, s; ${drawn.length > 1 ? "servers start anew at each mark" : "starts are marked"}`,
+        horizontal: "measured time, s; marks: server starts",
         vertical: "requests per second",
       }}
       sides={drawn.map(([side]) => side)}
@@ -63,4 +61,27 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
 
 function startMark({ x, y }: { x: number; y: number }): string {
   return `M${x.toFixed(1)} ${y.toFixed(1)}v-7`;
+}
+
+export function median(points: ThroughputPoint[]): number | null {
+  const sorted = points.map(([, rate]) => rate).sort((left, right) => left - right);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
+}
+
+export function rateLabel(rate: number): string {
+  if (rate >= 1e6) {
+    return `${count(rate / 1e6)} M`;
+  }
+  return rate >= 1e4 ? `${count(rate / 1e3)} k` : count(rate);
+}
+
+/** The figures of the chart in words. */
+export function throughputSummary(sides: Sides<ThroughputPoint[]>): string {
+  const parts = sideTexts(sides, (points) => {
+    const rates = points.map(([, rate]) => rate);
+    const [least, most] = [Math.min(...rates), Math.max(...rates)];
+    return `median ${count(median(points))}, ${count(least)} to ${count(most)}`;
+  });
+  return `Requests per second: ${parts.join("; ")}`;
 }

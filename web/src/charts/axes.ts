@@ -1,4 +1,4 @@
-/** Axes of charts: where values lie and which are marked. */
+/** Axes of charts: the places of values, and the ticks. */
 
 export interface Axis {
   low: number;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { count } from "../numbers.ts";
-import { type LatencyPoint, picturesIn } from "../pictures.ts";
+import type { LatencyPoint } from "../sides.ts";
 import { linear, logarithmic } from "./axes.ts";
-import { latencyTold, quantile, shareAxis } from "./latency.ts";
-import { median, rateLabel, throughputTold } from "./throughput.ts";
+import { latencySummary, quantile, shareAxis } from "./LatencyChart.tsx";
+import { median, rateLabel, throughputSummary } from "./ThroughputChart.tsx";
 
 const POINTS: LatencyPoint[] = [
   [0, 40],
@@ -14,7 +14,7 @@ const POINTS: LatencyPoint[] = [
 ];
 
 test("each nine takes as much room; the maximum is at the end", () => {
-  const { place, ticks } = shareAxis({ base: POINTS, head: null });
+  const { place, ticks } = shareAxis({ base: POINTS });
   expect(place(0.99) - place(0.9)).toBeCloseTo(place(0.999) - place(0.99));
   expect(place(0)).toBeCloseTo(0);
   expect(place(1)).toBe(1);
@@ -39,16 +39,16 @@ test("axes mark round numbers within their bounds", () => {
   expect(linear([0, 0], count).place(0)).toBeGreaterThanOrEqual(0);
 });
 
-test("the numbers of the pictures are told", () => {
+test("charts are summed up in words", () => {
   expect(quantile(POINTS, 0.95)).toBe(200);
   expect(quantile([], 0.5)).toBeNull();
-  expect(latencyTold({ head: POINTS })).toBe(
+  expect(latencySummary({ head: POINTS })).toBe(
     "Latency in microseconds: 50 % 100; 99 % 200; 99.9 % 900; max 5,000",
   );
-  expect(latencyTold({ base: POINTS, head: POINTS })).toContain("50 % base 100, head 100; ");
+  expect(latencySummary({ base: POINTS, head: POINTS })).toContain("50 % base 100, head 100; ");
   expect(median([])).toBeNull();
   expect(
-    throughputTold({
+    throughputSummary({
       base: [
         [0, 10],
         [1, 30],
@@ -56,11 +56,4 @@ test("the numbers of the pictures are told", () => {
       ],
     }),
   ).toBe("Requests per second: median 20, 10 to 30");
-});
-
-test("a page without pictures has none", () => {
-  expect(picturesIn("")).toEqual({});
-  expect(picturesIn("__ZEROLAP_PICTURES__")).toEqual({});
-  expect(picturesIn('{"schema":"zerolap.pictures/2","cases":{"a":{}}}')).toEqual({});
-  expect(Object.keys(picturesIn('{"schema":"zerolap.pictures/1","cases":{"a":{}}}'))).toEqual(["a"]);
 });

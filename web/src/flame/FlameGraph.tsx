@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Direction, neighbour } from "./layout.ts";
 import { ROW_HEIGHT, type Scene } from "./painter.ts";
 import { Stage } from "./stage.ts";
-import { costText, nameOf } from "./words.ts";
+import { costText, nameOf } from "./text.ts";
 
 interface Properties {
   scene: Scene;
@@ -19,7 +19,7 @@ const ARROWS: Record<string, Direction> = {
   ArrowRight: "right",
 };
 
-/** The graph itself, with a line beneath about the frame that is pointed at or that the arrows moved to. */
+/** The graph itself, with a line below about the frame that is pointed at or was moved to. */
 export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
@@ -87,7 +87,7 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
       <p class="flame-line" role="status">
         {chosen === null ? (
           <span class="quiet">
-            Point at a frame, or move with the arrows; a click or Enter zooms, Escape goes back.
+            Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom out.
           </span>
         ) : (
           <>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
+import type { StackSource } from "../embedded.ts";
 import { count, counted } from "../numbers.ts";
-import { present, type SideName, type StackTree } from "../pictures.ts";
-import { Choice } from "./Choice.tsx";
+import { present, type SideName, type Stacks } from "../sides.ts";
 import { FlameView, type ViewName } from "./FlameView.tsx";
 import { FunctionTable } from "./FunctionTable.tsx";
 import { mergedTree, threadNames } from "./tree.ts";
@@ -10,15 +10,14 @@ const ALL_THREADS = "";
 const PHONE = "(max-width: 720px)";
 
 interface Properties {
-  base?: StackTree | null;
-  head?: StackTree | null;
-  /** There is but one server: it is not called a side. */
-  alone?: boolean;
+  source: StackSource;
+  /** Whether there is one server only, which is not called a side. */
+  alone: boolean;
 }
 
-/** Where the CPU time of a case went, on one side or on both and between them. */
-export function FlamePanel({ base = null, head = null, alone = false }: Properties) {
-  const sides = useMemo(() => ({ base, head }), [base, head]);
+/** The flame graphs of a case: of each side, and of the difference between them. */
+export function FlamePanel({ source, alone }: Properties) {
+  const sides = useMemo(() => source.read(), [source]);
   const names = present(sides).map(([side]) => side);
   const threads = useMemo(() => threadNames(sides), [sides]);
   const only = threads.length === 1 ? (threads[0] ?? ALL_THREADS) : ALL_THREADS;
@@ -37,14 +36,14 @@ export function FlamePanel({ base = null, head = null, alone = false }: Properti
       <h3>Where the CPU time goes</h3>
       <p class="quiet small">
         {present(sides)
-          .map(([side, tree]) => (alone ? sampled(tree) : `${side}: ${sampled(tree)}`))
+          .map(([side, stacks]) => (alone ? sampleText(stacks) : `${side}: ${sampleText(stacks)}`))
           .join("; ")}
       </p>
       <div class="filter">
         {views.length > 1 && <Choice label="View" values={views} chosen={view} choose={setView} />}
         {view === "difference" && (
           <label>
-            widths of{" "}
+            frame widths from{" "}
             <select value={widths} onChange={(event) => setWidths(event.currentTarget.value as SideName)}>
               <option>head</option>
               <option>base</option>
@@ -65,8 +64,8 @@ export function FlamePanel({ base = null, head = null, alone = false }: Properti
         )}
         <input
           type="search"
-          aria-label="Search functions and files, by a part or by /an expression/"
-          placeholder="function, file or /expression/"
+          aria-label="Search functions and files by a part of the name or by a /regular expression/"
+          placeholder="function, file or /regular expression/"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -79,7 +78,7 @@ export function FlamePanel({ base = null, head = null, alone = false }: Properti
         alone={alone}
         text={text}
       />
-      <button type="button" class="plain" aria-expanded={listed} onClick={() => setListed(!listed)}>
+      <button type="button" class="plain unfold" aria-expanded={listed} onClick={() => setListed(!listed)}>
         <span class="arrow" aria-hidden="true">
           {listed ? "▾" : "▸"}
         </span>
@@ -90,8 +89,35 @@ export function FlamePanel({ base = null, head = null, alone = false }: Properti
   );
 }
 
-function sampled(stacks: StackTree): string {
+function sampleText(stacks: Stacks): string {
   const lost = stacks.lost > 0 ? `, ${count(stacks.lost)} lost` : "";
-  const cost = stacks.cpu_ns_per_op === null ? "" : `, ${count(stacks.cpu_ns_per_op)} ns of CPU per request`;
+  const cost = stacks.cpu_ns_per_op === null ? "" : `, ${count(stacks.cpu_ns_per_op)} CPU ns per request`;
   return `${counted(stacks.samples, "sample", "samples")} of ${stacks.event}${lost}${cost}`;
+}
+
+interface ChoiceProperties<Value extends string> {
+  label: string;
+  values: readonly Value[];
+  chosen: Value;
+  choose: (value: Value) => void;
+}
+
+/** A row of buttons of which one is pressed. */
+function Choice<Value extends string>({ label, values, chosen, choose }: ChoiceProperties<Value>) {
+  return (
+    <fieldset class="choices">
+      <legend class="sr">{label}</legend>
+      {values.map((value) => (
+        <button
+          key={value}
+          type="button"
+          class="choice"
+          aria-pressed={value === chosen}
+          onClick={() => choose(value)}
+        >
+          {value}
+        </button>
+      ))}
+    </fieldset>
+  );
 }

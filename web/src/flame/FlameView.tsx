@@ -1,28 +1,34 @@
 import { useMemo, useState } from "preact/hooks";
 import { percent } from "../numbers.ts";
-import type { SideName } from "../pictures.ts";
-import { changeColouring, objectColouring, objectsOf } from "./colouring.ts";
-import { difference, shareOf } from "./difference.ts";
+import type { SideName } from "../sides.ts";
+import {
+  changeColouring,
+  changeLegend,
+  objectColouring,
+  objectLegend,
+  objectsOf,
+  type Swatch,
+} from "./colouring.ts";
+import { type Difference, difference, shareOf } from "./difference.ts";
 import { FlameGraph } from "./FlameGraph.tsx";
-import { ChangeLegend, ObjectLegend } from "./Legend.tsx";
 import { laidOut, visible } from "./layout.ts";
 import type { Scene } from "./painter.ts";
 import { type Matcher, matchedSamples, matcher, matches } from "./search.ts";
+import { bothSides, changeText } from "./text.ts";
 import type { FlameTree, SideWeights } from "./tree.ts";
-import { bothSides } from "./words.ts";
 
 export type ViewName = SideName | "difference";
 
 interface Properties {
   tree: FlameTree;
   view: ViewName;
-  /** The side whose samples the widths are. */
+  /** The side whose samples are drawn as widths. */
   side: SideName;
   alone: boolean;
   text: string;
 }
 
-/** One view of a tree, with its legend; remembers where it is zoomed to, also from view to view. */
+/** One view of a tree, with its legend; the zoom stays when the view changes. */
 export function FlameView({ tree, view, side, alone, text }: Properties) {
   const [path, setPath] = useState<number[]>([]);
   const layout = useMemo(() => laidOut(tree, (tree.weights[side] as SideWeights).inclusive), [tree, side]);
@@ -32,7 +38,7 @@ export function FlameView({ tree, view, side, alone, text }: Properties) {
     () => (changes === null ? objectColouring(tree, objects) : changeColouring(changes)),
     [tree, objects, changes],
   );
-  const search = useMemo(() => asked(text), [text]);
+  const search = useMemo(() => searchFor(text), [text]);
   const matched = useMemo(
     () => (search.matcher === null ? null : matches(tree, search.matcher)),
     [tree, search],
@@ -45,11 +51,11 @@ export function FlameView({ tree, view, side, alone, text }: Properties) {
   return (
     <>
       {changes === null ? <ObjectLegend objects={objects} /> : <ChangeLegend difference={changes} />}
-      <p class="flame-found small">
+      <p class="flame-matches small">
         <button type="button" class="choice" disabled={zoomed === 0} onClick={() => setPath([])}>
-          whole
+          reset zoom
         </button>
-        <span role="status">{search.fault ?? (matched !== null && found(tree, matched))}</span>
+        <span role="status">{search.fault ?? (matched !== null && matchText(tree, matched))}</span>
       </p>
       {tree.weights[side]?.inclusive[0] === 0 && (
         <p class="quiet">The {side} has no samples of this thread.</p>
@@ -65,22 +71,65 @@ export function FlameView({ tree, view, side, alone, text }: Properties) {
   );
 }
 
-function asked(text: string): { matcher: Matcher | null; fault: string | null } {
+function searchFor(text: string): { matcher: Matcher | null; fault: string | null } {
   try {
     return { matcher: matcher(text), fault: null };
   } catch {
-    return { matcher: null, fault: "This is not a regular expression." };
+    return { matcher: null, fault: "Not a valid regular expression." };
   }
 }
 
-function found(tree: FlameTree, matched: Uint8Array): string {
-  const share = bothSides(tree.weights, (one) =>
-    percent(shareOf(matchedSamples(tree, matched, one.inclusive), one)),
+function matchText(tree: FlameTree, matched: Uint8Array): string {
+  const share = bothSides(tree.weights, (side) =>
+    percent(shareOf(matchedSamples(tree, matched, side.inclusive), side)),
   );
-  return `matches hold ${share} of all samples`;
+  return `${share} of all samples match`;
 }
 
 function labelOf(view: ViewName | null, side: SideName): string {
-  const what = view === "difference" ? `difference of base and head, widths of ${side}` : view;
-  return `Flame graph${what === null ? "" : `, ${what}`}: arrows move among frames, Enter zooms, Escape goes back; the table holds the same numbers`;
+  const subject =
+    view === "difference" ? `difference between base and head, frame widths from ${side}` : view;
+  return `Flame graph${subject === null ? "" : `, ${subject}`}. Arrow keys move between frames, Enter zooms in, Escape zooms out. The table of functions has the same figures.`;
+}
+
+function ObjectLegend({ objects }: { objects: string[] }) {
+  return (
+    <p class="flame-legend">
+      {objectLegend(objects).map(({ label, swatch }) => (
+        <span key={label}>
+          <Mark swatch={swatch} /> {label}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function ChangeLegend({ difference }: { difference: Difference }) {
+  const { largest, unit } = difference;
+  if (largest === 0) {
+    return <p class="flame-legend">No frame changed significantly.</p>;
+  }
+  return (
+    <p class="flame-legend">
+      <span class="number">
+        {changeText(-largest, unit)}{" "}
+        {changeLegend().map((swatch) => (
+          <Mark key={`${swatch.property}-${swatch.strength}`} swatch={swatch} />
+        ))}{" "}
+        {changeText(largest, unit)}
+      </span>
+      <span class="quiet">
+        change of {unit === "nanoseconds" ? "CPU time per request" : "the share of samples"}, callees
+        included; blue: less, red: more, grey: no significant change
+      </span>
+    </p>
+  );
+}
+
+function Mark({ swatch }: { swatch: Swatch }) {
+  return (
+    <svg class="swatch" viewBox="0 0 1 1" aria-hidden="true">
+      <rect width={1} height={1} style={{ fill: `var(${swatch.property})`, opacity: swatch.strength }} />
+    </svg>
+  );
 }

@@ -1,10 +1,9 @@
 /** Which colour a node has; the colours themselves are properties of the style. */
 
-import { at } from "./columns.ts";
 import type { Difference } from "./difference.ts";
-import { type FlameTree, isFunction } from "./tree.ts";
+import { at, type FlameTree, isFunction } from "./tree.ts";
 
-/** A colour of the style, laid over the ground as strongly as this. */
+/** A colour of the style, blended over the background with this strength. */
 export interface Swatch {
   property: string;
   strength: number;
@@ -23,7 +22,7 @@ const SHADES = [1, 0.82, 0.66];
 const OBJECT_COLOURS = 5;
 const NEUTRAL: Swatch = { property: "--flame-neutral", strength: 1 };
 
-/** From what shrank most over what did not change to what grew most. */
+/** From the largest decrease over no change to the largest increase. */
 const CHANGE_SWATCHES: Swatch[] = Array.from({ length: 2 * LEVELS + 1 }, (_, place) => {
   const level = place - LEVELS;
   return level === 0
@@ -39,14 +38,14 @@ const OBJECT_SWATCHES: Swatch[] = [
 ];
 
 export function changeColouring({ change, sure, largest }: Difference): Colouring {
-  const ofNode = Uint8Array.from(change, (one, node) => {
-    const level = at(sure, node) === 0 ? 0 : Math.ceil((Math.abs(one) / largest) * LEVELS);
-    return LEVELS + Math.sign(one) * level;
+  const ofNode = Uint8Array.from(change, (cost, node) => {
+    const level = at(sure, node) === 0 ? 0 : Math.ceil((Math.abs(cost) / largest) * LEVELS);
+    return LEVELS + Math.sign(cost) * level;
   });
   return { swatches: CHANGE_SWATCHES, ofNode };
 }
 
-/** Each object file has a colour, as far as there are any, and each of its functions a shade. */
+/** Each object file has a colour, while there are colours left, and each of its functions a shade of it. */
 export function objectColouring(tree: FlameTree, objects: string[]): Colouring {
   const ofFrame = Uint8Array.from(tree.frames, (frame) => {
     const colour = Math.min(objects.indexOf(frame.object ?? ""), OBJECT_COLOURS - 1);
@@ -66,10 +65,10 @@ export function objectsOf(tree: FlameTree): string[] {
       }
     });
   }
-  return [...samples].sort((one, other) => other[1] - one[1]).map(([object]) => object);
+  return [...samples].sort((left, right) => right[1] - left[1]).map(([object]) => object);
 }
 
-/** The legend of objects: their colours, those without one of their own under one name. */
+/** The legend of object files; those without a colour of their own share one entry. */
 export function objectLegend(objects: string[]): { label: string; swatch: Swatch }[] {
   return objects.slice(0, OBJECT_COLOURS).map((object, place) => ({
     label: place === OBJECT_COLOURS - 1 && objects.length > OBJECT_COLOURS ? "others" : object,

@@ -1,7 +1,6 @@
 /** How the cost of each node changed from base to head. */
 
-import { at } from "./columns.ts";
-import type { FlameTree, SideWeights } from "./tree.ts";
+import { at, type FlameTree, type SideWeights } from "./tree.ts";
 
 /** Costs are nanoseconds per request where both sides know theirs, else shares of all samples. */
 export type Unit = "nanoseconds" | "share";
@@ -17,13 +16,13 @@ export interface Difference {
   unit: Unit;
   /** Of the inclusive cost of each node. */
   change: Float64Array;
-  /** 1 where the change is larger than chance makes it in samples as few as these. */
+  /** 1 where the change is significant for this number of samples. */
   sure: Uint8Array;
-  /** The largest change that is sure. */
+  /** The largest significant change. */
   largest: number;
 }
 
-/** Under this many standard errors a change may well be chance. */
+/** Changes of fewer standard errors are not significant. */
 const STANDARD_ERRORS = 3;
 
 export function costs(base: SideWeights, head: SideWeights): Cost {
@@ -32,7 +31,7 @@ export function costs(base: SideWeights, head: SideWeights): Cost {
     : { unit: "nanoseconds", base: base.nanoseconds, head: head.nanoseconds };
 }
 
-/** A change of cost between so many samples of the two sides. */
+/** The change of cost of a node that has these samples on the two sides. */
 export function changeOf(base: number, head: number, sides: [SideWeights, SideWeights], cost: Cost): number {
   return shareOf(head, sides[1]) * cost.head - shareOf(base, sides[0]) * cost.base;
 }
@@ -73,12 +72,12 @@ export function shareOf(samples: number, side: SideWeights): number {
   return side.total > 0 ? samples / side.total : 0;
 }
 
-/** The part of a node's cost that its side's cost as a whole is uncertain by. */
+/** The standard error of a node's cost that is due to the uncertainty of its side's total cost. */
 function costErrorOf(samples: number, side: SideWeights, unit: Unit): number {
   return unit === "nanoseconds" ? shareOf(samples, side) * side.uncertainty : 0;
 }
 
-/** The standard error of a share; a node without samples is as uncertain as one with a single one. */
+/** The standard error of a share; a node without samples counts as one with a single sample. */
 function errorOf(samples: number, side: SideWeights): number {
   const share = shareOf(Math.max(1, samples), side);
   return side.total > 0 ? Math.sqrt((share * Math.max(0, 1 - share)) / side.total) : 0;

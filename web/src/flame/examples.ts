@@ -1,10 +1,10 @@
 /** Stacks for tests. */
 
-import type { StackTree } from "../pictures.ts";
+import type { Stacks } from "../sides.ts";
 
 /** A tree from lines of `thread;function;function samples`, one node per function of each line. */
-export function stacks(lines: string[], cost: number | null = null, error = 0): StackTree {
-  const tree: StackTree = {
+export function stacks(lines: string[], cost: number | null = null, error = 0): Stacks {
+  const tree: Stacks = {
     event: "cpu-clock",
     samples: 0,
     lost: 0,

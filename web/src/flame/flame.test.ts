@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Cells, RUN } from "./cells.ts";
 import { changeColouring, LEVELS, mixed, objectColouring, objectsOf } from "./colouring.ts";
 import { difference } from "./difference.ts";
 import { stacks } from "./examples.ts";
-import { functionCosts, sortedFunctions } from "./functions.ts";
-import { laidOut, neighbour, nodeAt, visible } from "./layout.ts";
-import { MovingWindow } from "./moving-window.ts";
+import { functionCosts, sortedFunctions } from "./FunctionTable.tsx";
+import { Cells, laidOut, neighbour, nodeAt, RUN, visible } from "./layout.ts";
 import { matchedSamples, matcher, matches } from "./search.ts";
+import { MovingWindow } from "./stage.ts";
+import { costText, cut, nameOf } from "./text.ts";
 import { type FlameTree, mergedTree, type SideWeights, threadNames } from "./tree.ts";
-import { costText, cut, nameOf } from "./words.ts";
 
 const BASE = stacks(["main;run;get 60", "main;run;old 10", "main;run 10", "io;read 20"], 1000);
 const HEAD = stacks(["io;read 20", "main;run;get 60", "main;run;fresh_in 40", "main;run 80"], 1500);
@@ -49,7 +48,7 @@ describe("merging", () => {
     const tree = mergedTree({ head: HEAD }, null);
     expect(tree.weights.base).toBeUndefined();
     expect(difference(tree)).toBeNull();
-    expect(threadNames({ base: null, head: HEAD })).toEqual(["main", "io"]);
+    expect(threadNames({ head: HEAD })).toEqual(["main", "io"]);
   });
 });
 
@@ -126,20 +125,20 @@ describe("search", () => {
 
 describe("difference", () => {
   test("is of nanoseconds where both are known, else of shares", () => {
-    const found = difference(BOTH);
-    expect(found?.unit).toBe("nanoseconds");
-    expect(found?.change[node(BOTH, "get")]).toBeCloseTo(-150);
-    expect(found?.change[node(BOTH, "fresh_in")]).toBeCloseTo(300);
+    const changes = difference(BOTH);
+    expect(changes?.unit).toBe("nanoseconds");
+    expect(changes?.change[node(BOTH, "get")]).toBeCloseTo(-150);
+    expect(changes?.change[node(BOTH, "fresh_in")]).toBeCloseTo(300);
     const shares = difference(mergedTree({ base: stacks(["m;a 1"]), head: stacks(["m;b 1"]) }, null));
     expect(shares?.unit).toBe("share");
   });
 
   test("is neutral where chance may explain it", () => {
-    const found = difference(BOTH);
-    if (found === null) {
+    const changes = difference(BOTH);
+    if (changes === null) {
       throw new Error("both sides are there");
     }
-    const { ofNode } = changeColouring(found);
+    const { ofNode } = changeColouring(changes);
     expect(ofNode[node(BOTH, "get")]).toBe(LEVELS);
     expect(ofNode[node(BOTH, "fresh_in")]).toBeGreaterThan(LEVELS);
     expect(ofNode[0]).toBe(2 * LEVELS);
@@ -147,11 +146,11 @@ describe("difference", () => {
 });
 
 test("a difference within the uncertainty of both sides' cost is neutral", () => {
-  const found = difference(
+  const changes = difference(
     mergedTree({ base: stacks(["m;a 500"], 1000, 0.01), head: stacks(["m;a 500"], 1030, 0.01) }, null),
   );
-  expect(found?.change[0]).toBeCloseTo(30);
-  expect(found?.largest).toBe(0);
+  expect(changes?.change[0]).toBeCloseTo(30);
+  expect(changes?.largest).toBe(0);
 });
 
 test("objects have colours of their own, threads a neutral one", () => {
@@ -181,16 +180,16 @@ test("functions count a recursion once", () => {
     null,
   );
   const [a, b] = sortedFunctions(functionCosts(tree), "function", false);
-  expect(a).toMatchObject({ function: "a", own: { base: 6, head: 2 }, inclusive: { base: 6, head: 2 } });
-  expect(b).toMatchObject({ function: "b", own: { base: 0, head: 2 }, inclusive: { base: 5, head: 4 } });
+  expect(a).toMatchObject({ function: "a", self: { base: 6, head: 2 }, total: { base: 6, head: 2 } });
+  expect(b).toMatchObject({ function: "b", self: { base: 0, head: 2 }, total: { base: 5, head: 4 } });
   expect(b?.change).toBeCloseTo(0.5);
-  expect(sortedFunctions(functionCosts(tree), "own", false)[0]?.function).toBe("a");
+  expect(sortedFunctions(functionCosts(tree), "self", false)[0]?.function).toBe("a");
 });
 
 test("words of a node", () => {
   expect(nameOf(BOTH, node(BOTH, "fresh_in"))).toBe("fresh_in · fresh_in.c · server · inlined");
   expect(costText(BOTH, node(BOTH, "get"))).toBe(
-    "60 % → 30 % of all samples · 60 → 60 samples, 60 → 60 own · 600 → 450 ns per request (-150 ns)",
+    "60 % → 30 % of all samples · 60 → 60 samples, 60 → 60 self · 600 → 450 ns per request (-150 ns)",
   );
   expect(cut("lookupKey", 5)).toBe("look…");
 });

@@ -1,21 +1,19 @@
-import { Cells, RUN } from "./cells.ts";
 import { type Colouring, mixed, type Swatch } from "./colouring.ts";
-import { at } from "./columns.ts";
-import type { Layout } from "./layout.ts";
-import { Strips } from "./strips.ts";
-import { cut } from "./words.ts";
+import { Cells, type Layout, RUN } from "./layout.ts";
+import { cut } from "./text.ts";
+import { at } from "./tree.ts";
 
-/** In pixels of the style. */
+/** In CSS pixels. */
 export const ROW_HEIGHT = 18;
 const FONT_SIZE = 12;
 const LABEL_INDENT = 4;
 const FEWEST_LETTERS = 3;
 const FADED = 0.2;
 
-/** Where the colours are among the pixels. */
+/** Indices into `pixels`. */
 const [GROUND, RUNS, FADED_RUNS, SWATCHES] = [0, 1, 2, 3];
 
-/** What is drawn, wherever it is looked at from. */
+/** What is drawn, apart from the zoom and the scrolling. */
 export interface Scene {
   layout: Layout;
   colouring: Colouring;
@@ -26,11 +24,11 @@ export interface Scene {
 export interface Place {
   start: number;
   end: number;
-  /** How far the graph is scrolled down, in pixels of the style. */
+  /** How far the graph is scrolled down, in CSS pixels. */
   top: number;
 }
 
-/** Draws a graph. Nothing is allocated per picture but the labels that are cut anew. */
+/** Draws a graph. Painting allocates nothing but labels that are cut to another length. */
 export class Painter {
   private readonly context: CanvasRenderingContext2D;
   private scene: Scene | null = null;
@@ -175,5 +173,48 @@ export class Painter {
       const above = at(layout.tree.depth, node) * height - top;
       this.context.strokeRect(left + line / 2, above + line / 2, right - left - line, height - 1 - line);
     }
+  }
+}
+
+/** Rectangles that are wider than this end with a pixel of ground, which sets them apart from the next. */
+const WIDE = 3;
+
+/**
+ * Rows of rectangles as a picture in which each row is one pixel high, drawn stretched: this costs the same for
+ * a few rectangles as for thousands of them.
+ */
+class Strips {
+  private readonly canvas = document.createElement("canvas");
+  private readonly context = this.canvas.getContext("2d", { willReadFrequently: true });
+  private picture = new ImageData(1, 1);
+  private pixels = new Uint32Array(this.picture.data.buffer);
+
+  resize(width: number, rows: number): void {
+    this.canvas.width = width;
+    this.canvas.height = rows;
+    this.picture = new ImageData(width, rows);
+    this.pixels = new Uint32Array(this.picture.data.buffer);
+  }
+
+  /** Draws the cells, whose first row is `firstRow`; `colourOf` gives the colour of a cell as a pixel. */
+  draw(cells: Cells, firstRow: number, ground: number, colourOf: (cell: number) => number): void {
+    const { width, height } = this.picture;
+    this.pixels.fill(ground);
+    for (let cell = 0; cell < cells.count; cell++) {
+      const row = at(cells.row, cell) - firstRow;
+      const left = Math.min(width - 1, Math.max(0, Math.round(at(cells.left, cell))));
+      const right = Math.min(width, Math.round(at(cells.right, cell)));
+      const end = right - left > WIDE ? right - 1 : Math.max(right, left + 1);
+      if (row < height) {
+        this.pixels.fill(colourOf(cell), row * width + left, row * width + end);
+      }
+    }
+    this.context?.putImageData(this.picture, 0, 0);
+  }
+
+  /** Puts the rows into another canvas, each so high. */
+  stretch(context: CanvasRenderingContext2D, top: number, rowHeight: number): void {
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.canvas, 0, top, this.canvas.width, this.canvas.height * rowHeight);
   }
 }

@@ -1,11 +1,10 @@
-/** Searching for frames by a part of their names, or by /an expression/. */
+/** Search for frames by a part of their names or by a /regular expression/. */
 
-import { at } from "./columns.ts";
-import { type FlameFrame, type FlameTree, isFunction } from "./tree.ts";
+import { at, type FlameFrame, type FlameTree, isFunction } from "./tree.ts";
 
 export type Matcher = (frame: FlameFrame) => boolean;
 
-/** What a text searches for: null for nothing; throws `SyntaxError` where it is no expression. */
+/** The matcher of a text, null for an empty one; throws `SyntaxError` for an invalid expression. */
 export function matcher(text: string): Matcher | null {
   const wanted = text.trim();
   if (wanted === "" || wanted === "/") {

@@ -1,7 +1,6 @@
-import { at } from "./columns.ts";
 import { nodeAt } from "./layout.ts";
-import { MovingWindow } from "./moving-window.ts";
 import { Painter, ROW_HEIGHT, type Scene } from "./painter.ts";
+import { at } from "./tree.ts";
 
 /** Keeps a canvas painted: as the scene, the size, the scheme and the scrolling of its frame change. */
 export class Stage {
@@ -16,7 +15,7 @@ export class Stage {
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
-    /** What the graph is scrolled in. */
+    /** The element that scrolls the graph. */
     private readonly frame: HTMLElement,
   ) {
     this.painter = new Painter(canvas);
@@ -25,14 +24,14 @@ export class Stage {
     this.takeSize();
     const { signal } = this.ended;
     frame.addEventListener("scroll", () => this.draw(), { signal, passive: true });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener(
-      "change",
-      () => {
-        this.painter.readColours();
-        this.draw();
-      },
-      { signal },
-    );
+    const recolour = () => {
+      this.painter.readColours();
+      // At once, since printing does not wait for the next animation frame.
+      this.paint(performance.now());
+    };
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
+      matchMedia(query).addEventListener("change", recolour, { signal });
+    }
   }
 
   end(): void {
@@ -102,5 +101,48 @@ export class Stage {
     if (moves) {
       this.draw();
     }
+  }
+}
+
+/** How long a zoom takes. */
+const MILLISECONDS = 260;
+
+/** A window on the graph that moves smoothly to another place. */
+export class MovingWindow {
+  start = 0;
+  end = 1;
+  private from = { start: 0, end: 1 };
+  private to = { start: 0, end: 1 };
+  private moves = false;
+  private began: number | null = null;
+
+  jump(start: number, end: number): void {
+    this.start = start;
+    this.end = end;
+    this.moves = false;
+  }
+
+  /** The move begins with the next step, so that slow work before it skips nothing. */
+  move(start: number, end: number): void {
+    this.from = { start: this.start, end: this.end };
+    this.to = { start, end };
+    this.moves = true;
+    this.began = null;
+  }
+
+  /** Moves to the place for this time; returns whether the move goes on. */
+  step(now: number): boolean {
+    if (!this.moves) {
+      return false;
+    }
+    this.began ??= now;
+    const part = Math.min(1, Math.max(0, (now - this.began) / MILLISECONDS));
+    const eased = 1 - (1 - part) ** 3;
+    this.start = this.from.start + (this.to.start - this.from.start) * eased;
+    this.end = this.from.end + (this.to.end - this.from.end) * eased;
+    if (part === 1) {
+      this.jump(this.to.start, this.to.end);
+    }
+    return this.moves;
   }
 }

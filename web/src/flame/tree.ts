@@ -1,8 +1,13 @@
 /** Stacks of base and head as one tree, in which a node is the same path of functions on both sides. */
 
-import { present, type SideName, type Sides, type StackTree } from "../pictures.ts";
-import { at } from "./columns.ts";
-import { Growing } from "./growing.ts";
+import { present, type SideName, type Sides, type Stacks } from "../sides.ts";
+
+/** A column of numbers; `at` reads within its bounds only. */
+export type Column = Int32Array | Float64Array | Uint16Array | Uint8Array | number[];
+
+export function at(column: Column, index: number): number {
+  return column[index] as number;
+}
 
 export interface FlameFrame {
   function: string;
@@ -14,10 +19,10 @@ export interface FlameFrame {
 export interface SideWeights {
   own: Float64Array;
   inclusive: Float64Array;
-  /** All samples of this side, those of threads that are not shown too: what shares are of. */
+  /** All samples of this side, threads that are not shown included: the base of shares. */
   total: number;
   nanoseconds: number | null;
-  /** The standard error of the nanoseconds, as a part of them. */
+  /** The relative standard error of the nanoseconds. */
   uncertainty: number;
 }
 
@@ -36,7 +41,7 @@ export interface FlameTree {
 }
 
 /** The names of all threads, the busiest first. */
-export function threadNames(sides: Sides<StackTree>): string[] {
+export function threadNames(sides: Sides<Stacks>): string[] {
   const samples = new Map<string, number>();
   for (const [, stacks] of present(sides)) {
     stacks.nodes.thread.forEach((thread, node) => {
@@ -47,17 +52,17 @@ export function threadNames(sides: Sides<StackTree>): string[] {
   return [...samples].sort((one, other) => other[1] - one[1]).map(([name]) => name);
 }
 
-/** Merges both sides; with a thread only its stacks, else each thread's beneath its name. */
-export function mergedTree(sides: Sides<StackTree>, thread: string | null): FlameTree {
-  const growing = new Growing(thread ?? "all threads");
+/** Merges both sides: the stacks of one thread, or of all threads, each below its name. */
+export function mergedTree(sides: Sides<Stacks>, thread: string | null): FlameTree {
+  const builder = new TreeBuilder(thread ?? "all threads");
   for (const [side, stacks] of present(sides)) {
-    add(growing, side, stacks, thread);
+    add(builder, side, stacks, thread);
   }
-  const tree = growing.ordered();
+  const tree = builder.ordered();
   for (const [side, stacks] of present(sides)) {
     tree.weights[side] = {
-      own: growing.ownOf(side),
-      inclusive: inclusive(tree, growing.ownOf(side)),
+      own: builder.ownOf(side),
+      inclusive: inclusive(tree, builder.ownOf(side)),
       total: stacks.nodes.samples.reduce((sum, samples) => sum + samples, 0),
       nanoseconds: stacks.cpu_ns_per_op,
       uncertainty: stacks.cpu_error,
@@ -66,8 +71,8 @@ export function mergedTree(sides: Sides<StackTree>, thread: string | null): Flam
   return tree;
 }
 
-function add(growing: Growing, side: SideName, stacks: StackTree, wanted: string | null): void {
-  const frames = stacks.frames.map((frame) => growing.frame(frame.function, frame.file, frame.object));
+function add(builder: TreeBuilder, side: SideName, stacks: Stacks, wanted: string | null): void {
+  const frames = stacks.frames.map((frame) => builder.frame(frame.function, frame.file, frame.object));
   const { thread, parent, frame, samples } = stacks.nodes;
   const places = new Int32Array(parent.length);
   for (let node = 0; node < parent.length; node++) {
@@ -79,10 +84,10 @@ function add(growing: Growing, side: SideName, stacks: StackTree, wanted: string
     if (at(parent, node) >= 0) {
       above = at(places, at(parent, node));
     } else if (wanted === null) {
-      above = growing.child(0, growing.frame(name, null, null));
+      above = builder.child(0, builder.frame(name, null, null));
     }
-    const place = growing.child(above, at(frames, at(frame, node)));
-    growing.count(side, place, at(samples, node), stacks.frames[at(frame, node)]?.inlined ?? false);
+    const place = builder.child(above, at(frames, at(frame, node)));
+    builder.count(side, place, at(samples, node), stacks.frames[at(frame, node)]?.inlined ?? false);
     places[node] = place;
   }
 }
@@ -99,4 +104,109 @@ function inclusive(tree: FlameTree, own: Float64Array): Float64Array {
 /** Whether a frame is a function's, not a thread's. */
 export function isFunction(frame: FlameFrame): boolean {
   return frame.object !== null;
+}
+
+/** Builds a tree from paths; nodes are numbered in the order of their addition, node 0 is the root. */
+class TreeBuilder {
+  private readonly frames: FlameFrame[] = [];
+  private readonly frameNumbers = new Map<string, number>();
+  private readonly below: Map<number, number>[] = [];
+  private readonly frameOf: number[] = [];
+  private readonly inlined: number[] = [];
+  private readonly own = { base: [] as number[], head: [] as number[] };
+  private order = new Int32Array(0);
+
+  constructor(root: string) {
+    this.node(this.frame(root, null, null));
+  }
+
+  /** The number of a frame: the same for equal function and file, or object where the file is unknown. */
+  frame(name: string, file: string | null, object: string | null): number {
+    const key = JSON.stringify([name, file, file === null ? object : true]);
+    const known = this.frameNumbers.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    this.frameNumbers.set(key, this.frames.length);
+    return this.frames.push({ function: name, file, object }) - 1;
+  }
+
+  child(parent: number, frame: number): number {
+    const siblings = this.below[parent] as Map<number, number>;
+    const known = siblings.get(frame);
+    if (known !== undefined) {
+      return known;
+    }
+    const child = this.node(frame);
+    siblings.set(frame, child);
+    return child;
+  }
+
+  count(side: SideName, node: number, samples: number, inlined: boolean): void {
+    this.own[side][node] = at(this.own[side], node) + samples;
+    this.inlined[node] = at(this.inlined, node) | Number(inlined);
+  }
+
+  /** The tree numbered by depth; siblings are in the order of their names, whatever their widths. */
+  ordered(): FlameTree {
+    const size = this.frameOf.length;
+    const names = this.namesOrder();
+    const order = new Int32Array(size);
+    const parent = new Int32Array(size).fill(-1);
+    const depth = new Uint16Array(size);
+    const children = new Int32Array(size + 1);
+    const rows = [0];
+    let placed = 1;
+    for (let node = 0; node < size; node++) {
+      children[node] = placed;
+      if (node > 0 && at(depth, node) !== at(depth, node - 1)) {
+        rows.push(node);
+      }
+      const below = [...(this.below[at(order, node)] as Map<number, number>)];
+      below.sort((one, other) => at(names, one[0]) - at(names, other[0]));
+      for (const [, child] of below) {
+        order[placed] = child;
+        parent[placed] = node;
+        depth[placed] = at(depth, node) + 1;
+        placed++;
+      }
+    }
+    children[size] = placed;
+    this.order = order;
+    return {
+      frames: this.frames,
+      frame: order.map((node) => at(this.frameOf, node)),
+      parent,
+      depth,
+      inlined: Uint8Array.from(order, (node) => at(this.inlined, node)),
+      children,
+      rows: Int32Array.from([...rows, size]),
+      weights: {},
+    };
+  }
+
+  /** The samples that end in each node, in the order of the tree made last. */
+  ownOf(side: SideName): Float64Array {
+    return Float64Array.from(this.order, (node) => at(this.own[side], node));
+  }
+
+  private node(frame: number): number {
+    this.below.push(new Map());
+    this.own.base.push(0);
+    this.own.head.push(0);
+    this.inlined.push(0);
+    return this.frameOf.push(frame) - 1;
+  }
+
+  private namesOrder(): Int32Array {
+    const names = this.frames.map((frame) => `${frame.function}\u0000${frame.file ?? ""}`);
+    const sorted = [...names.keys()].sort((one, other) =>
+      (names[one] ?? "") < (names[other] ?? "") ? -1 : 1,
+    );
+    const places = new Int32Array(names.length);
+    sorted.forEach((frame, place) => {
+      places[frame] = place;
+    });
+    return places;
+  }
 }

@@ -32,13 +32,14 @@ pub enum StacksError {
     /// A part is not as perf writes it.
     #[error("perf's file has a broken part: {0}")]
     Broken(&'static str),
+    /// The same, as the reader of its format reports it.
+    #[error("perf's file is broken: {0}")]
+    Format(linux_perf_data::Error),
     /// A record is not as perf writes it.
-    #[error("perf's file has a broken record of type {kind} at byte {offset}")]
+    #[error("perf's file has a broken record of type {kind}")]
     Record {
         /// `type` of its header, of `enum perf_event_type`.
         kind: u32,
-        /// In bytes from the start of the file.
-        offset: u64,
     },
     /// The samples have no common unit.
     #[error("perf's file has samples of several events")]

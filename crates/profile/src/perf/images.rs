@@ -1,13 +1,17 @@
-//! The programs and libraries that code was mapped from.
+//! The programs and libraries that code was mapped from: which they are, and what of them addresses need.
 
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::build_ids;
-use super::error::StacksError;
-use super::file::PerfFile;
-use super::image::{self, Image};
-use super::vdso;
+use gimli::SectionId;
+use object::elf::PF_X;
+use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
+
+use crate::elf::{self, BinaryError};
 
 /// Index into the images.
 pub(super) type ImageId = usize;
@@ -17,6 +21,10 @@ const LIMIT_BYTES: u64 = 2 << 30;
 /// As the kernel calls memory without a file, such as that of code made at run time.
 const ANONYMOUS: &str = "//anon";
 const RUNNING_KERNEL: &str = "/proc/sys/kernel/osrelease";
+/// The library that the kernel maps into every process, and that lies in no file.
+const VDSO: &str = "[vdso]";
+/// It is a few pages.
+const VDSO_LIMIT_BYTES: u64 = 1 << 20;
 
 pub(super) struct Images {
     ids: HashMap<String, ImageId>,
@@ -40,16 +48,16 @@ enum FileState {
 }
 
 impl Images {
-    pub(super) fn of(file: &PerfFile) -> Result<Self, StacksError> {
-        let running = std::fs::read_to_string(RUNNING_KERNEL).unwrap_or_default();
-        let recorded = file.kernel_release()?;
-        Ok(Self {
+    /// Of a recording with these build ids by path, made under this release of the kernel.
+    pub(super) fn new(build_ids: HashMap<String, Vec<u8>>, kernel_release: &str) -> Self {
+        let running = fs::read_to_string(RUNNING_KERNEL).unwrap_or_default();
+        Self {
             ids: HashMap::new(),
             known: Vec::new(),
-            build_ids: build_ids::parse(&file.build_ids()?),
-            same_kernel: !recorded.is_empty() && recorded == running.trim_end(),
+            build_ids,
+            same_kernel: !kernel_release.is_empty() && kernel_release == running.trim_end(),
             bytes_left: LIMIT_BYTES,
-        })
+        }
     }
 
     pub(super) fn id(&mut self, path: &str) -> ImageId {
@@ -83,8 +91,8 @@ impl Images {
 
     fn read(&self, path: &str) -> Option<Image> {
         let bytes = match path {
-            vdso::NAME if self.same_kernel => vdso::read().ok()?,
-            path if path.starts_with('/') => image::read_regular(Path::new(path), self.bytes_left)?,
+            VDSO if self.same_kernel => read_vdso().ok()?,
+            path if path.starts_with('/') => read_limited(Path::new(path), self.bytes_left)?,
             _ => return None,
         };
         let image = Image::parse(bytes).ok()?;
@@ -98,4 +106,116 @@ impl Images {
 fn alike(recorded: &[u8], found: &[u8]) -> bool {
     let common = recorded.len().min(found.len());
     recorded[..common] == found[..common] && recorded[common..].iter().all(|byte| *byte == 0)
+}
+
+/// An ELF file with what addresses need.
+pub(super) struct Image {
+    pub(super) bytes: Vec<u8>,
+    segments: Vec<Segment>,
+    pub(super) unwinding: Unwinding,
+}
+
+/// Code: where it is in the file, and the address that it was linked for.
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+}
+
+/// The sections that say how to get from a function to its caller.
+#[derive(Clone, Default)]
+pub(super) struct Unwinding {
+    pub(super) eh_frame: Option<Placed>,
+    pub(super) eh_frame_hdr: Option<Placed>,
+    pub(super) debug_frame: Option<Placed>,
+    pub(super) text_address: u64,
+    pub(super) got_address: u64,
+}
+
+/// A section's bytes and the address that it was linked for.
+#[derive(Clone)]
+pub(super) struct Placed {
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) address: u64,
+}
+
+impl Image {
+    pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, BinaryError> {
+        let file = object::File::parse(&*bytes)?;
+        let has_code = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.contains(PF_X));
+        let segments = (file.segments())
+            .filter(|segment| has_code(segment.flags()))
+            .map(|segment| {
+                let (offset, size) = segment.file_range();
+                Segment { offset, size, address: segment.address() }
+            })
+            .collect();
+        let unwinding = unwinding(&file)?;
+        Ok(Self { bytes, segments, unwinding })
+    }
+
+    /// The address that the code at this place of the file was linked for.
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
+        let segment = self.segments.iter().find(|segment| {
+            offset.checked_sub(segment.offset).is_some_and(|into_segment| into_segment < segment.size)
+        })?;
+        segment.address.checked_add(offset - segment.offset)
+    }
+
+    /// What to take off addresses of a mapping to get those that its code was linked for.
+    pub(super) fn bias(&self, start: u64, end: u64, offset: u64) -> Option<u64> {
+        let length = end.checked_sub(start)?;
+        let overlaps = |segment: &&Segment| {
+            segment.offset < offset.saturating_add(length) && offset < segment.offset.saturating_add(segment.size)
+        };
+        let segment = self.segments.iter().find(overlaps)?;
+        start.checked_add(segment.offset)?.checked_sub(offset)?.checked_sub(segment.address)
+    }
+
+    pub(super) fn build_id(&self) -> Option<Vec<u8>> {
+        let file = object::File::parse(&*self.bytes).ok()?;
+        file.build_id().ok()?.map(<[u8]>::to_vec)
+    }
+}
+
+fn unwinding(file: &object::File<'_>) -> Result<Unwinding, BinaryError> {
+    // The registers of a program of 32 bits are others.
+    if !file.is_64() {
+        return Ok(Unwinding::default());
+    }
+    let address = |name: &str| file.section_by_name(name).map_or(0, |section| section.address());
+    let placed = |id: SectionId| -> Result<Option<Placed>, BinaryError> {
+        let bytes = elf::section(file, id)?;
+        Ok((!bytes.is_empty()).then(|| Placed { bytes: Arc::from(&*bytes), address: address(id.name()) }))
+    };
+    Ok(Unwinding {
+        eh_frame: placed(SectionId::EhFrame)?,
+        eh_frame_hdr: placed(SectionId::EhFrameHdr)?,
+        debug_frame: placed(SectionId::DebugFrame)?,
+        text_address: address(".text"),
+        got_address: address(".got"),
+    })
+}
+
+/// The bytes of a regular file of at most `limit` bytes; none when it cannot be read.
+pub(super) fn read_limited(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    // Files below /proc state 0.
+    let length = fs::metadata(path).ok()?.len();
+    (0 < length && length <= limit).then(|| elf::read(path).ok())?
+}
+
+/// This process's own, which is that of all processes under this kernel.
+fn read_vdso() -> io::Result<Vec<u8>> {
+    let mappings = std::fs::read_to_string("/proc/self/maps")?;
+    let (start, end) = mappings.lines().find_map(vdso_range).ok_or(io::ErrorKind::NotFound)?;
+    let mut bytes = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
+    File::open("/proc/self/mem")?.read_exact_at(&mut bytes, start)?;
+    Ok(bytes)
+}
+
+/// Of a line such as `7ffd9b3fe000-7ffd9b400000 r-xp 00000000 00:00 0   [vdso]`.
+fn vdso_range(line: &str) -> Option<(u64, u64)> {
+    let (start, end) = line.strip_suffix(VDSO)?.split_whitespace().next()?.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    (start < end && end - start <= VDSO_LIMIT_BYTES).then_some((start, end))
 }

@@ -1,23 +1,19 @@
-//! Processes and threads as they were when a sample was taken.
+//! Processes and threads as they were when a sample was taken: their names, and which file's code lies where in them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::bytes::Bytes;
+use linux_perf_data::linux_perf_event_reader::{
+    CommOrExecRecord, CpuMode, ForkOrExitRecord, Mmap2Record, MmapRecord, RawData,
+};
+
 use super::error::StacksError;
-use super::images::Images;
-use super::mappings::{Mapping, Mappings};
-use super::records::{MMAP2, Record};
+use super::images::{ImageId, Images};
+use super::recording::text;
 
 /// Code in all processes together; one process may have 65,530 mappings (`vm.max_map_count`).
 const MAPPINGS_LIMIT: usize = 1 << 20;
-/// `PERF_RECORD_MISC_CPUMODE_MASK` and its value of the kernel.
-const MODE_MASK: u16 = 7;
-const MODE_KERNEL: u16 = 1;
-/// `PERF_RECORD_MISC_MMAP_DATA`, `PERF_RECORD_MISC_COMM_EXEC`, `PERF_RECORD_MISC_FORK_EXEC`: one bit that means another
-/// thing in each kind.
-const MAPS_DATA: u16 = 1 << 13;
-const IS_EXEC: u16 = 1 << 13;
+/// `PERF_RECORD_MISC_FORK_EXEC`.
 const IS_NO_FORK: u16 = 1 << 13;
 const PROT_EXEC: u32 = 4;
 const UNKNOWN: &str = "[unknown]";
@@ -44,32 +40,27 @@ impl Processes {
         if self.children.contains(&process) { format!("{name} (child)") } else { name.to_owned() }
     }
 
-    /// `PERF_RECORD_COMM`: a thread has a name from now on.
-    pub(super) fn name(&mut self, record: Record<'_>) -> Option<()> {
-        let mut bytes = Bytes(record.body);
-        let (process, thread) = (bytes.i32()?, bytes.i32()?);
-        self.names.insert(thread, Rc::from(bytes.text()));
-        if record.flags & IS_EXEC != 0 {
-            self.children.remove(&process);
-            if let Some(mappings) = self.mappings.get_mut(&process) {
+    /// A thread has a name from now on.
+    pub(super) fn name(&mut self, record: &CommOrExecRecord<'_>) {
+        self.names.insert(record.tid, Rc::from(text(&record.name.as_slice())));
+        if record.is_execve {
+            self.children.remove(&record.pid);
+            if let Some(mappings) = self.mappings.get_mut(&record.pid) {
                 self.mapped -= mappings.len();
                 mappings.clear();
             }
         }
-        Some(())
     }
 
-    /// `PERF_RECORD_FORK`: a new process or thread, with the name and the mappings of the one that it comes from.
-    pub(super) fn fork(&mut self, record: Record<'_>) -> Option<Result<(), StacksError>> {
-        let mut bytes = Bytes(record.body);
-        let (process, parent) = (bytes.i32()?, bytes.i32()?);
-        let (thread, parent_thread) = (bytes.i32()?, bytes.i32()?);
-        if let Some(name) = self.names.get(&parent_thread).or_else(|| self.names.get(&parent)).cloned() {
-            self.names.insert(thread, name);
+    /// A new process or thread, with the name and the mappings of the one that it comes from.
+    pub(super) fn fork(&mut self, record: &ForkOrExitRecord, flags: u16) -> Result<(), StacksError> {
+        let (process, parent) = (record.pid, record.ppid);
+        if let Some(name) = self.names.get(&record.ptid).or_else(|| self.names.get(&parent)).cloned() {
+            self.names.insert(record.tid, name);
         }
         // perf writes such a record too for every process that it finds running; that one is nobody's child.
-        if process == parent || record.flags & IS_NO_FORK != 0 {
-            return Some(Ok(()));
+        if process == parent || flags & IS_NO_FORK != 0 {
+            return Ok(());
         }
         self.children.insert(process);
         let before = self.mappings.get(&process).map(|old| old.version);
@@ -78,35 +69,26 @@ impl Processes {
         if let Some(old) = self.mappings.insert(process, new) {
             self.mapped -= old.len();
         }
-        Some(self.check())
+        self.check()
     }
 
-    /// `PERF_RECORD_MMAP`, `PERF_RECORD_MMAP2`: a file's code is mapped from now on.
-    pub(super) fn map(&mut self, record: Record<'_>, images: &mut Images) -> Option<Result<(), StacksError>> {
-        let mut bytes = Bytes(record.body);
-        let (process, _thread) = (bytes.i32()?, bytes.i32()?);
-        let (start, length, offset) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-        let mut has_code = record.flags & MAPS_DATA == 0;
-        if record.kind == MMAP2 {
-            // Device and inode, or the build id.
-            bytes.take(24)?;
-            has_code = bytes.u32()? & PROT_EXEC != 0;
-            bytes.u32()?;
-        }
-        let path = bytes.text();
-        if record.flags & MODE_MASK == MODE_KERNEL {
+    /// A file's code is mapped from now on.
+    pub(super) fn map(&mut self, mapped: &Mapped<'_>, images: &mut Images) -> Result<(), StacksError> {
+        let path = text(&mapped.path.as_slice());
+        if mapped.mode == CpuMode::Kernel {
             if path.starts_with("[kernel.kallsyms]") {
-                self.kernel_start.get_or_insert(offset);
+                self.kernel_start.get_or_insert(mapped.offset);
             }
-            return Some(Ok(()));
+            return Ok(());
         }
-        let end = start.checked_add(length).filter(|end| *end > start);
-        let Some(end) = end.filter(|_| has_code) else { return Some(Ok(())) };
-        let mappings = self.mappings.entry(process).or_default();
+        let start = mapped.start;
+        let end = start.checked_add(mapped.bytes).filter(|end| *end > start);
+        let Some(end) = end.filter(|_| mapped.has_code) else { return Ok(()) };
+        let mappings = self.mappings.entry(mapped.process).or_default();
         let before = mappings.len();
-        mappings.insert(Mapping { start, end, offset, image: images.id(&path) });
+        mappings.insert(Mapping { start, end, offset: mapped.offset, image: images.id(&path) });
         self.mapped = self.mapped + mappings.len() - before;
-        Some(self.check())
+        self.check()
     }
 
     fn check(&self) -> Result<(), StacksError> {
@@ -114,5 +96,117 @@ impl Processes {
             return Ok(());
         }
         Err(StacksError::TooMany { what: "mappings of code", limit: MAPPINGS_LIMIT })
+    }
+}
+
+/// What both kinds of records of a mapping hold.
+pub(super) struct Mapped<'a> {
+    process: i32,
+    start: u64,
+    bytes: u64,
+    offset: u64,
+    has_code: bool,
+    mode: CpuMode,
+    path: RawData<'a>,
+}
+
+impl<'a> From<&MmapRecord<'a>> for Mapped<'a> {
+    fn from(record: &MmapRecord<'a>) -> Self {
+        let MmapRecord { pid, address, length, page_offset, is_executable, cpu_mode, path, .. } = *record;
+        let (process, start, bytes, offset) = (pid, address, length, page_offset);
+        Self { process, start, bytes, offset, has_code: is_executable, mode: cpu_mode, path }
+    }
+}
+
+impl<'a> From<&Mmap2Record<'a>> for Mapped<'a> {
+    fn from(record: &Mmap2Record<'a>) -> Self {
+        let Mmap2Record { pid, address, length, page_offset, protection, cpu_mode, path, .. } = *record;
+        let (process, start, bytes, offset) = (pid, address, length, page_offset);
+        Self { process, start, bytes, offset, has_code: protection & PROT_EXEC != 0, mode: cpu_mode, path }
+    }
+}
+
+/// A mapped part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mapping {
+    pub(super) start: u64,
+    /// Behind the last byte.
+    pub(super) end: u64,
+    /// Place of `start` in the file, in bytes.
+    pub(super) offset: u64,
+    pub(super) image: ImageId,
+}
+
+/// The mappings of a process, none over another.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mappings {
+    by_start: BTreeMap<u64, Mapping>,
+    /// Counts the changes.
+    pub(super) version: u64,
+}
+
+impl Mappings {
+    pub(super) fn len(&self) -> usize {
+        self.by_start.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Mapping> {
+        self.by_start.values()
+    }
+
+    pub(super) fn find(&self, address: u64) -> Option<&Mapping> {
+        let (_, mapping) = self.by_start.range(..=address).next_back()?;
+        (address < mapping.end).then_some(mapping)
+    }
+
+    /// Maps over what was there before, as mmap(2) does: what reaches beyond the new mapping stays.
+    pub(super) fn insert(&mut self, new: Mapping) {
+        let before = self.by_start.range(..new.start).next_back().map(|(_, mapping)| *mapping);
+        let covered: Vec<Mapping> = self.by_start.range(new.start..new.end).map(|(_, mapping)| *mapping).collect();
+        for old in before.into_iter().filter(|old| old.end > new.start).chain(covered) {
+            self.by_start.remove(&old.start);
+            if old.start < new.start {
+                self.by_start.insert(old.start, Mapping { end: new.start, ..old });
+            }
+            if old.end > new.end {
+                let offset = old.offset.wrapping_add(new.end - old.start);
+                self.by_start.insert(new.end, Mapping { start: new.end, offset, ..old });
+            }
+        }
+        self.by_start.insert(new.start, new);
+        self.version += 1;
+    }
+
+    /// For another process, which had that version before; none where it is new.
+    pub(super) fn inherited(&self, version_before: Option<u64>) -> Self {
+        let version = self.version.max(version_before.map_or(0, |version| version + 1));
+        Self { by_start: self.by_start.clone(), version }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.by_start.clear();
+        self.version += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mapping, Mappings};
+
+    fn mapping(start: u64, end: u64, image: usize) -> Mapping {
+        Mapping { start, end, offset: start, image }
+    }
+
+    #[test]
+    fn a_new_mapping_cuts_what_it_covers() {
+        let mut mappings = Mappings::default();
+        for new in [mapping(10, 50, 0), mapping(60, 70, 1), mapping(20, 30, 2), mapping(45, 80, 3)] {
+            mappings.insert(new);
+        }
+        let found: Vec<_> = mappings.iter().copied().collect();
+        assert_eq!(found, [mapping(10, 20, 0), mapping(20, 30, 2), mapping(30, 45, 0), mapping(45, 80, 3)]);
+        assert_eq!(mappings.find(29).map(|found| found.image), Some(2));
+        assert_eq!(mappings.find(9), None);
+        assert_eq!(mappings.find(80), None);
     }
 }

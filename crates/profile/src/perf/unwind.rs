@@ -1,21 +1,29 @@
 //! From the registers and the stack of a sample to the addresses of its callers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, Module, Unwinder};
+use linux_perf_data::linux_perf_event_reader::Regs;
 
-use super::bytes::Bytes;
-use super::images::Images;
-use super::mappings::{Mapping, Mappings};
-use super::sample::UserState;
+use super::images::{Images, Placed};
+use super::processes::{Mapping, Mappings};
+use super::recording::u64_at;
 
 /// perf's own limit is 127; a chain that goes in circles has no end.
 const FRAMES_LIMIT: usize = 512;
 
 type Section = Arc<[u8]>;
+
+/// The state of the program when a sample was taken.
+pub(super) struct UserState<'a> {
+    pub(super) registers: Regs<'a>,
+    /// From the stack pointer upwards.
+    pub(super) stack: Cow<'a, [u8]>,
+}
 
 /// Unwinds the stacks of processes of one architecture.
 pub(super) enum Stackwalk {
@@ -39,20 +47,21 @@ impl Stackwalk {
     pub(super) fn walk(
         &mut self,
         process: i32,
-        state: UserState<'_>,
+        state: &UserState<'_>,
         mappings: &Mappings,
         images: &mut Images,
     ) -> Vec<u64> {
         // The kernel's numbers of the registers: `arch/*/include/uapi/asm/perf_regs.h`.
         match self {
             Self::X86(processes) => {
-                let [Some(bp), Some(sp), Some(ip)] = [6, 7, 8].map(|number| register(state, number)) else {
+                let [Some(bp), Some(sp), Some(ip)] = [6, 7, 8].map(|number| state.registers.get(number)) else {
                     return Vec::new();
                 };
-                processes.walk(process, mappings, images, ip, |_| UnwindRegsX86_64::new(ip, sp, bp), (sp, state.stack))
+                processes.walk(process, mappings, images, ip, |_| UnwindRegsX86_64::new(ip, sp, bp), (sp, &state.stack))
             }
             Self::Arm(processes) => {
-                let [Some(fp), Some(lr), Some(sp), Some(pc)] = [29, 30, 31, 32].map(|number| register(state, number))
+                let [Some(fp), Some(lr), Some(sp), Some(pc)] =
+                    [29, 30, 31, 32].map(|number| state.registers.get(number))
                 else {
                     return Vec::new();
                 };
@@ -60,21 +69,11 @@ impl Stackwalk {
                     let mask = PtrAuthMask::from_max_known_address(unwinder.max_known_code_address().max(1));
                     UnwindRegsAarch64::new_with_ptr_auth_mask(mask, lr, sp, fp)
                 };
-                processes.walk(process, mappings, images, pc, registers, (sp, state.stack))
+                processes.walk(process, mappings, images, pc, registers, (sp, &state.stack))
             }
             Self::Unknown => Vec::new(),
         }
     }
-}
-
-/// A register by the kernel's number; none when perf did not ask for it.
-fn register(state: UserState<'_>, number: u32) -> Option<u64> {
-    let bit = 1_u64 << number;
-    if state.mask & bit == 0 {
-        return None;
-    }
-    let before = (state.mask & (bit - 1)).count_ones() as usize;
-    Bytes(state.registers.get(before * 8..)?).u64()
 }
 
 pub(super) struct Processes<U: Unwinder> {
@@ -104,7 +103,7 @@ impl<U: Unwinder<Module = Module<Section>> + Default> Processes<U> {
         let Some((_, unwinder)) = self.by_process.get(&process) else { return Vec::new() };
         let mut read = |address: u64| {
             let from = address.checked_sub(stack_pointer).and_then(|offset| usize::try_from(offset).ok()).ok_or(())?;
-            Bytes(stack.get(from..).ok_or(())?).u64().ok_or(())
+            u64_at(stack, from).ok_or(())
         };
         let mut frames = unwinder.iter_frames(address, registers(unwinder), &mut self.cache, &mut read);
         let mut addresses = Vec::new();
@@ -123,8 +122,7 @@ fn module(mapping: &Mapping, images: &mut Images) -> Option<Module<Section>> {
     let image = images.get(mapping.image)?;
     let base = image.bias(mapping.start, mapping.end, mapping.offset)?;
     let unwinding = image.unwinding.clone();
-    let range =
-        |placed: &super::image::Placed| placed.address..placed.address.saturating_add(placed.bytes.len() as u64);
+    let range = |placed: &Placed| placed.address..placed.address.saturating_add(placed.bytes.len() as u64);
     let sections = ExplicitModuleSectionInfo {
         // Addresses in the sections are those that the code was linked for.
         base_svma: 0,

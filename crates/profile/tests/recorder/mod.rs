@@ -1,80 +1,93 @@
-//! Recordings of a small C program by perf.
+//! Recordings by perf of a small C program, `data/recording/src`: made on this machine, or kept beside it.
+//!
+//! The samples are page faults of pages that the program touches for the first time: as many on every machine, however
+//! fast or busy it is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// `costly` does twice the work of `cheap`, `folded_in` half of its; each thread has one side of the work.
-pub const SOURCE: &str = "\
-#define _GNU_SOURCE
-#include <pthread.h>
-#include \"work.h\"
-
-__attribute__((noinline)) static void cheap(void) { spin(100000); sink++; }
-__attribute__((noinline)) static void costly(void) { spin(200000); sink++; }
-__attribute__((noinline)) static void serve(void) { cheap(); costly(); folded_in(); sink++; }
-__attribute__((noinline)) static void background(void) { cheap(); sink++; }
-
-static void *other(void *rounds) {
-    pthread_setname_np(pthread_self(), \"bio;worker\");
-    for (long round = 0; round < *(long *)rounds; round++) background();
-    return 0;
-}
-
-int main(void) {
-    long rounds = 1500;
-    pthread_t thread;
-    pthread_setname_np(pthread_self(), \"main-thread\");
-    pthread_create(&thread, 0, other, &rounds);
-    for (long round = 0; round < rounds; round++) serve();
-    pthread_join(thread, 0);
-    return 0;
-}
-";
-
-/// `spin` is a part of its caller's own code wherever it is used. It counts in memory on the stack: GCC gives a function
-/// that needs no stack no frame either, whatever it is asked for.
-pub const HEADER: &str = "\
-static volatile unsigned long sink;
-#define spin(times) for (volatile long i = 0; i < (times); i++) sink += i
-static inline __attribute__((always_inline)) void folded_in(void) { spin(50000); }
-";
+/// What the kept recordings were made with, `data/recording/record`.
+pub const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/recording");
+/// The directory that the kept program was compiled in, as its debug information names it.
+pub const KEPT_ROOT: &str = "/zerolap";
+/// The kept program ran in a directory with a name of so many zeros.
+const NAME_BYTES: usize = 200;
 
 pub struct Recording {
     pub directory: PathBuf,
     pub program: PathBuf,
     pub data: PathBuf,
+    /// The directory that the program was compiled in.
+    pub root: String,
 }
 
-impl Recording {
-    pub fn root(&self) -> &str {
-        self.directory.to_str().expect("a path in UTF-8")
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).expect("a directory for the test");
+    directory
+}
+
+/// A copy of a kept recording with its program. The libraries that it ran with are not there.
+pub fn kept(name: &str, recording: &str) -> Recording {
+    let directory = directory(name);
+    let (program, data) = (directory.join("program"), directory.join("perf.data"));
+    std::fs::copy(Path::new(KEPT).join("program"), &program).expect("the kept program");
+    let bytes = std::fs::read(Path::new(KEPT).join(recording)).expect("a kept recording");
+    std::fs::write(&data, relocated(&bytes, &program)).expect("a copy of the recording");
+    Recording { directory, program, data, root: KEPT_ROOT.to_owned() }
+}
+
+/// The recording with the program at another path, which is filled up with slashes, and without the paths of libraries.
+fn relocated(bytes: &[u8], program: &Path) -> Vec<u8> {
+    let recorded = format!("/tmp/{}/program", "0".repeat(NAME_BYTES));
+    let program = program.to_str().expect("a path in UTF-8");
+    let slashes = recorded.len().checked_sub(program.len()).expect("a shorter path for the test's files");
+    let filled = "/".repeat(slashes) + program;
+    let mut bytes = bytes.to_vec();
+    replace(&mut bytes, &recorded, &filled);
+    without_libraries(bytes)
+}
+
+/// The recording with other names of the kernel and of libraries: they take long to read, and differ between machines.
+pub fn without_libraries(mut bytes: Vec<u8>) -> Vec<u8> {
+    for (name, other) in [("[kernel.kallsyms]", "[k~rnel.kallsyms]"), ("/lib/", "/l~b/"), ("/usr/lib", "/u~r/lib")] {
+        replace(&mut bytes, name, other);
+    }
+    bytes
+}
+
+fn replace(bytes: &mut [u8], old: &str, new: &str) {
+    assert_eq!(old.len(), new.len());
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(old.as_bytes())).collect();
+    for at in places {
+        bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
     }
 }
 
-/// None, with the reason on standard error, where this machine cannot record.
-pub fn record(name: &str, flags: &[&str], call_graph: &str) -> Option<Recording> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(directory.join("src")).expect("a directory for the test");
-    std::fs::write(directory.join("src/main.c"), SOURCE).expect("a source file");
-    std::fs::write(directory.join("src/work.h"), HEADER).expect("a header");
+/// A recording made now, with options of `perf record`; none, with the reason on standard error, where this machine
+/// cannot record.
+pub fn record(name: &str, compiler_flags: &[&str], options: &[&str]) -> Option<Recording> {
+    let directory = directory(name);
     let (program, data) = (directory.join("program"), directory.join("perf.data"));
+    let sources = directory.join("src");
+    std::fs::create_dir_all(&sources).expect("a directory for the sources");
+    for source in ["main.c", "work.h"] {
+        std::fs::copy(Path::new(KEPT).join("src").join(source), sources.join(source)).expect("a source file");
+    }
     let mut compiler = Command::new("cc");
-    compiler.args(flags).args(["-pthread", "-Wl,--build-id", "-o"]).arg(&program).arg("main.c");
-    if !runs(compiler.current_dir(directory.join("src")), "no C compiler") {
+    compiler.args(compiler_flags).args(["-pthread", "-Wl,--build-id", "-o"]).arg(&program).arg("main.c");
+    if !runs(compiler.current_dir(&sources), "no C compiler") {
         return None;
     }
     let mut perf = Command::new("perf");
-    perf.args(["record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph", call_graph, "-o"]);
-    runs(perf.arg(&data).arg("--").arg(&program), "perf cannot record here").then_some(Recording {
-        directory,
-        program,
-        data,
-    })
+    perf.args(["record", "-q", "-e", "page-faults:u", "-c", "1"]).args(options).arg("-o").arg(&data);
+    let root = directory.to_str().expect("a path in UTF-8").to_owned();
+    let recording = Recording { directory, program, data, root };
+    runs(perf.arg("--").arg(&recording.program), "perf cannot record here").then_some(recording)
 }
 
 fn runs(command: &mut Command, otherwise: &str) -> bool {
-    let output = command.stdin(Stdio::null()).output();
-    match output {
+    match command.stdin(Stdio::null()).output() {
         Ok(output) if output.status.success() => true,
         Ok(output) => {
             eprintln!("skipped: {otherwise}: {}", String::from_utf8_lossy(&output.stderr));

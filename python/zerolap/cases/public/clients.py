@@ -3,10 +3,10 @@
 import re
 import shlex
 
-from zerolap.cases._client import Client, read_client
+from zerolap.cases._arguments import read_client
 from zerolap.cases.public.fields import Fields
 from zerolap.cases.public.helpers import HELPERS
-from zerolap.records import UsageError
+from zerolap.records import Client, UsageError
 
 PLACEHOLDERS = frozenset({"__key__", "__data__"})
 USUAL_WARNING = "--distinct-client-seed"

@@ -3,10 +3,9 @@
 import shlex
 from typing import Any
 
-from zerolap.cases._commands import parse_command
 from zerolap.cases._values import shown
 from zerolap.cases.public.fields import Fields
-from zerolap.records import UsageError
+from zerolap.records import UsageError, parse_command
 
 _PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")
 

@@ -4,23 +4,32 @@ import re
 from pathlib import Path as FilePath
 from typing import Any
 
-from zerolap.cases._client import Client
 from zerolap.cases._document import Document
-from zerolap.cases._model import PATTERN_OF_LETTER, Case, Dataset, Expect, Generator, Keys
 from zerolap.cases._public_topologies import PublicTopologies
-from zerolap.cases._topology import Topology
 from zerolap.cases._values import near
 from zerolap.cases.public.clients import UnsupportedTool, client_of
 from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
 from zerolap.cases.public.helpers import acl_patterns
 from zerolap.cases.public.settings import settings_of
 from zerolap.cases.public.setup import setup_lines
-from zerolap.records import SkipReason, UsageError
+from zerolap.records import (
+    PATTERN_OF_LETTER,
+    STANDALONE,
+    Case,
+    Client,
+    Dataset,
+    Expect,
+    Generator,
+    Keys,
+    SkipReason,
+    Topology,
+    UsageError,
+)
 
 _MARKS = ("clientconfig", "clientconfigs", "dbconfig")
 SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
 """Commands that stand for others, which their text holds."""
-STANDALONE = "oss-standalone"
+OSS_STANDALONE = "oss-standalone"
 GEO_POINTS = 1_000_000
 
 
@@ -68,8 +77,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         setup=_acl_users(suite),
         dataset=dataset,
         config=settings_of(database),
-        topology=topology.name if topology is not None else "standalone",
-        deployment=topology,
+        topology=topology if topology is not None else STANDALONE,
         topologies=suite.words("redis-topologies"),
         memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
         priority=suite.number("priority"),
@@ -123,7 +131,7 @@ def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]
 
 def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | None, tuple[SkipReason, str] | None]:
     """Return the topology with the fewest busy threads, none for a standalone server, or why there is none."""
-    if STANDALONE in names or not names:
+    if OSS_STANDALONE in names or not names:
         return None, None
     found = [known.topologies[name] for name in names if name in known.topologies]
     if not found:

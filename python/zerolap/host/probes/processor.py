@@ -5,14 +5,14 @@ from pathlib import Path
 from zerolap.host import settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.pinning import choose_pinning
+from zerolap.host.processors import PROCESSORS, Processors, read_processors
 from zerolap.host.readings import ROOT, read_text
-from zerolap.host.topology import PROCESSORS, Topology, read_topology
 
 
-def cores(topology: Topology | None = None, root: Path = ROOT) -> Diagnosis:
+def cores(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
     """Whether server, client and the rest each find a processor."""
-    topology = read_topology(root=root) if topology is None else topology
-    usable, physical = len(topology.processors), len(topology.cores)
+    machine = read_processors(root=root) if machine is None else machine
+    usable, physical = len(machine.processors), len(machine.cores)
     found = f"{usable} usable, {physical} physical: {settings.cpu_model(root)}"
     if usable < 2:
         return missing(
@@ -31,12 +31,12 @@ def cores(topology: Topology | None = None, root: Path = ROOT) -> Diagnosis:
     return fine("cores", found)
 
 
-def pinning(topology: Topology | None = None, root: Path = ROOT) -> Diagnosis:
+def pinning(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
     """Whether server and client can be kept apart."""
-    topology = read_topology(root=root) if topology is None else topology
-    if not topology.processors:
+    machine = read_processors(root=root) if machine is None else machine
+    if not machine.processors:
         return missing("pinning", "no processor is usable", "no timed trials", "check the cpuset of this process")
-    plan = choose_pinning(topology)
+    plan = choose_pinning(machine)
     places = [",".join(map(str, part)) for part in (plan.server, plan.client)]
     found = f"server on processor {places[0]}, client on {places[1]}; shared: {plan.sharing}"
     if plan.is_clean:

@@ -1,0 +1,53 @@
+"""`zerolap resume`: an interrupted comparison or run goes on."""
+
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = """Continue a comparison or run that was interrupted or killed; nothing is measured twice.
+
+ID is what `zerolap explain` lists, the beginning of it, or `latest`. The same compare or run command continues it too.
+
+Examples:
+
+    zerolap resume latest
+
+    zerolap resume c-1f2e3d4c --json report.json --html report.html
+"""
+
+
+@app.command(help=HELP, no_args_is_help=True)
+def resume(
+    identity: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+    json: options.Json = None,
+    html: options.Html = None,
+    markdown: options.Markdown = None,
+    fail_on: options.FailWhen = options.FailOn.NEVER,
+    store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Continue the request and report; ends with the exit code."""
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.exit_code import exit_code, run_exit_code
+    from zerolap.cli.output import write_comparison, write_run
+    from zerolap.lab import Lab
+    from zerolap.lab import resume as resume_request
+    from zerolap.records import Comparison
+    from zerolap.store import Store
+
+    options.check_reports(json=json, markdown=markdown, html=html)
+    with Store.open(store) as results:
+        with Bar(quiet=quiet) as bar:
+            document = resume_request(identity, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+        if isinstance(document, Comparison):
+            write_comparison(document, results, json=json, markdown=markdown, html=html, quiet=quiet)
+            code = exit_code(document, fail_on)
+        else:
+            write_run(document, results, json=json, markdown=markdown, html=html, quiet=quiet)
+            code = run_exit_code(document)
+    raise typer.Exit(code)

@@ -1,0 +1,219 @@
+"""What an engine is, ours as those of other distributions; `docs/extending.md` builds one."""
+
+import contextlib
+import errno
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from zerolap.build import Builds, Program
+from zerolap.host import Pinning, Processors, choose_pinning
+from zerolap.load.companions import companions
+from zerolap.load.filling import prepare
+from zerolap.load.target import Target, by_socket
+from zerolap.records import (
+    Block,
+    Case,
+    Check,
+    EnvironmentMissing,
+    Event,
+    Measurement,
+    ServerSpec,
+    Side,
+    TrialDone,
+    TrialFailed,
+    TrialsJob,
+)
+from zerolap.sandbox import Cancellation
+from zerolap.server import RunningServer, start
+from zerolap.store import Blobs
+
+REMOVING_SECONDS = 10
+POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job is executed: all that is local, which the job itself does not hold.
+
+    `builds` are those of this machine, `blobs` takes what measurements refer to, `processors` are those that trials may
+    use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds.
+    """
+
+    builds: Builds
+    blobs: Blobs
+    processors: Processors
+    cancellation: Cancellation
+    recorded: Sequence[TrialDone] = ()
+    directory: Path | None = None
+    clock: Callable[[], float] = field(default=time.monotonic)
+
+    def program(self, server: ServerSpec) -> Program:
+        """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""
+        return self.builds.get(server.build).program
+
+    def pinning(self, job: TrialsJob) -> Pinning:
+        """Return the processors of servers and clients."""
+        threads = max(server.busy_threads for server in job.servers.values())
+        return choose_pinning(self.processors, server_threads=threads, client_threads=1 + len(job.case.companions))
+
+    def measured(self, block: Block, side: Side) -> Measurement | None:
+        """Return what an earlier attempt measured of a trial."""
+        found = (done.measurements.get(side) for done in self.recorded if done.block == block.number)
+        return next((measurement for measurement in found if measurement is not None), None)
+
+    @contextlib.contextmanager
+    def trial_directory(self) -> Iterator[Path]:
+        """Make a directory for a trial's files, its name of the same length each time; it ends with the context.
+
+        Raises `EnvironmentMissing` where the disk is full.
+        """
+        # The path that a process reports for its program has no links in it.
+        directory = Path(tempfile.mkdtemp(prefix="zerolap-", dir=self.directory)).resolve()
+        try:
+            yield directory
+        except OSError as fault:
+            if fault.errno == errno.ENOSPC:
+                raise disk_full(fault) from fault
+            raise
+        finally:
+            _remove(directory)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a directory: what a killed sandbox held may write a moment longer, and is removed again then."""
+    end = time.monotonic() + REMOVING_SECONDS
+    shutil.rmtree(directory, ignore_errors=True)
+    while directory.exists() and time.monotonic() < end:
+        time.sleep(POLL_SECONDS)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Measures the trials of a job; the name is that of its entry point."""
+
+    def missing(self) -> str | None:
+        """Return why it cannot measure on this machine, or none."""
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out the trials of a job that `place` has no record of, and yield each as it is done.
+
+        Raises `CaseRefused` for a case that it cannot measure, `TrialFailed` where a trial fails: the case ends, others
+        go on. `EnvironmentMissing` ends the whole request.
+        """
+
+
+class Deadline:
+    """The end of the time that a job may take."""
+
+    def __init__(self, job: TrialsJob, place: Place) -> None:
+        self._clock = place.clock
+        self._end = None if job.seconds_left is None else place.clock() + job.seconds_left
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further block may begin."""
+        return self._end is not None and self._clock() > self._end
+
+
+@dataclass(frozen=True)
+class EngineTrial:
+    """One trial of one server: what it needs, with an empty directory and processors."""
+
+    job: TrialsJob
+    block: Block
+    side: Side
+    program: Program
+    directory: Path
+    pinning: Pinning
+
+    @property
+    def case(self) -> Case:
+        """The case that is measured."""
+        return self.job.case
+
+    @property
+    def server(self) -> ServerSpec:
+        """The server, by its build, topology and settings."""
+        return self.job.servers[self.side]
+
+    @property
+    def seed(self) -> int:
+        """The number from which all randomness of the trial comes."""
+        return self.block.seed
+
+    def done(self, measurement: Measurement) -> TrialDone:
+        """Return the event that this trial has been carried out."""
+        return TrialDone(job=self.job.id, block=self.block.number, measurements={self.side: measurement})
+
+
+def trials_of(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
+    """Yield the trials of a job that are yet to be carried out, side after side, each with a directory of its own.
+
+    Ends early once the job's time is over.
+    """
+    deadline, pinning = Deadline(job, place), place.pinning(job)
+    for block in job.blocks:
+        if deadline.is_over:
+            return
+        for side, server in job.servers.items():
+            if place.measured(block, side) is None:
+                with place.trial_directory() as directory:
+                    yield EngineTrial(job, block, side, place.program(server), directory, pinning)
+
+
+@contextlib.contextmanager
+def named_side(side: Side, job: TrialsJob) -> Iterator[None]:
+    """Give a failure of this side its name where there are several."""
+    try:
+        yield
+    except TrialFailed as fault:
+        if len(job.servers) == 1 or fault.side is not None:
+            raise
+        fault.side = side
+        raise
+
+
+def disk_full(fault: OSError) -> EnvironmentMissing:
+    """Return the error for a disk without space."""
+    return EnvironmentMissing(
+        f"no space left on the disk of `{fault.filename2 or fault.filename or tempfile.gettempdir()}`",
+        hint="free some, or set TMPDIR to a directory on another disk",
+    )
+
+
+@dataclass(frozen=True)
+class FilledServer:
+    """A server that holds a case's data: the lab's connection to it, the checks of what it holds."""
+
+    server: RunningServer
+    checks: list[Check]
+
+
+@contextlib.contextmanager
+def filled_server(trial: EngineTrial) -> Iterator[FilledServer]:
+    """Start the trial's server on its processors, fill it, and stop it at the end of the context.
+
+    Raises `TrialFailed` with the end of the server's log.
+    """
+    directory, case = trial.directory / "server", trial.case
+    directory.mkdir()
+    topology = trial.server.topology
+    if topology.needs_network:
+        raise TrialFailed(f"the topology `{topology.name}` cannot be measured by this engine")
+    processors = ",".join(map(str, trial.pinning.server))
+    log, load_log = trial.directory / "server.log", trial.directory / "filling.log"
+    prefix = ["taskset", "--cpu-list", processors]
+    with start(trial.program, trial.server.settings, directory, log=log, prefix=prefix) as server:
+        try:
+            checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
+            with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
+                yield FilledServer(server, checks)
+                beside.require_running()
+        except TrialFailed as fault:
+            raise server.failure(fault.message) if not server.alive else fault from fault

@@ -1,6 +1,0 @@
-"""Looks at single requests and their replies, between a load generator and a server: what does a case really do?"""
-
-from zerolap.engines.probing.probe import ProbedCase, probe
-from zerolap.engines.probing.samples import CommandSamples, Sample
-
-__all__ = ["CommandSamples", "ProbedCase", "Sample", "probe"]

@@ -1,0 +1,85 @@
+"""Which logical processors there are, and what they share."""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.host.readings import ROOT, cpu_list, read_number, read_text
+
+PROCESSORS = "sys/devices/system/cpu"
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A logical processor; those with the same `core` are siblings, those with the same `cache` share its last level.
+
+    `core` and `cache` are the lowest number of the processors that share it.
+    """
+
+    number: int
+    core: int
+    cache: int
+
+
+@dataclass(frozen=True)
+class Processors:
+    """The processors that this process may use, by number."""
+
+    processors: tuple[Processor, ...]
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """The physical cores, each by the lowest number of its processors."""
+        return tuple(sorted({processor.core for processor in self.processors}))
+
+    @property
+    def has_siblings(self) -> bool:
+        """Whether two usable processors share a physical core."""
+        return len(self.cores) < len(self.processors)
+
+    def on_core(self, core: int) -> tuple[int, ...]:
+        """Return the numbers of the processors on a physical core."""
+        return tuple(processor.number for processor in self.processors if processor.core == core)
+
+
+def usable_processors() -> frozenset[int]:
+    """Return the numbers of the processors that this process may run on."""
+    return frozenset(os.sched_getaffinity(0))
+
+
+def read_processors(usable: Iterable[int] | None = None, root: Path = ROOT) -> Processors:
+    """Describe the processors of `usable`, by default of this process; what is not told counts as not shared."""
+    numbers = sorted(usable_processors() if usable is None else usable)
+    return Processors(
+        tuple(
+            Processor(
+                number=number,
+                core=_first_of(f"{PROCESSORS}/cpu{number}/topology/thread_siblings_list", number, root),
+                cache=_last_level_cache(number, root),
+            )
+            for number in numbers
+        )
+    )
+
+
+def _first_of(path: str, fallback: int, root: Path) -> int:
+    try:
+        numbers = cpu_list(read_text(path, root) or "")
+    except ValueError:
+        return fallback
+    return numbers[0] if numbers else fallback
+
+
+def _last_level_cache(number: int, root: Path) -> int:
+    directory = f"{PROCESSORS}/cpu{number}/cache"
+    try:
+        names = [entry.name for entry in (root / directory).iterdir() if re.fullmatch(r"index\d+", entry.name)]
+    except OSError:
+        names = []
+    levels = [(read_number(f"{directory}/{name}/level", root) or 0, name) for name in names]
+    if not levels:
+        # Without a word of caches, those of a package are taken to share one.
+        return _first_of(f"{PROCESSORS}/cpu{number}/topology/package_cpus_list", number, root)
+    return _first_of(f"{directory}/{max(levels)[1]}/shared_cpu_list", number, root)

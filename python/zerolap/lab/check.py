@@ -1,0 +1,146 @@
+"""Cases run for a moment each, to see whether they measure what they are meant to."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.build import Builder, BuiltServer, measured_server
+from zerolap.cases import quick_factor, scaled
+from zerolap.host import choose_pinning, fingerprint, read_processors
+from zerolap.judge import faults_of
+from zerolap.lab.requests import AskedServer, Lab, now, sandbox_notes
+from zerolap.lab.selection import StartableServer, select_runnable
+from zerolap.probing import CommandSamples, ProbedCase, ProbeTrial, probe
+from zerolap.records import (
+    Case,
+    CaseFacts,
+    CheckedCase,
+    CheckReport,
+    CommandFacts,
+    Fault,
+    Interrupted,
+    Note,
+    Progress,
+    ServerSpec,
+    TrialFailed,
+)
+
+
+@dataclass(frozen=True)
+class CheckQuestion:
+    """Which cases to check on which server."""
+
+    server: AskedServer
+    cases: Sequence[Case]
+    seed: int
+    command_line: str
+
+
+def check(question: CheckQuestion, lab: Lab) -> CheckReport:
+    """Run each case for a moment, its data set scaled down as by `--quick`, and return what is wrong with it.
+
+    Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it.
+    """
+    for note in sandbox_notes():
+        lab.listen(Note(text=note))
+    asked = question.server
+    try:
+        with lab.cancellation.current():
+            builder = Builder(
+                lab.store.builds_directory,
+                lambda name: lab.listen(Progress(activity="building", subject=name)),
+                lab.sandbox,
+            )
+            built = builder.build(asked.source, asked.variant)
+            selection = select_runnable(question.cases, StartableServer(built.program, asked.config))
+            checked: list[CheckedCase] = []
+            for case in selection.cases:
+                lab.cancellation.require_going_on()
+                checked.append(_checked(case, built, asked, question.seed))
+                lab.listen(_progress(case, len(checked), len(selection.cases)))
+    except (KeyboardInterrupt, Interrupted):
+        lab.cancellation.cancel()
+        raise Interrupted("interrupted; a check keeps nothing") from None
+    return CheckReport(
+        schema="zerolap.check/1",
+        created=now(),
+        command_line=question.command_line,
+        server=measured_server(built.record, asked.source, dict(asked.config)),
+        platform=fingerprint(),
+        cases=checked,
+        skipped=selection.skipped,
+    )
+
+
+def _progress(case: Case, done: int, expected: int) -> Progress:
+    return Progress(activity="measuring", subject=case.name, cases=expected, done=done, expected=expected)
+
+
+def _checked(case: Case, built: BuiltServer, asked: AskedServer, seed: int) -> CheckedCase:
+    factor = quick_factor(case)
+    server = ServerSpec(build=built.record.build, topology=case.topology, config={**case.config, **asked.config})
+    pinning = choose_pinning(
+        read_processors(), server_threads=server.busy_threads, client_threads=1 + len(case.companions)
+    )
+    facts = None
+    try:
+        with tempfile.TemporaryDirectory(prefix="zerolap-", ignore_cleanup_errors=True) as name:
+            directory = Path(name).resolve()
+            probed = probe(ProbeTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
+    except TrialFailed as failed:
+        faults = [Fault(kind="failed", text=failed.message)]
+    else:
+        facts = _facts(case, probed, factor)
+        faults = faults_of(facts)
+    return CheckedCase(
+        case=case.name, group=case.group, faults=faults, warnings=[*case.warnings, *case.limits], facts=facts
+    )
+
+
+def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:
+    burst = probed.burst
+    return CaseFacts(
+        commands=[_command(name, probed) for name in dict.fromkeys([*probed.before, *probed.after, *burst.errors])],
+        held=probed.held,
+        client_share=burst.client_share,
+        server_share=burst.server_share,
+        sampled_requests=sum(samples.requests for samples in probed.before.values()),
+        burst_requests=burst.requests,
+        ops_per_sec=burst.result.ops_per_sec,
+        factor=factor if case.dataset is not None and case.dataset.is_scaled else 1.0,
+        seconds=None if case.client is None else case.client.seconds,
+        requests=None if case.client is None else case.client.requests,
+        has_dataset=case.dataset is not None and case.dataset.is_scaled,
+        per_second=None if case.client is None else case.client.per_second,
+        memory_limit_bytes=probed.memory_limit_bytes,
+        key_range=None if case.client is None else case.client.key_maximum - case.client.key_minimum + 1,
+        burst_found=burst.found,
+        hidden_errors=burst.hidden_errors,
+        evicts=case.config.get("maxmemory-policy", "noeviction") != "noeviction",
+    )
+
+
+def _command(name: str, probed: ProbedCase) -> CommandFacts:
+    writes = any(samples[name].writes for samples in (probed.before, probed.after) if name in samples)
+    before = probed.before.get(name) or CommandSamples(name, writes)
+    later = probed.after.get(name) or CommandSamples(name, writes)
+    example = before.example_of_nothing or later.example_of_nothing
+    at_full_speed = probed.burst.errors.get(name)
+    return CommandFacts(
+        command=name,
+        writes=writes,
+        requests=before.requests + later.requests,
+        errors=dict(before.errors + later.errors),
+        nothing_share_first=before.first_nothing_share,
+        nothing_share=before.nothing_share,
+        nothing_share_after=later.nothing_share,
+        zero_share_first=before.first_zero_share,
+        zero_share_after=later.zero_share,
+        missing_share=before.missing_share,
+        place_missing_share=before.place_missing_share,
+        life_seconds=before.shortest_life_seconds,
+        example=example or before.example_of_missing or later.example_of_missing,
+        burst_errors=0 if at_full_speed is None else at_full_speed.count,
+        first_burst_error=None if at_full_speed is None else at_full_speed.first,
+    )

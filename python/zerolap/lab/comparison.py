@@ -1,0 +1,94 @@
+"""Two servers in, verdicts and reasons out."""
+
+from collections.abc import Mapping
+
+from zerolap.build import changes_between, measured_server
+from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, spreads_of, untimed_notes
+from zerolap.lab.reasons import Explainer
+from zerolap.lab.requests import Lab
+from zerolap.lab.results import Results
+from zerolap.records import (
+    BASE,
+    HEAD,
+    CaseResult,
+    Comparison,
+    EnvironmentMissing,
+    MeasuredServer,
+    Request,
+    RequestState,
+    Side,
+    Summary,
+)
+from zerolap.store import Store
+
+
+def comparison_of(results: Results, lab: Lab, state: RequestState) -> Comparison:
+    """Judge and explain what was measured of a comparison; cases are in the order of the request."""
+    bank = read_bank(lab.store, results.request.platform.fingerprint)
+    return _document(results, state, conclude(results, bank, _explainer(results, lab)), lab.store)
+
+
+def unfinished_comparison(results: Results, store: Store, state: RequestState) -> Comparison:
+    """Return what a comparison that is not finished comes to so far, from the store alone: without reasons."""
+    bank = read_bank(store, results.request.platform.fingerprint)
+    return _document(results, state, conclude(results, bank, None), store)
+
+
+def read_bank(store: Store, platform: str) -> Bank:
+    """Return how much starts differ on the platform with that fingerprint, by metric."""
+    return {metric: store.spreads(platform, metric) for metric in JUDGED_TIMES}
+
+
+def add_to_bank(results: Results, store: Store) -> None:
+    """Record how much starts differed where both sides are one build under the same settings."""
+    request = results.request
+    base, head = request.servers[BASE], request.servers[HEAD]
+    if base.spec.digest == head.spec.digest and base.config == head.config:
+        store.record_spreads(request.id, spreads_of(results))
+
+
+def described_servers(request: Request, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:
+    """Return the servers of a request as documents describe them; raises `EnvironmentMissing` for a build unknown."""
+    servers = {}
+    for side, server in request.servers.items():
+        build = results.builds.get(server.spec.digest) or store.build(server.spec.digest)
+        if build is None:
+            raise EnvironmentMissing(
+                f"the store does not know the build {server.spec.digest} of `{server.source.name}`"
+            )
+        servers[side] = measured_server(build, server.source, server.config)
+    return servers
+
+
+def _explainer(results: Results, lab: Lab) -> Explainer:
+    base, head = results.request.servers[BASE], results.request.servers[HEAD]
+    changes = changes_between(base.source, head.source)
+    return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
+
+
+def _document(results: Results, state: RequestState, cases: list[CaseResult], store: Store) -> Comparison:
+    request = results.request
+    servers = described_servers(request, results, store)
+    words = [case.verdict for case in cases]
+    return Comparison(
+        schema="zerolap.comparison/1",
+        id=request.id,
+        created=request.created,
+        command_line=request.command_line,
+        state=state,
+        base=servers[BASE],
+        head=servers[HEAD],
+        platform=request.platform,
+        settings=request.settings,
+        summary=Summary(
+            regression=words.count("regression"),
+            improvement=words.count("improvement"),
+            same=words.count("same"),
+            unsure=words.count("unsure"),
+            invalid=words.count("invalid"),
+            machine_seconds=results.machine_seconds,
+        ),
+        notes=[*request.notes, *untimed_notes(results)],
+        cases=cases,
+        skipped=list(request.skipped),
+    )

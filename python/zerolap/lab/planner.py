@@ -1,0 +1,279 @@
+"""What to do next: a request and its results in, the next jobs out. Pure: no clock, no file, no process."""
+
+from collections.abc import Mapping, Sequence
+
+from zerolap.cases import QUICK_SCALE
+from zerolap.engines import COMPARING, PAIRS_PER_START
+from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_timed, wants_more_starts
+from zerolap.lab.conclusions import DECIDING_TIME, counting_is_undecided, worth_sampling
+from zerolap.lab.results import Results, TimedTrials, Trials
+from zerolap.records import (
+    METRICS,
+    Activity,
+    Amounts,
+    Block,
+    BuildJob,
+    Case,
+    Progress,
+    Request,
+    ServerSpec,
+    Side,
+    Spread,
+    TrialsJob,
+)
+
+SEEDS_PER_REQUEST = 1000
+"""Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
+COUNTING_SHARE = 0.5
+"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
+
+
+class Planner:
+    """Plans one request. `bank` is how much starts differed on the platform before, in the metric that decides."""
+
+    def __init__(self, request: Request, bank: Sequence[Spread] = ()) -> None:
+        self.request = request
+        self._bank = bank
+        self._servers = {case.name: servers_of(request, case) for case in request.cases}
+        # What takes longest is not to begin last, when nothing else is left to do beside it.
+        self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
+        self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
+        self._sampled: list[Case] | None = None
+
+    def next_jobs(self, results: Results) -> list[BuildJob | TrialsJob]:
+        """Return the jobs that can be begun, in order; none when the request is done.
+
+        All of them are of one kind: builds, then trials engine by engine. The same results give the same jobs.
+        """
+        builds = self._builds(results)
+        if builds:
+            return builds
+        jobs = self._counting(results) or self._timing(results) or self._measuring(results) or self._sampling(results)
+        return [*jobs]
+
+    def progress(self, results: Results, job: TrialsJob) -> Progress:
+        """Return how far the trials of a job's kind have come."""
+        activity, expected, done = self._expected(results, job.engine)
+        return Progress(
+            activity=activity,
+            subject=job.case.name,
+            cases=len(expected),
+            done=done,
+            expected=max(done, sum(expected.values())),
+        )
+
+    def _expected(self, results: Results, engine: str) -> tuple[Activity, Mapping[str, int], int]:
+        """Return the activity, about how many trials each case takes, and how many have been carried out."""
+        names = [case.name for case in self.request.cases]
+        sides = len(self.request.servers)
+        if engine == "timed":
+            timed = results.timed
+            starts = {name: timed[name].blocks + timed[name].of_cost.blocks if name in timed else 0 for name in names}
+            expected = {
+                name: starts[name] if name in timed and timed[name].is_over else max(starts[name], LOOKS[0])
+                for name in names
+                if self._may_be_timed(results, name)
+            }
+            return "timing", expected, sum(starts.values())
+        by_case = {"counted": results.counted, "sampled": results.sampled}.get(engine, results.other.get(engine, {}))
+        done = {name: sum(map(len, by_case[name].measurements.values())) if name in by_case else 0 for name in names}
+        if engine == "counted":
+            least = self._first_blocks * sides
+            over = {name for name, trials in by_case.items() if trials.jobs_done}
+            return "counting", {name: done[name] if name in over else least for name in names}, sum(done.values())
+        if engine == "sampled":
+            chosen = {case.name: sides for case in self._worth_sampling(results)}
+            return "sampling", chosen, sum(done.values())
+        return "measuring", dict.fromkeys(names, sides), sum(done.values())
+
+    @property
+    def _first_blocks(self) -> int:
+        # What is not compared need not show how well it repeats, where time matters most.
+        return 1 if self.request.kind == "run" and self.request.settings.quick else MIN_BLOCKS
+
+    def _builds(self, results: Results) -> list[BuildJob | TrialsJob]:
+        jobs: dict[str, BuildJob | TrialsJob] = {}
+        for server in self.request.servers.values():
+            job = BuildJob(request=self.request.id, source=server.source, variant=server.variant, spec=server.spec)
+            if server.spec.digest not in results.builds and job.id not in results.ended_jobs:
+                jobs[job.id] = job
+        return list(jobs.values())
+
+    def _counting(self, results: Results) -> list[TrialsJob]:
+        if "counted" not in self.request.settings.engines:
+            return []
+        left = self._seconds_left(results, counting=True)
+        if left is not None and left <= 0:
+            return []
+        jobs = []
+        for case in self._counting_order:
+            trials = results.counted.get(case.name)
+            blocks = self._next_blocks(trials)
+            if blocks:
+                windows = None if trials is None or not trials.jobs_done else trials.windows
+                scale = QUICK_SCALE if self.request.settings.quick else 1.0
+                jobs.append(self._job(case, "counted", blocks, Amounts(windows=windows, scale=scale), left))
+        return jobs
+
+    def _next_blocks(self, trials: Trials | None) -> Sequence[int]:
+        """Return the blocks of a case's next counted job: the first few, then one more as long as that may decide."""
+        if trials is None or not trials.jobs_done:
+            return [] if trials is not None and trials.is_over else range(self._first_blocks)
+        if trials.is_over or self.request.kind == "run" or trials.jobs_done > MAX_BLOCKS - self._first_blocks:
+            return []
+        block = self._first_blocks + trials.jobs_done - 1
+        return [block] if counting_is_undecided(trials, self.request) else []
+
+    def _timing(self, results: Results) -> list[TrialsJob]:
+        """Return the starts up to the next look, of the cases that are not decided by then.
+
+        All cases are looked at together, after 6, 12 and 18 starts: how much starts differ is judged from all of them.
+        """
+        settings = self.request.settings
+        if "timed" not in settings.engines or settings.quick:
+            return []
+        left = self._seconds_left(results)
+        if left is not None and left <= 0:
+            return []
+        cases = [case for case in self.request.cases if self._may_be_timed(results, case.name)]
+        looks = {case.name: 1 for case in cases}
+        while True:
+            missing = [
+                job
+                for case in cases
+                if (job := self._starts(case, looks[case.name], results.timed.get(case.name), left)) is not None
+            ]
+            if missing:
+                return missing
+            if len(self.request.servers) < 2:
+                return []
+            wanted = self._undecided(looks, results)
+            if not wanted:
+                return []
+            looks = {name: look + (name in wanted) for name, look in looks.items()}
+
+    def _may_be_timed(self, results: Results, name: str) -> bool:
+        """Whether nothing that was counted speaks against timing a case."""
+        return name not in results.counted or results.counted[name].usable
+
+    def _starts(
+        self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None
+    ) -> TrialsJob | None:
+        """Return the next starts of a case that is to have so many looks; none where it has had them.
+
+        Where requests came in unequal batches at full speed, all further starts are at an equal rate.
+        """
+        trials, done, amounts = at_full_speed, 0, Amounts(pairs=PAIRS_PER_START)
+        if at_full_speed is not None and at_full_speed.jobs_done:
+            chosen = next(iter(at_full_speed.measurements.values()), [])
+            batching = at_full_speed.batching()
+            if batching is not None:
+                trials = at_full_speed.paced
+                amounts = chosen[LOOKS[0] - 1].amounts.model_copy(update={"per_second": batching.per_second})
+            done = 0 if trials is None else trials.jobs_done
+            if done and trials is not None and not trials.is_over:
+                # What the last start of the look before chose holds for those that follow.
+                amounts = next(iter(trials.measurements.values()))[LOOKS[done - 1] - 1].amounts
+        if done >= looks or (trials is not None and trials.is_over):
+            return None
+        return self._job(case, "timed", range(LOOKS[done - 1] if done else 0, LOOKS[done]), amounts, left)
+
+    def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
+        """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
+        key = tuple(sorted(looks.items()))
+        if key not in self._looks:
+            ready = {}
+            for name, look in looks.items():
+                trials = results.timed[name].of_cost if name in results.timed else None
+                if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
+                    ready[name] = trials.pairs[: LOOKS[look - 1]]
+            judged = judge_timed(DECIDING_TIME, ready, self.request.settings.min_effect["timed"], self._bank)
+            # q is over all metrics of all cases: a change has to hold against as many in the end.
+            comparisons = len(METRICS) * len(looks)
+            self._looks[key] = frozenset(
+                name
+                for name, verdict in judged.items()
+                if not results.timed[name].of_cost.is_over and wants_more_starts(verdict, len(ready[name]), comparisons)
+            )
+        return self._looks[key]
+
+    def _measuring(self, results: Results) -> list[TrialsJob]:
+        """Return the trials of engines that measure one server by themselves: a load tool's, and those of plugins."""
+        others = [engine for engine in self.request.settings.engines if engine not in COMPARING]
+        left = self._seconds_left(results)
+        if not others or (left is not None and left <= 0):
+            return []
+        load_tool = self.request.settings.load_tool
+        return [
+            self._job(case, engine, [0], Amounts(), left, load_tool=load_tool)
+            for case in self.request.cases
+            for engine in others
+            if not (engine in results.other and case.name in results.other[engine])
+            or not results.other[engine][case.name].jobs_done
+        ]
+
+    def _sampling(self, results: Results) -> list[TrialsJob]:
+        if "sampled" not in self.request.settings.engines:
+            return []
+        left = self._seconds_left(results)
+        if left is not None and left <= 0:
+            return []
+        return [
+            self._job(case, "sampled", [0], Amounts(), left)
+            for case in self._worth_sampling(results)
+            if case.name not in results.sampled or not results.sampled[case.name].jobs_done
+        ]
+
+    def _worth_sampling(self, results: Results) -> list[Case]:
+        """Return the cases to be sampled, which the trials of all other engines decide."""
+        if self._sampled is None:
+            self._sampled = worth_sampling(results, self._bank)
+        return self._sampled
+
+    def _seconds_left(self, results: Results, *, counting: bool = False) -> float | None:
+        """Return what is left of the budget; none where there is none. Counted trials run side by side."""
+        settings = self.request.settings
+        if settings.budget_seconds is None:
+            return None
+        counted = results.counted_seconds / max(1, self.request.platform.cores)
+        if counting and "timed" in settings.engines and not settings.quick:
+            return settings.budget_seconds * COUNTING_SHARE - counted
+        return settings.budget_seconds - counted - results.other_seconds
+
+    def _job(
+        self,
+        case: Case,
+        engine: str,
+        blocks: Sequence[int],
+        amounts: Amounts,
+        left: float | None,
+        load_tool: str | None = None,
+    ) -> TrialsJob:
+        seed = self.request.settings.seed
+        return TrialsJob(
+            request=self.request.id,
+            case=case,
+            servers=self._servers[case.name],
+            engine=engine,
+            blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
+            amounts=amounts,
+            load_tool=load_tool,
+            seconds_left=left,
+        )
+
+
+def seed_of(seed: int, block: int) -> int:
+    """Return the seed of a block of a request with that `--seed`."""
+    return (seed * SEEDS_PER_REQUEST + block) % 2**64
+
+
+def servers_of(request: Request, case: Case) -> dict[Side, ServerSpec]:
+    """Return the servers that a case is measured on: the user's settings go before those of the case."""
+    return {
+        side: ServerSpec(build=server.spec.digest, topology=case.topology, config={**case.config, **server.config})
+        for side, server in request.servers.items()
+    }
+
+
+def _setup_commands(case: Case) -> int:
+    return 0 if case.dataset is None else len(case.dataset.after_load) + len(case.dataset.setup)

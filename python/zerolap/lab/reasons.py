@@ -1,0 +1,77 @@
+"""Gathers the evidence for a changed case and has it explained."""
+
+import functools
+from collections.abc import Sequence
+
+from zerolap import _core
+from zerolap.build import BuiltServer
+from zerolap.explain import Evidence, SampledFunction, SampledSide, SourceFunction, explain_change
+from zerolap.lab.results import Trials
+from zerolap.records import BASE, HEAD, CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.sandbox import reading
+from zerolap.store import Blobs
+
+
+class Explainer:
+    """Explains cases of one comparison; what is the same for all of them is read once."""
+
+    def __init__(self, base: BuiltServer, head: BuiltServer, changes: Changes | None, blobs: Blobs) -> None:
+        self._base = base
+        self._head = head
+        self._changes = changes
+        self._blobs = blobs
+
+    @functools.cached_property
+    def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+        return _source_functions(self._base), _source_functions(self._head)
+
+    def explain(self, trials: Trials, metric: str) -> list[Finding]:
+        """Return the findings on a case whose `metric` changed."""
+        base_functions, head_functions = self._functions
+        return explain_change(
+            Evidence(
+                base=merged_graph(trials.measurements[BASE], self._blobs),
+                head=merged_graph(trials.measurements[HEAD], self._blobs),
+                base_functions=base_functions,
+                head_functions=head_functions,
+                changes=self._changes,
+                base_stripped=self._base.record.stripped,
+                head_stripped=self._head.record.stripped,
+                metric=metric,
+            )
+        )
+
+    def times(self, trials: Trials, verdicts: Sequence[Verdict]) -> tuple[SampledSide, SampledSide] | None:
+        """Return what functions cost in time on both sides; none where stacks are missing or not valid."""
+        if not trials.usable or trials.blocks == 0:
+            return None
+        timed = next((one for one in verdicts if one.metric == "cpu_ns_per_op"), None)
+        base = sampled_side(trials.measurements[BASE][0], timed.base if timed else None, self._blobs)
+        head = sampled_side(trials.measurements[HEAD][0], timed.head if timed else None, self._blobs)
+        return None if base is None or head is None else (base, head)
+
+
+def merged_graph(measurements: Sequence[Measurement], blobs: Blobs) -> CallGraph:
+    """Return the mean of the call graphs of counted trials."""
+    graphs = [blobs.get(measurement.graph) for measurement in measurements if measurement.graph is not None]
+    return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
+
+
+def sampled_side(measurement: Measurement, cpu_ns_per_op: float | None, blobs: Blobs) -> SampledSide | None:
+    """Return the functions of a pass; their time is that of the timed trials, where there is one."""
+    if measurement.stacks is None:
+        return None
+    functions: dict[tuple[str, str | None], SampledFunction] = {}
+    samples = 0
+    for _, name, file, own, inclusive in _core.function_samples(blobs.get(measurement.stacks)):
+        seen = functions.get((name, file), SampledFunction(0, 0))
+        functions[name, file] = SampledFunction(seen.own + own, seen.inclusive + inclusive)
+        samples += own
+    if samples == 0:
+        return None
+    return SampledSide(samples, cpu_ns_per_op or measurement.metrics["cpu_ns_per_op"], functions)
+
+
+def _source_functions(server: BuiltServer) -> list[SourceFunction]:
+    functions = reading.source_functions(str(server.program.path), server.record.source_root)
+    return [SourceFunction(file, name, first, last) for file, name, first, last in functions]

@@ -1,0 +1,291 @@
+"""What the jobs of a request have measured so far, by case and engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from zerolap.engines import OF_TIMING
+from zerolap.judge import LOOKS, Batching, TimedPair, unequal_batching
+from zerolap.records import (
+    BASE,
+    HEAD,
+    Build,
+    BuildDone,
+    BuildJob,
+    Case,
+    Check,
+    Event,
+    JobFailed,
+    JobFinished,
+    Measurement,
+    Request,
+    Side,
+    Timeline,
+    TrialDone,
+    TrialFailed,
+    TrialsJob,
+    Windows,
+)
+from zerolap.store import Blobs
+
+
+@dataclass
+class Trials:
+    """What the trials of a case by one engine gave, by side in the order of blocks.
+
+    `jobs_done` counts the jobs that have ended, of which one may have been `cut_short`; `failure` ends the case for the
+    engine, `refusal` says why it does not measure this case at all.
+    """
+
+    case: Case
+    measurements: dict[Side, list[Measurement]]
+    jobs_done: int = 0
+    cut_short: bool = False
+    failure: TrialFailed | None = None
+    refusal: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether all trials went well and are valid."""
+        return self.failure is None and self.refusal is None and self.is_valid
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether all measurements are."""
+        return all(measurement.validity.valid for side in self.measurements.values() for measurement in side)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further trial makes sense, whatever has been measured."""
+        return self.failure is not None or self.refusal is not None or self.cut_short or not self.is_valid
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is anything to report."""
+        return bool(self.jobs_done or any(self.measurements.values()))
+
+    @property
+    def blocks(self) -> int:
+        """How many trials there were of each side."""
+        return min((len(side) for side in self.measurements.values()), default=0)
+
+    @property
+    def windows(self) -> Windows | None:
+        """The windows that the first counted trial chose."""
+        first = next((measurement for side in self.measurements.values() for measurement in side), None)
+        return None if first is None else first.amounts.windows
+
+    @property
+    def seconds(self) -> float:
+        """The machine time of the trials."""
+        return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
+
+    def add(self, event: Event) -> None:
+        """Take in what happened to a job of this case and engine."""
+        match event:
+            case TrialDone():
+                for side, measurement in event.measurements.items():
+                    self.measurements.setdefault(side, []).append(measurement)
+            case JobFailed(refused=True):
+                self.refusal = event.reason
+                self.jobs_done += 1
+            case JobFailed():
+                self.failure = TrialFailed(event.reason, event.hint, event.details, event.side)
+                self.jobs_done += 1
+            case JobFinished():
+                self.jobs_done += 1
+                self.cut_short = self.cut_short or event.cut_short
+
+
+@dataclass
+class TimedTrials(Trials):
+    """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
+
+    `disturbed` are the checks because of which there is no timed verdict. Once there are enough starts for a look, one
+    that the machine does not leave alone is dropped, and the case is `settled` with what there is. `lost_seconds` went
+    into such starts.
+    """
+
+    per_second: int | None = None
+    pairs: list[TimedPair] = field(default_factory=list)
+    disturbed: list[Check] = field(default_factory=list)
+    settled: bool = False
+    lost_seconds: float = 0.0
+    paced: "TimedTrials | None" = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the trials may be judged."""
+        return super().usable and not self.disturbed
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further start makes sense."""
+        return super().is_over or self.settled or bool(self.disturbed)
+
+    @property
+    def of_cost(self) -> "TimedTrials":
+        """The trials from which the cost of a request is judged: all sides got the same load in them."""
+        return self if self.paced is None else self.paced
+
+    @property
+    def alone(self) -> bool:
+        """Whether memory does not hold all sides at once."""
+        return any(measurement.amounts.alone for side in self.measurements.values() for measurement in side)
+
+    @property
+    def seconds(self) -> float:
+        """The machine time of these trials, those at an equal rate too."""
+        return super().seconds + self.lost_seconds + (self.paced.seconds if self.paced is not None else 0.0)
+
+    def start(self, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
+        """Take in a start of all sides."""
+        failed = {check.check: check for measurement in measurements.values() for check in measurement.validity.failed}
+        is_disturbed = bool(failed) and failed.keys() <= OF_TIMING
+        if is_disturbed and self.blocks >= LOOKS[0]:
+            self.settled = True
+            self.lost_seconds += sum(measurement.seconds for measurement in measurements.values())
+            return
+        if is_disturbed:
+            self.disturbed = list(failed.values())
+        for side, measurement in measurements.items():
+            self.measurements.setdefault(side, []).append(measurement)
+        base, head = measurements.get(BASE), measurements.get(HEAD)
+        if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
+            self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs)))
+
+    def batching(self) -> Batching | None:
+        """Return how the requests of the sides came in unequal batches at full speed; none where they did not."""
+        if self.per_second is not None or len(self.pairs) < LOOKS[0] or not self.usable:
+            return None
+        return self._first_batching
+
+    @cached_property
+    def _first_batching(self) -> Batching | None:
+        return unequal_batching(self.pairs[: LOOKS[0]])
+
+    def disturbance(self) -> list[Check]:
+        """Return the checks because of which these trials, or those at an equal rate, are not used."""
+        return self.disturbed or self.of_cost.disturbed
+
+    def checks(self) -> list[Check]:
+        """Return what is reported of the trials as a whole, though no number is refused for it."""
+        checks = []
+        batching = self.batching()
+        if batching is not None:
+            value = f"{batching.base:.1f} → {batching.head:.1f} requests a {batching.of}"
+            limit = f"within 5 %, or CPU time judged at {batching.per_second:,} requests/s on both sides"
+            left = unequal_batching(self.paced.pairs) if self.paced is not None and self.paced.pairs else None
+            if left is not None:
+                value += f"; at the equal rate still {left.base:.1f} → {left.head:.1f} a {left.of}"
+            checks.append(Check(check="batching", ok=True, value=value, limit=limit))
+        if self.alone:
+            limit = "both sides at once, or one after the other"
+            checks.append(Check(check="memory", ok=True, value="does not hold both sides", limit=limit))
+        return checks
+
+
+class Results:
+    """All results of a request, taken in event by event.
+
+    `other` holds the trials of engines that measure one server by themselves, by engine.
+    """
+
+    def __init__(self, request: Request, blobs: Blobs) -> None:
+        self.request = request
+        self.builds: dict[str, Build] = {}
+        self.counted: dict[str, Trials] = {}
+        self.timed: dict[str, TimedTrials] = {}
+        self.sampled: dict[str, Trials] = {}
+        self.other: dict[str, dict[str, Trials]] = {}
+        self.ended_jobs: set[str] = set()
+        self.recorded: dict[str, list[TrialDone]] = {}
+        self.version = 0
+        self._blobs = blobs
+
+    def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
+        """Take in an event; one that was taken in before changes nothing."""
+        self.version += 1
+        if isinstance(event, JobFailed | JobFinished | BuildDone):
+            if job.id in self.ended_jobs:
+                return
+            self.ended_jobs.add(job.id)
+        if isinstance(event, BuildDone):
+            self.builds[event.build.build] = event.build
+        if isinstance(job, BuildJob):
+            return
+        if isinstance(event, TrialDone):
+            self.recorded.setdefault(job.id, []).append(event)
+        trials = self._trials(job)
+        if isinstance(trials, TimedTrials) and isinstance(event, TrialDone):
+            trials.start(event.measurements, self._blobs)
+        else:
+            trials.add(event)
+
+    def _trials(self, job: TrialsJob) -> Trials:
+        case = job.case
+        if job.engine == "timed":
+            trials = self.timed.setdefault(case.name, TimedTrials(case, {side: [] for side in job.servers}))
+            if not job.is_paced:
+                return trials
+            if trials.paced is None:
+                trials.paced = TimedTrials(case, {side: [] for side in job.servers}, per_second=job.amounts.per_second)
+            return trials.paced
+        by_case = {"counted": self.counted, "sampled": self.sampled}.get(job.engine)
+        if by_case is None:
+            by_case = self.other.setdefault(job.engine, {})
+        return by_case.setdefault(case.name, Trials(case, {side: [] for side in job.servers}))
+
+    def of_case(self, name: str) -> "CaseResults":
+        """Return what all engines measured of a case."""
+        return CaseResults(
+            counted=self.counted.get(name),
+            timed=self.timed.get(name),
+            sampled=self.sampled.get(name),
+            other={engine: trials[name] for engine, trials in self.other.items() if name in trials},
+        )
+
+    def measured_cases(self) -> list[Case]:
+        """Return the cases of which there are results, in the order of the request."""
+        return [case for case in self.request.cases if self.of_case(case.name).has_begun]
+
+    @property
+    def counted_seconds(self) -> float:
+        """The machine time of counted trials."""
+        return sum(trials.seconds for trials in self.counted.values())
+
+    @property
+    def other_seconds(self) -> float:
+        """The machine time of all other trials, which run one at a time."""
+        others: list[Mapping[str, Trials]] = [self.timed, self.sampled, *self.other.values()]
+        return sum(trials.seconds for by_case in others for trials in by_case.values())
+
+    @property
+    def machine_seconds(self) -> float:
+        """The machine time of all trials."""
+        return self.counted_seconds + self.other_seconds
+
+
+@dataclass(frozen=True)
+class CaseResults:
+    """What the engines measured of one case."""
+
+    counted: Trials | None
+    timed: TimedTrials | None
+    sampled: Trials | None
+    other: Mapping[str, Trials]
+
+    @property
+    def all(self) -> Sequence[Trials]:
+        """The trials of all engines that were used."""
+        own = (self.counted, self.timed, self.sampled)
+        return [trials for trials in (*own, *self.other.values()) if trials is not None]
+
+    @cached_property
+    def has_begun(self) -> bool:
+        """Whether there is anything to report of the case."""
+        return any(trials.has_begun for trials in self.all)
+
+
+def _timeline(digest: str, blobs: Blobs) -> Timeline:
+    return Timeline.model_validate_json(blobs.get(digest))

@@ -1,0 +1,147 @@
+"""A request carried out from its beginning, or from where it was interrupted, to its document."""
+
+from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
+from zerolap.lab.conclusions import DECIDING_TIME
+from zerolap.lab.loop import Loop
+from zerolap.lab.planner import Planner
+from zerolap.lab.requests import Lab, Question, request_of
+from zerolap.lab.results import Results
+from zerolap.lab.run import run_of
+from zerolap.records import (
+    Comparison,
+    Interrupted,
+    Note,
+    Request,
+    RequestState,
+    RunReport,
+    UsageError,
+    ZerolapError,
+)
+from zerolap.store import RequestBusy, Store
+
+
+def compare(question: Question, lab: Lab) -> Comparison:
+    """Build both servers, measure all cases and return the verdicts with their reasons; all of it is stored too.
+
+    A comparison of the same that was not finished is continued. Raises `EnvironmentMissing`, `BuildFailed`, or
+    `Interrupted` once the user stops it; what was measured is kept.
+    """
+    document = _work_on(_begun(question, lab), lab)
+    assert isinstance(document, Comparison)
+    return document
+
+
+def run(question: Question, lab: Lab) -> RunReport:
+    """Build the server, measure all cases and return the report; all of it is stored too. Raises as `compare` does."""
+    document = _work_on(_begun(question, lab), lab)
+    assert isinstance(document, RunReport)
+    return document
+
+
+def resume(identity: str, lab: Lab) -> Comparison | RunReport:
+    """Continue a comparison or run that was interrupted; nothing is measured twice.
+
+    Raises `UsageError` for one that is done, or that another process works on.
+    """
+    request = lab.store.request(identity)
+    if lab.store.state(request.id) == "done":
+        raise UsageError(f"{request.id} is done", hint=f"zerolap explain {request.id}")
+    return _work_on(request, lab)
+
+
+def read_comparison(store: Store, identity: str) -> Comparison:
+    """Return a stored comparison; of one that is not finished, what was recorded so far. Raises `UsageError`."""
+    comparison = store.comparison(identity)
+    if comparison.state != "running":
+        return comparison
+    try:
+        request = store.request(comparison.id)
+    except UsageError:
+        # It was recorded by a version that kept no requests.
+        return comparison
+    return unfinished_comparison(_recorded(request, store), store, comparison.state)
+
+
+def read_run(store: Store, identity: str) -> RunReport:
+    """Return a stored run; of one that is not finished, what was recorded so far. Raises `UsageError`."""
+    report = store.run(identity)
+    try:
+        request = store.request(report.id)
+    except UsageError:
+        return report
+    if store.state(request.id) != "running":
+        return report
+    return run_of(_recorded(request, store), store).model_copy(update={"notes": report.notes})
+
+
+def _begun(question: Question, lab: Lab) -> Request:
+    """Return the request that a question comes to: an unfinished one of the same, or a new one."""
+    request = request_of(question, lab)
+    for identity in lab.store.unfinished(request.digest):
+        try:
+            with lab.store.claim(identity):
+                pass
+        except RequestBusy:
+            continue
+        trials = sum(len(recorded.events) > 0 for recorded in lab.store.jobs(identity))
+        lab.listen(Note(text=f"continuing {identity}, which was not finished; {trials} jobs are recorded"))
+        return lab.store.request(identity)
+    lab.store.begin(request)
+    return request
+
+
+def _recorded(request: Request, store: Store) -> Results:
+    results = Results(request, store.blobs)
+    for recorded in store.jobs(request.id):
+        for event in recorded.events:
+            results.add(recorded.job, event)
+    return results
+
+
+def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
+    store = lab.store
+    with store.claim(request.id):
+        store.end(request.id, "running")
+        results = _recorded(request, store)
+        for server in request.servers.values():
+            built = lab.builds.find(server.spec.digest)
+            if built is not None:
+                results.builds[server.spec.digest] = built.record
+        bank = read_bank(store, request.platform.fingerprint)[DECIDING_TIME]
+        _keep(_document(results, lab, "running", reasons=False), store, "running")
+        try:
+            Loop(Planner(request, bank), lab.worker, lab.place, store, lab.listen).run(results)
+        except (KeyboardInterrupt, Interrupted):
+            stopped = _ended(results, lab, "interrupted")
+            raise Interrupted(
+                f"interrupted after {len(stopped.cases)} of {len(request.cases)} cases; what was measured is kept",
+                hint=f"zerolap resume {request.id} goes on; zerolap explain {request.id} shows what there is",
+            ) from None
+        except (ZerolapError, OSError):
+            _ended(results, lab, "failed")
+            raise
+        if request.kind == "compare":
+            add_to_bank(results, store)
+        return _ended(results, lab, "done")
+
+
+def _ended(results: Results, lab: Lab, state: RequestState) -> Comparison | RunReport:
+    document = _document(results, lab, state, reasons=True)
+    _keep(document, lab.store, state)
+    lab.store.end(results.request.id, state)
+    return document
+
+
+def _document(results: Results, lab: Lab, state: RequestState, *, reasons: bool) -> Comparison | RunReport:
+    if results.request.kind == "run":
+        return run_of(results, lab.store)
+    if reasons:
+        return comparison_of(results, lab, state)
+    return unfinished_comparison(results, lab.store, state)
+
+
+def _keep(document: Comparison | RunReport, store: Store, state: RequestState) -> None:
+    if isinstance(document, Comparison):
+        store.record_comparison(document)
+    else:
+        store.record_run(document, state)

@@ -1,0 +1,72 @@
+"""Clients that work beside the measured one, such as subscribers, or workers that wait for what it enqueues."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from zerolap.load.program import packaged
+from zerolap.records import Client, TrialFailed
+from zerolap.sandbox import Process, launch
+from zerolap.server import RunningServer
+
+READY_SECONDS = 120
+POLL_SECONDS = 0.02
+LOG_LINES = 5
+
+
+class Companions:
+    """Running companions of a case."""
+
+    def __init__(self, processes: Sequence[Process]) -> None:
+        self._processes = processes
+
+    def require_running(self) -> None:
+        """Raise `TrialFailed` if one has ended: what was measured then was not what the case asks for."""
+        for process in self._processes:
+            if process.returncode is not None:
+                raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
+
+
+@contextlib.contextmanager
+def companions(
+    server: RunningServer, clients: Sequence[Client], seed: int, log: Path, processors: Sequence[int] = ()
+) -> Iterator[Companions]:
+    """Start companions, on these processors if any are named, and wait until all are connected.
+
+    They end with the context. Raises `TrialFailed` where one ends, or is not connected in time.
+    """
+    with contextlib.ExitStack() as stack:
+        processes = []
+        for number, client in enumerate(clients, 1):
+            connected = _connected(server)
+            output = log.with_name(f"{log.stem}-companion-{number}.log")
+            command = [str(packaged("zerolap-load")), "--unix-socket", str(server.socket), *_arguments(client, seed)]
+            if processors:
+                command += ["--cpus", ",".join(map(str, processors))]
+            processes.append(stack.enter_context(launch(command, environment={}, output=output)))
+            _wait(server, processes[-1], connected + client.connections + client.listeners)
+        yield Companions(processes)
+
+
+def _arguments(client: Client, seed: int) -> list[str]:
+    listens_only = not client.connections
+    return client.companion_arguments() + ([] if listens_only else ["--seed", str(seed)])
+
+
+def _connected(server: RunningServer) -> int:
+    found = server.command("INFO", "clients")
+    told = found.get("connected_clients") if isinstance(found, dict) else None
+    if not isinstance(told, int):
+        raise TrialFailed("the server does not say how many clients it has")
+    return told
+
+
+def _wait(server: RunningServer, process: Process, connections: int) -> None:
+    end = time.monotonic() + READY_SECONDS
+    while _connected(server) < connections:
+        if process.returncode is not None:
+            raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
+        if time.monotonic() > end:
+            raise TrialFailed(f"a client beside the measured one was not connected within {READY_SECONDS} s")
+        time.sleep(POLL_SECONDS)

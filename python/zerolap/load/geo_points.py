@@ -1,0 +1,99 @@
+"""Points spread over a map like the world's cities, in place of a data set that would have to be fetched."""
+
+import math
+import random
+from collections.abc import Iterator
+from itertools import accumulate, chain
+from operator import add
+
+import redis
+
+from zerolap.records import Generator, TrialFailed
+from zerolap.server import RunningServer
+
+POINTS_PER_COMMAND = 500
+COMMANDS_UNDERWAY = 64
+"""Sent before the first reply is waited for: the server works while the next points are made."""
+SEED = 1
+# Where people live: longitude, latitude, spread in degrees, share. Rounded from population by region (UN, 2022).
+REGIONS = (
+    (105.0, 30.0, 12.0, 0.24),
+    (79.0, 22.0, 9.0, 0.24),
+    (15.0, 48.0, 10.0, 0.12),
+    (8.0, 9.0, 10.0, 0.13),
+    (30.0, -5.0, 9.0, 0.05),
+    (-85.0, 38.0, 12.0, 0.07),
+    (-60.0, -15.0, 11.0, 0.07),
+    (110.0, -5.0, 7.0, 0.05),
+    (45.0, 32.0, 8.0, 0.03),
+)
+CITIES = 4_000
+CITY_DEGREES = 0.15
+DISTANCES = 1 << 16
+"""From the city's middle, drawn once: drawing one of them for each point takes a fifth of the time."""
+LARGEST_LATITUDE = 85.0
+LARGEST_LONGITUDE = 180.0
+# All coordinates are equally long, so that a whole command is written at once.
+POINT = b"$11\r\n%011.6f\r\n$11\r\n%011.6f\r\n$%d\r\n%d\r\n"
+
+
+def add_points(server: RunningServer, generator: Generator) -> None:
+    """Send all points; raises `TrialFailed` if the server refuses them or is gone."""
+    pool = server.client.connection_pool
+    connection = pool.get_connection()
+    underway = 0
+    try:
+        for command in geo_commands(generator):
+            connection.send_packed_command([command])  # type: ignore[no-untyped-call]
+            underway += 1
+            if underway == COMMANDS_UNDERWAY:
+                connection.read_response()
+                underway -= 1
+        for _ in range(underway):
+            connection.read_response()
+    except redis.ResponseError as refused:
+        connection.disconnect()  # type: ignore[no-untyped-call]
+        raise TrialFailed(f"the server refused `GEOADD {generator.key} …`: {refused}") from refused
+    except (redis.ConnectionError, redis.TimeoutError) as lost:
+        raise server.failure(f"the server was lost: {lost}") from lost
+    finally:
+        pool.release(connection)
+
+
+def geo_commands(generator: Generator) -> Iterator[bytes]:
+    """Yield the GEOADD commands, as they are sent, that put `count` points as members 1, 2, 3, … into the key.
+
+    Cities lie around centres of population, their sizes fall with their rank (Zipf's law of cities), and points lie
+    around cities: searches find many points or few, as on a real map. The points are always the same.
+    """
+    chance = random.Random(SEED)
+    cities = [_city(chance) for _ in range(CITIES)]
+    sizes = list(accumulate(1 / rank for rank in range(1, CITIES + 1)))
+    distances = [max(-1.0, min(1.0, chance.gauss(0.0, CITY_DEGREES))) for _ in range(DISTANCES)]
+    key = generator.key.encode()
+    for first in range(1, generator.count + 1, POINTS_PER_COMMAND):
+        count = min(POINTS_PER_COMMAND, generator.count + 1 - first)
+        longitudes, latitudes = zip(*chance.choices(cities, cum_weights=sizes, k=count), strict=True)
+        members = range(first, first + count)
+        points = zip(
+            map(add, longitudes, chance.choices(distances, k=count)),
+            map(add, latitudes, chance.choices(distances, k=count)),
+            [len(str(member)) for member in members],
+            members,
+            strict=True,
+        )
+        head = b"*%d\r\n$6\r\nGEOADD\r\n$%d\r\n%b\r\n" % (2 + 3 * count, len(key), key)
+        yield head + POINT * count % tuple(chain.from_iterable(points))
+
+
+def _city(chance: random.Random) -> tuple[float, float]:
+    """Return where a city lies: so that all of it is on the map."""
+    longitude, latitude, spread, _ = chance.choices(REGIONS, [region[3] for region in REGIONS])[0]
+    return (
+        _within(math.remainder(chance.gauss(longitude, spread), 2 * LARGEST_LONGITUDE), LARGEST_LONGITUDE - 1),
+        _within(chance.gauss(latitude, spread / 2), LARGEST_LATITUDE - 1),
+    )
+
+
+def _within(value: float, largest: float) -> float:
+    return max(-largest, min(largest, value))

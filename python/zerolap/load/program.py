@@ -1,0 +1,195 @@
+"""The load generator as a child process, driven slice by slice over its control channel."""
+
+import contextlib
+import json
+import select
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import IO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
+from zerolap.sandbox import Process, launch
+from zerolap.server import Reach
+
+PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
+REPLY_SECONDS = 120
+LOAD_PIPELINE = 50
+
+
+class LatencyResult(BaseModel):
+    """Latencies of a slice's replies in microseconds."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    p50: float
+    p99: float
+    p99_9: float
+    max: float
+
+
+class CommandResult(BaseModel):
+    """What the load generator says of one command of a slice."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    command: str
+    errors: dict[str, int]
+    first_error: str | None = None
+
+
+class SliceResult(BaseModel):
+    """What the load generator says of a slice; counts are of requests and their replies."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    requests: int
+    succeeded: int
+    elapsed_ns: int
+    client_cpu_ns: int
+    ops_per_sec: float
+    latency_us: LatencyResult | None
+    histogram_ns: list[tuple[int, int]]
+    replies: dict[str, int]
+    hits: int
+    nils: int
+    empty_arrays: int = 0
+    errors: dict[str, int]
+    commands: list[CommandResult] = []
+
+    @property
+    def first_error(self) -> str | None:
+        """The text of the first error of any command."""
+        return next((one.first_error for one in self.commands if one.first_error is not None), None)
+
+
+def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
+    """Return how many errors there were, their codes where they have several, and the text of the first."""
+    total, codes = sum(errors.values()), ", ".join(sorted(errors))
+    if first_error is None:
+        return f"{total} ({codes})"
+    return f"{total} ({first_error})" if len(errors) == 1 else f"{total} ({codes}; the first: {first_error})"
+
+
+def packaged(name: str) -> Path:
+    """Return a program or library that is shipped with the package; raises `EnvironmentMissing` if it is not built."""
+    path = Path(str(resources.files("zerolap") / "bin" / name))
+    if not path.exists():
+        raise EnvironmentMissing(f"`{path}` is missing", hint="make build")
+    return path
+
+
+class LoadProgram:
+    """A running load generator: connected, waiting for slices."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._buffer = b""
+
+    @property
+    def number(self) -> int:
+        """The system's number of the process."""
+        return self._process.number
+
+    def slice(self, requests: int, per_second: int | None = None) -> SliceResult:
+        """Send exactly this many requests, at a rate if one is given, and wait for all replies.
+
+        Raises `TrialFailed` if that cannot be.
+        """
+        order: dict[str, object] = {"do": "slice", "requests": requests}
+        self._send(order if per_second is None else order | {"per_second": per_second})
+        try:
+            return SliceResult.model_validate(self.next_event("slice"))
+        except ValidationError as wrong:
+            raise TrialFailed(f"the load generator answered in another form: {wrong.errors()[0]['msg']}") from wrong
+
+    def next_event(self, expected: str) -> dict[str, object]:
+        """Return the next event; raises `TrialFailed` if it is another or none comes in time."""
+        line = self._read_line(time.monotonic() + REPLY_SECONDS + 10)
+        event: dict[str, object] = json.loads(line) if line else {}
+        if event.get("event") != expected:
+            reason = event.get("message") or self._process.output_tail(5) or "it ended"
+            raise TrialFailed(f"the load generator failed: {reason}")
+        return event
+
+    def _send(self, order: dict[str, object]) -> None:
+        stream = self._stream(self._process.stdin)
+        try:
+            stream.write(json.dumps(order).encode() + b"\n")
+            stream.flush()
+        except BrokenPipeError as gone:
+            raise TrialFailed(f"the load generator is gone: {self._process.output_tail(5)}") from gone
+
+    def _read_line(self, end: float) -> bytes:
+        stream = self._stream(self._process.stdout)
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TrialFailed("the load generator does not answer")
+            data = stream.read1(65536) if hasattr(stream, "read1") else stream.read(65536)
+            if not data:
+                return b""
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    @staticmethod
+    def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+        if stream is None:
+            raise TrialFailed("the load generator has no control channel")
+        return stream
+
+
+@contextlib.contextmanager
+def load_program(reach: Reach, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
+    """Start the load generator, which gets to the server by `reach`; it ends with the context."""
+    command = [str(packaged("zerolap-load")), *reach.arguments, "--control"]
+    command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
+    with launch(command, environment={}, output=log, network=reach.network, piped=True) as process:
+        program = LoadProgram(process)
+        program.next_event("ready")
+        yield program
+
+
+def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
+    """Return the arguments for keys and values."""
+    arguments = ["--key-prefix", keys.prefix, "--key-minimum", str(keys.minimum), "--key-maximum", str(keys.maximum)]
+    arguments += ["--data-size", str(data_size)]
+    return [*arguments, "--random-data"] if random_data else arguments
+
+
+def counted_arguments(case: Case, seed: int) -> list[str]:
+    """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
+    return ["--clients", "1", "--lockstep", *_case_arguments(case, seed)]
+
+
+def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[str]:
+    """Return the arguments for a case's measured requests over all its connections, sent from these processors."""
+    cpus = ",".join(str(processor) for processor in processors)
+    return ["--clients", str(case.connections), "--cpus", cpus, *_case_arguments(case, seed)]
+
+
+def loading_arguments(client: Client, seed: int) -> list[str]:
+    """Return the arguments for filling a server as a client of the public format would.
+
+    One connection is enough, unless what is written depends on how many there are.
+    """
+    # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
+    pipeline = str(max(LOAD_PIPELINE, client.pipeline))
+    connections = str(client.connections if client.leaves_gaps else 1)
+    one = ["--threads", "1", "--clients", connections, "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
+    return [*client.slice_arguments(), *one]
+
+
+def _case_arguments(case: Case, seed: int) -> list[str]:
+    if case.client is not None:
+        return [*case.client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
+    arguments = ["--threads", "1", "--pipeline", str(case.pipeline), "--seed", str(seed)]
+    arguments += key_arguments(case.keys, case.data_size, case.random_data)
+    for command, ratio in zip(case.commands, case.ratios, strict=True):
+        arguments += ["--command", command, "--command-ratio", str(ratio)]
+        arguments += ["--command-key-pattern", PATTERN_LETTERS[case.keys.pattern]]
+    return arguments

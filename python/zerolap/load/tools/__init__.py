@@ -1,0 +1,28 @@
+"""Programs that put load on a server: ours, those that others know, and any other by a small adapter."""
+
+from zerolap.load.tools.benchmark import Benchmark
+from zerolap.load.tools.interface import LoadOutcome, LoadTool, LoadWork, connection_requests
+from zerolap.load.tools.memtier import Memtier, OwnLoad
+from zerolap.plugins import LOAD_TOOLS, load_plugin, plugin_names
+from zerolap.records import UsageError
+
+__all__ = ["OWN_TOOL", "LoadOutcome", "LoadTool", "LoadWork", "connection_requests", "load_tool_named"]
+
+OWN_TOOL = "zerolap-load"
+KNOWN: dict[str, LoadTool] = {
+    OWN_TOOL: OwnLoad(),
+    "memtier_benchmark": Memtier(),
+    "redis-benchmark": Benchmark("redis-benchmark"),
+    "valkey-benchmark": Benchmark("valkey-benchmark"),
+}
+
+
+def load_tool_named(name: str) -> LoadTool:
+    """Return a load tool; raises `UsageError` where there is none, `PluginFault` where it cannot be imported."""
+    if name in KNOWN:
+        return KNOWN[name]
+    try:
+        return load_plugin(LOAD_TOOLS, name, LoadTool)  # type: ignore[type-abstract]
+    except KeyError:
+        known = ", ".join([*KNOWN, *plugin_names(LOAD_TOOLS)])
+        raise UsageError(f"there is no load tool `{name}`", hint=f"load tools: {known}") from None

@@ -1,0 +1,84 @@
+"""redis-benchmark and its descendant, valkey-benchmark: one command, and keys of a form of their own."""
+
+import csv
+import shutil
+
+from zerolap.load.tools.interface import LoadOutcome, LoadWork
+from zerolap.records import Case, CaseRefused, Keys, parse_command
+
+KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"
+DIGITS = 12
+"""Its random numbers have leading zeros, which those of our keys have not."""
+
+
+class Benchmark:
+    """The program of that name as found on the PATH; it ends at the first error reply."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def missing(self) -> str | None:
+        """Return why it cannot be used: it is not installed."""
+        return None if shutil.which(self._program) else f"{self._program} is not on the PATH"
+
+    def command(self, work: LoadWork) -> list[str]:
+        """Return the command line; raises `CaseRefused` for several commands, and for keys that it cannot form."""
+        case = work.case
+        reason = _reason_against(case)
+        if reason:
+            raise CaseRefused(f"{self._program} cannot send this case: {reason}")
+        words = [word.replace(KEY, _key(case.keys).encode()) for word in parse_command(case.commands[0])]
+        words = [b"x" * case.data_size if word == VALUE else word for word in words]
+        return [
+            *(self._program, "-s", str(work.socket), "-c", str(case.connections), "-P", str(case.pipeline)),
+            *("-n", str(work.requests), "-r", str(case.keys.count), "--csv"),
+            *[word.decode() for word in words],
+        ]
+
+    def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
+        """Read the table; before it stand warnings, such as that a server has no CONFIG."""
+        (row,) = csv.DictReader(output[output.index('"test"') :].splitlines())
+        return LoadOutcome(
+            requests=work.requests,
+            ops_per_sec=float(row["rps"]),
+            p50_us=1000 * float(row["p50_latency_ms"]),
+            p99_us=1000 * float(row["p99_latency_ms"]),
+            max_us=1000 * float(row["max_latency_ms"]),
+            errors=0,
+        )
+
+
+def _reason_against(case: Case) -> str:
+    words = parse_command(case.commands[0])
+    if case.client is not None:
+        return "its arguments are memtier_benchmark's"
+    if len(case.commands) > 1:
+        return "it knows one command at a time"
+    if case.random_data and VALUE in words:
+        return "its values are the same each time"
+    if not all(word.isascii() and b"\0" not in word for word in words):
+        return "an argument is no plain text"
+    return _reason_against_keys(case.keys) if any(KEY in word for word in words) else ""
+
+
+def _reason_against_keys(keys: Keys) -> str:
+    if keys.count == 1:
+        return ""
+    if keys.pattern != "random":
+        return f"it draws keys at random, and they are asked for by the pattern {keys.pattern}"
+    if _leading(keys) == 0:
+        return f"its keys end with {DIGITS} digits, as those from {10**DIGITS} on do, not {keys.minimum}"
+    return ""
+
+
+def _key(keys: Keys) -> str:
+    """Return the text that becomes a key."""
+    if keys.count == 1:
+        return f"{keys.prefix}{keys.minimum}"
+    return f"{keys.prefix}{_leading(keys)}{NUMBER}"
+
+
+def _leading(keys: Keys) -> int:
+    """Return what stands before the last digits of all keys, 0 where that is not the same or they do not begin at 0."""
+    leading, first = divmod(keys.minimum, 10**DIGITS)
+    return leading if first == 0 and keys.maximum // 10**DIGITS == leading else 0

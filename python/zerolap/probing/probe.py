@@ -1,0 +1,214 @@
+"""Runs a case for a moment and looks at what it does."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap.build import Program
+from zerolap.engines.counted_deployment import counted_topology
+from zerolap.host import Pinning
+from zerolap.load.companions import companions
+from zerolap.load.filling import prepare
+from zerolap.load.program import LoadProgram, SliceResult, load_program, timed_arguments
+from zerolap.load.target import Target, by_socket
+from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
+from zerolap.probing.recorder import Recorder
+from zerolap.probing.samples import CommandSamples, Sample, shown
+from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, ServerSpec, TrialFailed
+from zerolap.server import Launch, RunningServer, demand_since, deploy, read_demands_ns
+from zerolap.server.abilities import command_flags
+
+SAMPLES = 300
+"""Requests that are looked at one by one, before the burst and after it."""
+SAMPLED_CONNECTIONS = 4
+SAMPLING_SECONDS = 3
+BURST_SECONDS = 0.4
+REPLY_SECONDS = 10
+BURST_REPLY_SECONDS = 60
+"""Where many connections wait for each other."""
+MOST_CONNECTIONS = 200
+MOST_SAMPLES = 1200
+"""Of cases that come to some of their commands late."""
+MAY_STORE = frozenset({"SORT", "GEORADIUS", "GEORADIUSBYMEMBER"})
+"""Commands that count as writing for the sake of an argument that hardly any request has."""
+
+
+@dataclass(frozen=True)
+class BurstErrors:
+    """Errors of one command at full speed, and the text of the first."""
+
+    count: int = 0
+    first: str | None = None
+
+
+@dataclass(frozen=True)
+class Burst:
+    """What happened at full speed: the last slice, and how busy both sides were in it.
+
+    Busy is who has a processor or waits for one. Of all slices are `requests`, how many of them found something, their
+    errors by command, and `hidden_errors`, which the server counted and no reply told.
+    """
+
+    result: SliceResult
+    client_share: float
+    server_share: float
+    requests: int
+    found: int
+    errors: Mapping[str, BurstErrors]
+    hidden_errors: int
+
+
+@dataclass(frozen=True)
+class ProbedCase:
+    """What a case did: by command before the burst and after it, the burst itself, and what the server held."""
+
+    checks: list[Check]
+    held: HeldOverTime
+    memory_limit_bytes: int | None
+    before: dict[str, CommandSamples]
+    after: dict[str, CommandSamples]
+    burst: Burst
+
+
+@dataclass(frozen=True)
+class ProbeTrial:
+    """What is probed: a server's program, how it is deployed, a case, a seed, an empty directory, processors."""
+
+    program: Program
+    server: ServerSpec
+    case: Case
+    seed: int
+    directory: Path
+    pinning: Pinning
+
+
+def probe(trial: ProbeTrial) -> ProbedCase:
+    """Deploy a server, fill it as the case says, and look at its requests; of a cluster one node is looked at.
+
+    Raises `TrialFailed` where the server, the data set or the load generator fails.
+    """
+    case, log = trial.case, trial.directory / "load.log"
+    logs = trial.directory / "logs"
+    logs.mkdir()
+    prefix = ["taskset", "--cpu-list", ",".join(map(str, trial.pinning.server))]
+    with deploy(
+        counted_topology(trial.server.topology),
+        trial.program,
+        trial.server.settings,
+        trial.directory / "server",
+        logs=logs,
+        node_launch=lambda _index, _directory: Launch(prefix=prefix),
+        attach_replicas=False,
+    ) as deployment:
+        server = deployment.nodes[0].server
+        target = Target([server], by_socket(server.socket))
+        empty = held_by(server)
+        checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
+        deployment.attach_replicas()
+        writing = _writing(server)
+        with companions(server, case.companions, trial.seed, log, trial.pinning.client) as beside:
+            before = _sample(trial, server, writing, "before")
+            before_burst = held_by(server)
+            burst = _burst(trial, server)
+            after_burst = held_by(server)
+            after = _sample(trial, server, writing, "after")
+            beside.require_running()
+        held = HeldOverTime(
+            empty=empty, loaded=loaded, before_burst=before_burst, after_burst=after_burst, left=held_by(server)
+        )
+        return ProbedCase(checks, held, memory_limit_bytes(server), before, after, burst)
+
+
+def _writing(server: RunningServer) -> set[str]:
+    """Return the commands that write, as far as the server tells; a script may."""
+    try:
+        flags = command_flags(server)
+    except TrialFailed:
+        if not server.alive:
+            raise
+        return set()
+    return {verb for verb, of_verb in flags.items() if "write" in of_verb or verb in SCRIPTS} - MAY_STORE
+
+
+def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
+    """Send some requests one by one, and return what they did, by command; `when` is before the burst or after it."""
+    found: dict[str, CommandSamples] = {}
+
+    def on_sample(sample: Sample) -> None:
+        name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
+        found.setdefault(name, CommandSamples(name, name in writing)).add(sample)
+
+    path, seed = trial.directory / when, trial.seed ^ (when == "after")
+    # Each connection goes through the commands in turn, as often as its ratio says, until all have come.
+    cycle = sum(trial.case.ratios)
+    connections = min(SAMPLED_CONNECTIONS, trial.case.connections, max(1, SAMPLES // cycle))
+    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", str(connections)]
+    arguments += ["--reply-timeout", str(REPLY_SECONDS)]
+    with (
+        Recorder(path, server.socket, on_sample) as recorder,
+        load_program(by_socket(path), trial.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
+    ):
+        try:
+            _sample_for_a_while(load, max(SAMPLES, min(cycle, MOST_SAMPLES)))
+        except TrialFailed as failed:
+            raise _explained(failed, server, recorder) from failed
+    return found
+
+
+def _explained(failed: TrialFailed, server: RunningServer, recorder: Recorder) -> TrialFailed:
+    """Return the failure with the request that got no reply, and with the end of the server if that is the reason."""
+    waiting = recorder.unanswered()
+    text = f"{failed.message}; without a reply is `{shown(waiting[0])}`" if waiting else failed.message
+    return server.failure(text)
+
+
+def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
+    """Send requests until there are enough, or until they have taken too long: some take seconds each."""
+    end, sent, step = time.monotonic() + SAMPLING_SECONDS, 0, SAMPLED_CONNECTIONS
+    while sent < enough and time.monotonic() < end:
+        step = min(2 * step, enough - sent)
+        load.slice(step)
+        sent += step
+
+
+def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
+    case = trial.case
+    connections = min(case.connections, MOST_CONNECTIONS)
+    arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]
+    arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
+    with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
+        requests, sent, found, errors = connections, 0, 0, dict[str, BurstErrors]()
+        counted = errors_counted(server)
+        end = time.monotonic() + 4 * BURST_SECONDS
+        while True:
+            result, client_share, server_share = _slice(load, server.process, requests)
+            sent += requests
+            found += result.hits
+            _add_errors(errors, result)
+            seconds = result.elapsed_ns / 1e9
+            if seconds >= BURST_SECONDS or time.monotonic() > end:
+                hidden = _hidden_errors(counted, errors_counted(server), errors)
+                return Burst(result, client_share, server_share, sent, found, errors, hidden)
+            requests = round(requests * min(10.0, 1.2 * BURST_SECONDS / max(seconds, 1e-3)))
+
+
+def _slice(load: LoadProgram, process: int, requests: int) -> tuple[SliceResult, float, float]:
+    """Return a slice, and how busy the client's thread and the server's main thread were in it."""
+    client, server = read_demands_ns(load.number), read_demands_ns(process)
+    result = load.slice(requests)
+    client_ns = max(demand_since(client, read_demands_ns(load.number)).values(), default=0)
+    server_ns = demand_since(server, read_demands_ns(process)).get(process, 0)
+    return result, client_ns / result.elapsed_ns, server_ns / result.elapsed_ns
+
+
+def _add_errors(errors: dict[str, BurstErrors], result: SliceResult) -> None:
+    for one in result.commands:
+        known, name = errors.get(one.command.upper(), BurstErrors()), one.command.upper()
+        errors[name] = BurstErrors(known.count + sum(one.errors.values()), known.first or one.first_error)
+
+
+def _hidden_errors(before: int | None, after: int | None, told: Mapping[str, BurstErrors]) -> int:
+    if before is None or after is None:
+        return 0
+    return max(0, after - before - sum(one.count for one in told.values()))

@@ -1,0 +1,176 @@
+"""Stands between a load generator and a server, passes requests on one by one and looks at each."""
+
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from zerolap.probing.samples import Sample
+from zerolap.records import TrialFailed
+from zerolap.server import FrameReader, Reply, written
+
+REPLY_SECONDS = 20
+SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRIBE", b"PUNSUBSCRIBE", b"SUNSUBSCRIBE"})
+
+
+@dataclass
+class _Inspector:
+    """A connection of its own to the server, for questions about keys."""
+
+    connection: socket.socket
+    frames: FrameReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.frames = FrameReader(self.connection)
+
+    def ask(self, *words: bytes) -> Reply:
+        self.connection.sendall(written(list(words)))
+        frame = self.frames.next_frame()
+        if frame is None:
+            raise TrialFailed("the server hung up")
+        return frame[1]
+
+    def sample(self, words: list[bytes]) -> tuple[list[bytes], tuple[int, ...], float | None]:
+        """Return the keys of a request, the places of those that are not there, and the shortest life of the others."""
+        keys = self.ask(b"COMMAND", b"GETKEYS", *words)
+        if not isinstance(keys, list):
+            return [], (), None
+        missing: set[bytes] = set()
+        lives = []
+        names = [key for key in keys if isinstance(key, bytes)]
+        for key in dict.fromkeys(names):
+            left_ms = self.ask(b"PTTL", key)
+            if left_ms == -2:
+                missing.add(key)
+            elif isinstance(left_ms, int) and left_ms >= 0:
+                lives.append(left_ms / 1000)
+        places = tuple(place for place, name in enumerate(names) if name in missing)
+        return names, places, min(lives, default=None)
+
+
+class Recorder:
+    """A unix socket that load generators connect to; each connection has one to the server behind it.
+
+    Used as a context; `on_sample` is called from the threads of the connections, one at a time.
+    """
+
+    def __init__(self, path: Path, server: Path, on_sample: Callable[[Sample], None]) -> None:
+        self.path, self._server, self._on_sample = path, server, on_sample
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._lock = threading.Lock()
+        self._gate = threading.Lock()
+        self._has_ended = False
+        self._sockets: list[socket.socket] = [self._listener]
+        self._threads: list[threading.Thread] = []
+        self._waiting: dict[socket.socket, list[bytes]] = {}
+
+    def unanswered(self) -> list[list[bytes]]:
+        """Return the requests that wait for a reply, or never got one."""
+        with self._gate:
+            return list(self._waiting.values())
+
+    def __enter__(self) -> "Recorder":
+        try:
+            self._listener.bind(str(self.path))
+            self._listener.listen(1024)
+        except OSError as fault:
+            self._listener.close()
+            raise TrialFailed(f"`{self.path}` cannot be listened on: {fault}") from fault
+        self._begin(self._accept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._gate:
+            self._has_ended = True
+        for one in self._sockets:
+            # A thread that waits in it wakes up.
+            with_shutdown(one)
+            one.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _held(self, one: socket.socket) -> socket.socket:
+        """Return a socket that is ended with the recorder; raises `TrialFailed` if that has ended meanwhile."""
+        with self._gate:
+            if not self._has_ended:
+                self._sockets.append(one)
+                return one
+        one.close()
+        raise TrialFailed("the recorder has ended")
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client = self._held(self._listener.accept()[0])
+            except (OSError, TrialFailed):
+                return
+            self._begin(lambda client=client: self._serve(client))  # type: ignore[misc]
+
+    def _serve(self, client: socket.socket) -> None:
+        try:
+            with client, self._connected() as server, self._connected() as asking:
+                self._pass_on(client, server, _Inspector(asking))
+        except (OSError, TrialFailed):
+            # The load generator sees its connection end, and says so.
+            return
+
+    def _pass_on(self, client: socket.socket, server: socket.socket, inspector: _Inspector) -> None:
+        requests, replies = FrameReader(client), FrameReader(server)
+        while (request := requests.next_frame()) is not None:
+            words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
+            with self._lock:
+                keys, missing, left = inspector.sample(words)
+            with self._gate:
+                self._waiting[client] = words
+            server.sendall(request[0])
+            for _ in range(_replies_to(words)):
+                raw, reply = _reply(replies, client, words)
+                client.sendall(raw)
+            with self._gate:
+                del self._waiting[client]
+            with self._lock:
+                self._on_sample(Sample(words, reply, keys, len(missing), left, missing))
+
+    def _connected(self) -> socket.socket:
+        connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection.settimeout(REPLY_SECONDS)
+        connection.connect(str(self._server))
+        return connection
+
+
+def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> tuple[bytes, Reply]:
+    """Return the next reply, and pass on what the server pushes before it; subscriptions are answered by a push.
+
+    Raises `TrialFailed` if the server hangs up.
+    """
+    while (frame := replies.next_frame()) is not None:
+        if not frame[0].startswith(b">") or _verb(words) in SUBSCRIBING:
+            return frame
+        client.sendall(frame[0])
+    raise TrialFailed("the server hung up")
+
+
+def _replies_to(words: list[bytes]) -> int:
+    """Return how many replies a request gets: a subscription one for each of its channels."""
+    return max(1, len(words) - 1) if _verb(words) in SUBSCRIBING else 1
+
+
+def _verb(words: list[bytes]) -> bytes:
+    return words[0].upper() if words else b""
+
+
+def with_shutdown(one: socket.socket) -> None:
+    """End both directions of a connection, also one that has ended already."""
+    try:
+        one.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

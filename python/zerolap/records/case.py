@@ -1,0 +1,235 @@
+"""A case and its parts as types."""
+
+import hashlib
+import json
+import operator
+import re
+from collections.abc import Callable
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from zerolap.records.base import Record
+from zerolap.records.client import Client
+from zerolap.records.command import verb_of
+from zerolap.records.fields import Number, Positive
+from zerolap.records.skipped import SkipReason
+from zerolap.records.topology import STANDALONE, Topology
+
+Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
+State: TypeAlias = Literal["stable", "grows", "drains"]
+Reply: TypeAlias = Literal[
+    "status",
+    "integer",
+    "bulk",
+    "array",
+    "null",
+    "map",
+    "set",
+    "double",
+    "boolean",
+    "bignumber",
+    "verbatim",
+    "push",
+]
+
+DEFAULT_DATA_SIZE = 32
+BYTES_PER_POINT = 110
+"""Of a sorted set with a million points Redis 7.0 takes 102 for each, and more while it makes its table larger."""
+PATTERN_OF_LETTER: dict[str, Pattern] = {"R": "random", "S": "sequential", "P": "parallel"}
+"""Patterns by their letters in memtier_benchmark's arguments, as far as case files have words for them."""
+
+_BOUND = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]*\.?[0-9]+)\s*")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+class KeyRange(Record):
+    """The fields of `keys` as a file gives them; what is not given may come from the data set."""
+
+    prefix: str = "key:"
+    minimum: Number = 1
+    maximum: Number = 1
+    pattern: Pattern = "random"
+
+
+class LoadRange(KeyRange):
+    """The fields of a data set's `keys`."""
+
+    pattern: Pattern = "parallel"
+
+
+class Keys(KeyRange):
+    """The values of `__key__`: the prefix and a number of the range, drawn by the pattern.
+
+    `parallel` splits the range over the connections, each going through its part in order.
+    """
+
+    @model_validator(mode="after")
+    def _range_is_not_empty(self) -> Self:
+        if self.minimum > self.maximum:
+            text = f"minimum {self.minimum} is above maximum {self.maximum}"
+            raise PydanticCustomError("zerolap", "{text}", {"text": text})
+        return self
+
+    @property
+    def count(self) -> int:
+        """How many keys the range holds."""
+        return self.maximum - self.minimum + 1
+
+
+class Expect(Record):
+    """What must hold for a measurement to be valid.
+
+    `errors` is the number of error replies allowed, `hit_rate` a bound such as ">= 0.99"; `keys` is, for data sets, the
+    number of keys that the server holds after setup and load.
+    """
+
+    reply: Reply | None = None
+    errors: Number = 0
+    hit_rate: str | None = None
+    keys: Number | None = None
+
+    @field_validator("hit_rate")
+    @classmethod
+    def _is_a_bound(cls, bound: str | None) -> str | None:
+        if bound is not None:
+            match = _BOUND.fullmatch(bound)
+            if match is None or float(match[2]) > 1:
+                text = f'expected a bound from 0 to 1 such as ">= 0.99"; found "{bound}"'
+                raise PydanticCustomError("zerolap", "{text}", {"text": text})
+        return bound
+
+    def hit_rate_holds(self, rate: float) -> bool:
+        """Return whether the observed share of hits is within the bound; without a bound it always is."""
+        if self.hit_rate is None:
+            return True
+        match = _BOUND.fullmatch(self.hit_rate)
+        assert match is not None
+        return _COMPARE[match[1]](rate, float(match[2]))
+
+
+class Generator(Record):
+    """Data that the lab makes itself: `count` points on a map as members 1, 2, 3, … of one key."""
+
+    kind: Literal["geo"]
+    key: str
+    count: Positive
+
+    @property
+    def memory_bytes(self) -> int:
+        """About how much a server needs for it."""
+        return self.count * BYTES_PER_POINT
+
+
+class Dataset(Record):
+    """The data a case works on.
+
+    `setup` is sent once, then each `load` command once for every key of the range; what `generator` makes and
+    `clients` send comes after that, and at last each line of `after_load`. A file of the lab's own format has only the
+    first three.
+    """
+
+    name: str
+    setup: list[str] = Field(default_factory=list)
+    load: list[str] = Field(default_factory=list)
+    keys: Keys = Keys(pattern="parallel")
+    data_size: int = DEFAULT_DATA_SIZE
+    random_data: bool = False
+    generator: Generator | None = None
+    clients: list[Client] = Field(default_factory=list)
+    after_load: list[str] = Field(default_factory=list)
+    expect: Expect = Expect()
+
+    @property
+    def digest(self) -> str:
+        """Names what the data set holds, whatever it is called."""
+        return _digest(self, exclude={"name", "expect"})
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether `--quick` makes it smaller: what setup commands fill stays as it is."""
+        return bool(self.load or self.clients or self.generator)
+
+
+class Case(Record):
+    """One benchmark.
+
+    The server gets the data set's setup and load, then `setup`, then the measured requests: `commands` mixed by
+    `ratios`. `file` and `line` say where the case is defined.
+
+    A suite of the public format has a `client`, which sends its requests as its arguments say; the fields before it
+    repeat what of them they can. `companions` work beside it. `topologies` are those that it is meant for, `warnings`
+    what is wrong with its file, `cannot_run` why nothing can be measured, `limits` what is left out of it.
+    """
+
+    name: str
+    description: str = ""
+    group: str
+    commands: list[str] = Field(min_length=1)
+    ratios: list[Annotated[int, Field(ge=1)]] = Field(default=[], validate_default=True)
+    keys: Keys = Keys()
+    data_size: int = DEFAULT_DATA_SIZE
+    random_data: bool = False
+    connections: int = 20
+    pipeline: int = 16
+    state: State = "stable"
+    setup: list[str] = Field(default_factory=list)
+    dataset: Dataset | None = None
+    expect: Expect = Expect()
+    topology: Topology = STANDALONE
+    config: dict[str, str] = Field(default_factory=dict)
+    client: Client | None = None
+    companions: list[Client] = Field(default_factory=list)
+    groups: list[str] = Field(default_factory=list)
+    topologies: list[str] = Field(default_factory=list)
+    memory_bytes: int | None = None
+    priority: int | None = None
+    cannot_run: tuple[SkipReason, str] | None = None
+    warnings: list[str] = Field(default_factory=list)
+    limits: list[str] = Field(default_factory=list)
+    file: str = ""
+    line: int = 0
+
+    @field_validator("ratios")
+    @classmethod
+    def _one_for_each_command(cls, ratios: list[int], info: ValidationInfo) -> list[int]:
+        commands: list[str] = info.data.get("commands", [])
+        ratios = ratios or [1] * len(commands)
+        if commands and len(ratios) != len(commands):
+            text = f"expected one ratio for each of {len(commands)} commands; found {len(ratios)}"
+            raise PydanticCustomError("zerolap", "{text}", {"text": text})
+        return ratios
+
+    @property
+    def verbs(self) -> list[str]:
+        """The commands' first words in upper case, each once, in order."""
+        if self.client is not None:
+            return list(dict.fromkeys(command.name for command in self.client.sent))
+        return list(dict.fromkeys(verb_of(command) for command in self.commands))
+
+    @property
+    def digest(self) -> str:
+        """Names what is sent and stored: it changes exactly when one of these does, however the case is called."""
+        return _digest(self, exclude=_NOT_SENT, exclude_of_dataset={"name", "expect"})
+
+
+_NOT_SENT = {"name", "description", "group", "groups", "priority", "expect", "file", "line"}
+_NOT_SENT |= {"topology", "config", "topologies", "memory_bytes", "cannot_run", "warnings", "limits"}
+
+
+def _digest(record: Record, exclude: set[str], exclude_of_dataset: set[str] | None = None) -> str:
+    content = record.model_dump(mode="json", exclude=exclude)
+    dataset = content.get("dataset") or {}
+    for field in exclude_of_dataset or ():
+        dataset.pop(field, None)
+    clients = [content.get("client"), *content.get("companions", []), *dataset.get("clients", [])]
+    for client in filter(None, [*clients, *content.get("clients", [])]):
+        client.pop("warnings", None)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

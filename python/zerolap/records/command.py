@@ -1,0 +1,102 @@
+"""Command lines as redis-cli reads them, and the rules for placeholders in them."""
+
+import re
+
+from zerolap.errors import UsageError
+
+KEY = "__key__"
+DATA = "__data__"
+
+_SPACE = " \n\r\t\v\f\0"
+_ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "b": b"\b", "a": b"\a"}
+_HEX = re.compile(r"\\x([0-9a-fA-F]{2})")
+
+
+def parse_command(line: str) -> list[bytes]:
+    r"""Split a command line into arguments by redis-cli's rules of quoting.
+
+    Double quotes know ``\n \r \t \b \a \xHH`` and ``\"``, single quotes only ``\'``; outside quotes a backslash is
+    itself. A closing quote must be followed by a space or the end.
+
+    Raises:
+        UsageError: The quotes are unbalanced, or something follows a closing quote.
+    """
+    arguments: list[bytes] = []
+    at = 0
+    while True:
+        while at < len(line) and line[at] in _SPACE:
+            at += 1
+        if at == len(line):
+            return arguments
+        argument, at = _argument(line, at)
+        arguments.append(argument)
+
+
+def _argument(line: str, at: int) -> tuple[bytes, int]:
+    parts = bytearray()
+    while at < len(line) and line[at] not in _SPACE:
+        if line[at] in "\"'":
+            at = _quoted(line, at, parts)
+            if at < len(line) and line[at] not in _SPACE:
+                raise UsageError(f"a closing quote must be followed by a space: {_around(line, at)}")
+            break
+        parts += line[at].encode()
+        at += 1
+    return bytes(parts), at
+
+
+def _quoted(line: str, start: int, parts: bytearray) -> int:
+    """Append what stands between the quotes that open at `start`; return the place after the closing one."""
+    quote = line[start]
+    at = start + 1
+    while at < len(line):
+        character = line[at]
+        if character == quote:
+            return at + 1
+        if character == "\\" and at + 1 < len(line) and (quote == '"' or line[at + 1] == "'"):
+            following = line[at + 1]
+            if quote == '"' and (match := _HEX.match(line, at)):
+                parts.append(int(match[1], 16))
+                at = match.end()
+                continue
+            parts += _ESCAPES.get(following, following.encode()) if quote == '"' else b"'"
+            at += 2
+            continue
+        parts += character.encode()
+        at += 1
+    raise UsageError(f"unbalanced quotes: nothing closes {_around(line, start)}")
+
+
+def _around(line: str, at: int) -> str:
+    excerpt = line[max(0, at - 8) : at + 12]
+    return excerpt.replace("\n", " ")
+
+
+def verb_of(line: str) -> str:
+    """Return the command's first word in upper case."""
+    return parse_command(line)[0].decode(errors="replace").upper()
+
+
+def fault_of_command(line: str, placeholders: bool) -> str | None:
+    """Return what is wrong with a command line, or None; `placeholders` tells whether it may hold any."""
+    try:
+        arguments = parse_command(line)
+    except UsageError as error:
+        return error.message
+    if not arguments or not arguments[0]:
+        return "the command is empty"
+    if not placeholders:
+        used = [word for word in (KEY, DATA) if word in line]
+        return f"{used[0]} is filled in only under commands and load; setup is sent as it is" if used else None
+    return _fault_of_placeholders([argument.decode(errors="replace") for argument in arguments])
+
+
+def _fault_of_placeholders(arguments: list[str]) -> str | None:
+    if KEY in arguments[0] or DATA in arguments[0]:
+        return "the first word must be a command, not a placeholder"
+    for argument in arguments[1:]:
+        if DATA in argument and argument != DATA:
+            return f'{DATA} must be a whole argument; found "{argument}"'
+        if argument.count(KEY) > 1:
+            return f'an argument takes {KEY} once; found "{argument}"'
+    return None

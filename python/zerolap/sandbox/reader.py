@@ -1,0 +1,77 @@
+"""The program that `reading` starts: reads one file with the limits it is given, and writes the answer to its output.
+
+    python -I -S reader.py CORE_DIRECTORY CPU_SECONDS MEMORY_BYTES FUNCTION ARGUMENT...
+
+The answer is a letter, and what belongs to it: `R` a result, `E` what is wrong with the file, `S` an error of the
+system. Nothing of the package but the extension module is imported, and of Python's library only what is needed: this
+runs for every counted trial.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+
+def _fields(*values: object) -> bytes:
+    """Return values as text with zero bytes between, which none of them has: a module for JSON takes long to load."""
+    return b"\0".join(str(value).encode() for value in values)
+
+
+def _facts(core: ModuleType, path: str) -> bytes:
+    facts = core.binary_facts(path)
+    texts = [facts.build_id, facts.compiler, facts.flags, facts.compile_directory]
+    numbers = [facts.stripped, facts.debug_lines, facts.static_executable, facts.exported_functions]
+    return _fields(*texts, *map(int, numbers))
+
+
+def _functions(core: ModuleType, path: str, source_root: str) -> bytes:
+    return _fields(*(value for function in core.source_functions(path, source_root) for value in function))
+
+
+def _graph(
+    core: ModuleType, small: str, large: str, requests_small: str, requests_large: str, source_root: str
+) -> bytes:
+    graph: bytes = core.call_graph(small, large, int(requests_small), int(requests_large), source_root)
+    return graph
+
+
+def _stacks(core: ModuleType, path: str, source_root: str) -> bytes:
+    table: bytes = core.read_stacks(path, source_root)
+    return table
+
+
+FUNCTIONS: dict[str, Callable[..., bytes]] = {
+    "binary_facts": _facts,
+    "source_functions": _functions,
+    "call_graph": _graph,
+    "read_stacks": _stacks,
+}
+
+
+def _answer(core: ModuleType, function: str, arguments: list[str]) -> bytes:
+    try:
+        return b"R" + FUNCTIONS[function](core, *arguments)
+    except OSError as fault:
+        return b"S" + _fields(fault.errno or 0, fault.strerror or fault, fault.filename or "")
+    except ValueError as fault:
+        return b"E" + str(fault).encode()
+
+
+def _main(core_directory: str, cpu_seconds: str, memory_bytes: str, function: str, *arguments: str) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # One second between the signal that names the reason and the one that cannot be held off.
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
+    # Behind Python's own library: the package has modules of the same names.
+    sys.path.append(core_directory)
+    answer = memoryview(_answer(__import__("_core"), function, list(arguments)))
+    while answer:
+        answer = answer[os.write(1, answer) :]
+    # Without the interpreter's orderly end, which takes as long as the reading.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,142 @@
+"""Readers of files that code under test made, each in a process with limits on memory, time and the answer's size.
+
+Such a file can be made to keep a reader busy without end, or to unpack to any size: ELF and DWARF of a binary, a dump
+of callgrind, a recording of perf. What happens to the process that reads it must not happen to the lab.
+
+Every call starts a process: a bare Python interpreter that loads nothing but the extension module, which takes some
+15 ms. A process that stays would save them, and would bring a state, an owner and an order of calls; a program of its
+own would save most of them, and would be one more file to build and to ship.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerolap import _core
+from zerolap.errors import ZerolapError
+from zerolap.sandbox.process import Process, launch
+
+READER = Path(__file__).with_name("reader.py")
+CHUNK_BYTES = 1 << 20
+RESULT, SYSTEM_ERROR = b"R", b"S"
+
+
+class UnreadableFile(ZerolapError, ValueError):
+    """A file is not in its format, or cannot be read within the limits."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What reading one file may take. Recordings of busy servers take seconds and hundreds of megabytes."""
+
+    seconds: float = 120.0
+    cpu_seconds: int = 120
+    memory_bytes: int = 4 << 30
+    """Sections of binaries and compressed recordings unpack to a multiple of their size."""
+    answer_bytes: int = 256 << 20
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class BinaryFacts:
+    """What an ELF file says of how it was built; the fields are those of `_core.BinaryFacts`."""
+
+    build_id: str
+    compiler: str
+    flags: str
+    stripped: bool
+    debug_lines: bool
+    compile_directory: str
+    exported_functions: int
+    static_executable: bool
+
+
+def binary_facts(path: str, limits: Limits = LIMITS) -> BinaryFacts:
+    """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
+    build_id, compiler, flags, compile_directory, *numbers = _texts(_read("binary_facts", [path], limits))
+    stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
+    return BinaryFacts(
+        build_id=build_id,
+        compiler=compiler,
+        flags=flags,
+        compile_directory=compile_directory,
+        stripped=bool(stripped),
+        debug_lines=bool(debug_lines),
+        static_executable=bool(static_executable),
+        exported_functions=exported_functions,
+    )
+
+
+def source_functions(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, int]]:
+    """Return what `_core.source_functions` does; raises `OSError`, `UnreadableFile`."""
+    result = _read("source_functions", [path, source_root], limits)
+    values = iter(_texts(result) if result else [])
+    return [(file, name, int(first), int(last)) for file, name, first, last in zip(*[values] * 4, strict=True)]
+
+
+def call_graph(
+    small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: Limits = LIMITS
+) -> bytes:
+    """Return what `_core.call_graph` does; raises `OSError`, `UnreadableFile`."""
+    return _read("call_graph", [small, large, str(requests_small), str(requests_large), source_root], limits)
+
+
+def read_stacks(path: str, source_root: str, limits: Limits = LIMITS) -> bytes:
+    """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`."""
+    return _read("read_stacks", [path, source_root], limits)
+
+
+def _read(function: str, arguments: Sequence[str], limits: Limits) -> bytes:
+    # -I -S: neither the working directory nor installed packages are looked at.
+    command = [sys.executable, "-I", "-S", str(READER), str(Path(_core.__file__).parent)]
+    command += [str(limits.cpu_seconds), str(limits.memory_bytes), function, *arguments]
+    with launch(command, environment={}, piped=True) as reader:
+        answer = _answer(reader, arguments[0], limits)
+        try:
+            code = reader.wait(limits.seconds)
+        except subprocess.TimeoutExpired as late:
+            raise UnreadableFile(f"{arguments[0]}: not read within {limits.seconds:g} s") from late
+    if code != 0 or not answer:
+        raise UnreadableFile(f"{arguments[0]}: cannot be read: {_death(code, limits)}")
+    kind, rest = answer[:1], answer[1:]
+    if kind == SYSTEM_ERROR:
+        number, reason, file = _texts(rest)
+        raise OSError(int(number), reason, file) if file else OSError(reason)
+    if kind != RESULT:
+        raise UnreadableFile(rest.decode())
+    return rest
+
+
+def _texts(values: bytes) -> list[str]:
+    return values.decode().split("\0")
+
+
+def _answer(reader: Process, path: str, limits: Limits) -> bytes:
+    """Return all that the reader writes, once it has ended or closed its output."""
+    if reader.stdout is None:
+        raise RuntimeError("the reader was started without a pipe")
+    end, answer = time.monotonic() + limits.seconds, bytearray()
+    while select.select([reader.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+        chunk = os.read(reader.stdout.fileno(), CHUNK_BYTES)
+        if not chunk:
+            return bytes(answer)
+        answer += chunk
+        if len(answer) > limits.answer_bytes:
+            raise UnreadableFile(f"{path}: holds more than {limits.answer_bytes >> 20} MiB of results")
+    raise UnreadableFile(f"{path}: not read within {limits.seconds:g} s")
+
+
+def _death(code: int, limits: Limits) -> str:
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"it takes more than {limits.cpu_seconds} s of CPU time"
+    if code == -signal.SIGABRT:
+        return f"it takes more than {limits.memory_bytes >> 20} MiB of memory"
+    return f"the reader ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"

@@ -1,0 +1,255 @@
+"""Comparisons and runs as documents: written whole, over what was recorded before, at any time on the way."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import Connection, Row, Table, delete, insert, select
+
+from zerolap.records import (
+    CaseResult,
+    Comparison,
+    Record,
+    RequestState,
+    RunCase,
+    RunReport,
+    Spread,
+    Summary,
+    UsageError,
+)
+from zerolap.store.database import insert_new, insert_of
+from zerolap.store.requests import find, keep_platform
+from zerolap.store.tables import case_result, comparison, finding, start_spread, verdict
+
+Kind: TypeAlias = Literal["compare", "run"]
+
+UNFINISHED_NOTES: Final = {
+    "running": "the run did not finish: it was interrupted, or is still going on; this is what was recorded",
+    "interrupted": "the run was interrupted; this is what was recorded until then",
+    "failed": "the run failed; this is what was recorded until then",
+}
+NEWEST_SPREADS: Final = 200
+"""Spreads of a metric that are read: a platform changes with time."""
+LONGEST_NAME: Final = 500
+"""Characters of a function's name in the table of findings: an index of PostgreSQL holds no more than 2,700 bytes."""
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """A comparison or run in short; `base` and `summary` are None for a run."""
+
+    id: str
+    kind: Kind
+    created: str
+    state: RequestState
+    base: str | None
+    head: str
+    command_line: str
+    summary: Summary | None
+
+
+def keep_comparison(connection: Connection, what: Comparison) -> None:
+    """Write the document of a comparison over what was recorded of it."""
+    keep_platform(connection, what.platform)
+    _keep_document(
+        connection,
+        {
+            "id": what.id,
+            "kind": "compare",
+            "created": what.created,
+            "state": what.state,
+            "base_build": what.base.build,
+            "head_build": what.head.build,
+            "platform_fingerprint": what.platform.fingerprint,
+            "document": _as_json(what.model_copy(update={"cases": []})),
+        },
+    )
+    _replace_cases(connection, what.id, what.cases)
+
+
+def keep_run(connection: Connection, what: RunReport, state: RequestState) -> None:
+    """Write the document of a run over what was recorded of it."""
+    keep_platform(connection, what.platform)
+    _keep_document(
+        connection,
+        {
+            "id": what.id,
+            "kind": "run",
+            "created": what.created,
+            "state": state,
+            "head_build": what.server.build,
+            "platform_fingerprint": what.platform.fingerprint,
+            "document": _as_json(what.model_copy(update={"cases": []})),
+        },
+    )
+    _replace_cases(connection, what.id, what.cases)
+
+
+def read_comparison(connection: Connection, wanted: str) -> Comparison:
+    """Return the comparison that `wanted` names, with the cases that are recorded; raises `UsageError`."""
+    row = find(connection, comparison, wanted, "comparison", kind="compare")
+    cases = [CaseResult.model_validate_json(document) for document in _cases_of(connection, row.id)]
+    return Comparison.model_validate_json(row.document).model_copy(update={"cases": cases})
+
+
+def read_run(connection: Connection, wanted: str) -> RunReport:
+    """Return the run that `wanted` names; an unfinished one has a note that says so. Raises `UsageError`."""
+    row = find(connection, comparison, wanted, "run", kind="run")
+    cases = [RunCase.model_validate_json(document) for document in _cases_of(connection, row.id)]
+    report = RunReport.model_validate_json(row.document)
+    notes = [*report.notes, UNFINISHED_NOTES[row.state]] if row.state in UNFINISHED_NOTES else report.notes
+    return report.model_copy(update={"cases": cases, "notes": notes})
+
+
+def newest(connection: Connection, limit: int) -> list[StoredRow]:
+    """Return the newest comparisons and runs in short, the newest first."""
+    statement = select(comparison).order_by(comparison.c.number.desc()).limit(limit)
+    return [_short(row) for row in connection.execute(statement)]
+
+
+def latest(connection: Connection) -> StoredRow:
+    """Return the newest comparison or run in short; raises `UsageError` where there is none."""
+    rows = newest(connection, 1)
+    if not rows:
+        raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
+    return rows[0]
+
+
+def keep_spreads(
+    connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], topology: str
+) -> None:
+    """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown one."""
+    row = find(connection, comparison, identity, "comparison")
+    rows = [
+        {
+            "comparison_id": row.id,
+            "case": case,
+            "metric": name,
+            "platform_fingerprint": row.platform_fingerprint,
+            "topology": topology,
+            **spread.model_dump(),
+        }
+        for (case, name), spread in spreads.items()
+    ]
+    if rows:
+        connection.execute(insert_new(connection, start_spread), rows)
+
+
+def read_spreads(connection: Connection, platform: str, name: str, topology: str | None) -> Sequence[Spread]:
+    """Return the spreads of a metric on a platform, the newest first; of all topologies where none is given."""
+    statement = (
+        select(start_spread.c.variance, start_spread.c.degrees)
+        .join(comparison)
+        .where(start_spread.c.platform_fingerprint == platform, start_spread.c.metric == name)
+        .order_by(comparison.c.number.desc(), start_spread.c.case)
+        .limit(NEWEST_SPREADS)
+    )
+    if topology is not None:
+        statement = statement.where(start_spread.c.topology == topology)
+    return [Spread(variance=row.variance, degrees=row.degrees) for row in connection.execute(statement)]
+
+
+def _as_json(record: Record) -> str:
+    """Return a record as JSON that is read back equal: pydantic's own writes infinite bounds of an interval as null."""
+    return json.dumps(record.model_dump(mode="json", by_alias=True))
+
+
+def _keep_document(connection: Connection, columns: dict[str, Any]) -> None:
+    statement = insert_of(connection, comparison).values(**columns)
+    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
+
+
+@dataclass(frozen=True)
+class _CaseRow:
+    """A case of a document, at its place in it."""
+
+    position: int
+    result: CaseResult | RunCase
+    document: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(f"{self.position} {self.document}".encode()).hexdigest()
+
+
+def _replace_cases(connection: Connection, identity: str, cases: Sequence[CaseResult | RunCase]) -> None:
+    """Write the cases of a document, and remove those that are not in it; those that did not change stay."""
+    rows = [_CaseRow(position, result, _as_json(result)) for position, result in enumerate(cases)]
+    recorded = set(
+        connection.execute(select(case_result.c.digest).where(case_result.c.comparison_id == identity)).scalars()
+    )
+    wanted = {row.digest for row in rows}
+    outdated = case_result.c.digest.in_(recorded - wanted)
+    connection.execute(delete(case_result).where(case_result.c.comparison_id == identity, outdated))
+    for row in rows:
+        if row.digest not in recorded:
+            _insert_case(connection, identity, row)
+
+
+def _insert_case(connection: Connection, identity: str, row: _CaseRow) -> None:
+    result = row.result
+    columns: dict[str, Any] = {
+        "comparison_id": identity,
+        "position": row.position,
+        "case": result.case,
+        "group": result.group,
+        "topology": result.topology,
+        "valid": result.validity.valid,
+        "digest": row.digest,
+        "document": row.document,
+    }
+    if isinstance(result, CaseResult):
+        columns.update(verdict=result.verdict, deciding=result.deciding, confirmed=result.confirmed)
+    statement = insert(case_result).values(**columns).returning(case_result.c.id)
+    number: int = connection.execute(statement).scalar_one()
+    if isinstance(result, CaseResult):
+        _insert_parts(connection, number, result)
+
+
+def _insert_parts(connection: Connection, number: int, result: CaseResult) -> None:
+    """Write what queries over many cases look for: verdicts and findings."""
+    verdicts = [
+        {"case_result_id": number, "position": position, **_columns_of(verdict, one)}
+        for position, one in enumerate(result.verdicts)
+    ]
+    findings = [
+        {
+            "case_result_id": number,
+            "position": position,
+            "rank": one.rank,
+            "kind": one.kind,
+            "function": one.function and one.function[:LONGEST_NAME],
+        }
+        for position, one in enumerate(result.findings)
+    ]
+    if verdicts:
+        connection.execute(insert(verdict), verdicts)
+    if findings:
+        connection.execute(insert(finding), findings)
+
+
+def _columns_of(table: Table, record: Record) -> dict[str, Any]:
+    """Return the fields of a record for which the table has a column."""
+    return {name: value for name, value in record.model_dump().items() if name in table.c}
+
+
+def _cases_of(connection: Connection, identity: str) -> Iterable[str]:
+    statement = select(case_result.c.document).where(case_result.c.comparison_id == identity)
+    return connection.execute(statement.order_by(case_result.c.position)).scalars()
+
+
+def _short(row: Row[Any]) -> StoredRow:
+    common = {"id": row.id, "kind": row.kind, "created": row.created, "state": row.state}
+    if row.kind == "run":
+        report = RunReport.model_validate_json(row.document)
+        return StoredRow(**common, base=None, head=report.server.name, command_line=report.command_line, summary=None)
+    document = Comparison.model_validate_json(row.document)
+    return StoredRow(
+        **common,
+        base=document.base.name,
+        head=document.head.name,
+        command_line=document.command_line,
+        summary=document.summary,
+    )

@@ -1,0 +1,104 @@
+"""The store of a team: a PostgreSQL database."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, func, make_url, select, text
+from sqlalchemy.exc import ArgumentError
+
+from zerolap.records import UsageError
+from zerolap.store.database import Database
+from zerolap.store.directory import DEFAULT_DIRECTORY
+from zerolap.store.faults import RequestBusy, store_faults
+
+SCHEMA_LOCK: Final = 0x7A65726F6C6170
+"""The key of the lock that a process holds while it changes the schema: "zerolap" in ASCII."""
+
+
+class PostgresqlDatabase(Database):
+    """A database on a server. Readers see one state of it throughout a transaction; claims are session locks."""
+
+    def __init__(self, url: URL, busy_seconds: float) -> None:
+        # An option can be a secret too; only the host, or a socket's directory, names the place.
+        query = {name: value for name, value in url.query.items() if name in ("host", "port")}
+        shown = url.set(drivername="postgresql", query=query).render_as_string()
+        engine = _engine(url, busy_seconds, pool_pre_ping=True)
+        super().__init__(shown, Path(DEFAULT_DIRECTORY), engine)
+        self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
+        self._sessions = _engine(url, busy_seconds, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+    @classmethod
+    def open(cls, url: URL, busy_seconds: float) -> "PostgresqlDatabase":
+        """Connect, and bring the schema up to date.
+
+        `busy_seconds` is how long to wait for the server, and for what another session has locked. Raises
+        `EnvironmentMissing`.
+        """
+        database = cls(url, busy_seconds)
+        with ExitStack() as unless_opened:
+            unless_opened.callback(database.close)
+            database.bring_up_to_date()
+            unless_opened.pop_all()
+        return database
+
+    @contextmanager
+    def claim(self, identity: str) -> Iterator[None]:
+        """Hold an advisory lock of a connection of its own; the server releases it when the connection ends."""
+        with store_faults(self.place):
+            session = self._sessions.connect()
+        try:
+            with store_faults(self.place):
+                # With these the server notices within two minutes that the machine at the other end is gone.
+                for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
+                    session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))
+                locked = session.execute(select(func.pg_try_advisory_lock(_key_of(identity)))).scalar_one()
+            if not locked:
+                raise RequestBusy(identity)
+            yield
+        finally:
+            session.close()
+
+    def _reading_engine(self) -> Engine:
+        return self._reader
+
+    def _writing_engine(self) -> Engine:
+        return self._engine
+
+    def _lock_schema(self, connection: Connection) -> None:
+        connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
+
+
+def parse_url(location: str) -> tuple[URL, str | None]:
+    """Return the URL of a database, and that of the blobs where it names one; raises `UsageError`."""
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError) as fault:
+        raise UsageError(
+            f"not the URL of a database: {location!r}", hint="write postgresql://USER:PASSWORD@HOST/DATABASE"
+        ) from fault
+    blobs = url.query.get("blobs")
+    if isinstance(blobs, tuple):
+        raise UsageError("a store has one place for blobs", hint="give blobs= once")
+    return url.difference_update_query(["blobs"]).set(drivername="postgresql+psycopg"), blobs
+
+
+def _engine(url: URL, busy_seconds: float, **options: Any) -> Engine:
+    seconds = max(1, round(busy_seconds))
+    arguments = {"connect_timeout": seconds, "client_encoding": "utf8", "application_name": "zerolap"}
+    engine = create_engine(url, connect_args={**arguments, **url.query}, **options)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {max(1, round(busy_seconds * 1000))}")
+        connection.commit()
+
+    return engine
+
+
+def _key_of(identity: str) -> int:
+    """Return the 64 bits by which the server knows the lock of a request."""
+    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big", signed=True)

@@ -1,0 +1,161 @@
+"""The store of one machine: a SQLite database in a file."""
+
+import fcntl
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from zerolap.records import EnvironmentMissing
+from zerolap.store.database import Database
+from zerolap.store.directory import keep_from_git
+from zerolap.store.faults import RequestBusy, store_faults
+from zerolap.store.tables import REVISION
+
+REQUEST_ID: Final = re.compile(r"[a-z0-9]+-[a-z0-9]+")
+"""Ids of requests name files here."""
+
+
+class SqliteDatabase(Database):
+    """A file in write-ahead-log mode. Beside it lie blobs, builds and the locks of requests."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        super().__init__(str(path), path.parent, engine)
+        self._writer = engine.execution_options(zerolap_writes=True)
+
+    @classmethod
+    def open(cls, path: Path, busy_seconds: float) -> "SqliteDatabase":
+        """Open the file, creating it where there is none, with its schema up to date.
+
+        `busy_seconds` is how long to wait for another process's write. Raises `EnvironmentMissing`.
+        """
+        with store_faults(str(path)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            keep_from_git(path.parent)
+            _use_write_ahead_log(path, busy_seconds)
+        engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_seconds})
+        return cls._opened(path, engine)
+
+    @classmethod
+    def open_to_read(cls, path: Path) -> "SqliteDatabase":
+        """Open a file that this user cannot write to, as it is; raises `EnvironmentMissing`.
+
+        Immutable to SQLite: reading in WAL mode would write beside it otherwise. What is recorded meanwhile is not
+        seen.
+        """
+        location = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+        engine = create_engine(
+            "sqlite://",
+            creator=lambda: sqlite3.connect(location, uri=True, check_same_thread=False),
+            poolclass=QueuePool,
+        )
+        return cls._opened(path, engine, read_only=True)
+
+    @classmethod
+    def _opened(cls, path: Path, engine: Engine, read_only: bool = False) -> "SqliteDatabase":
+        event.listen(engine, "connect", _set_up)
+        event.listen(engine, "begin", _begin)
+        database = cls(path, engine)
+        with ExitStack() as unless_opened:
+            unless_opened.callback(database.close)
+            if not read_only:
+                database.bring_up_to_date()
+            elif database.stored_revision() != REVISION:
+                raise EnvironmentMissing(
+                    f"the store {path} was written by another version of zerolap, and this user cannot bring it up to"
+                    " date",
+                    hint="let its owner open it with this version",
+                )
+            unless_opened.pop_all()
+        return database
+
+    @contextmanager
+    def claim(self, identity: str) -> Iterator[None]:
+        """Hold a lock on a file named like the request; the kernel releases it when the process ends."""
+        if REQUEST_ID.fullmatch(identity) is None:
+            raise ValueError(f"not the id of a request: {identity!r}")
+        with store_faults(self.place):
+            directory = self.directory / "claims"
+            directory.mkdir(exist_ok=True)
+            handle = _lock(directory / identity)
+        if handle is None:
+            raise RequestBusy(identity)
+        try:
+            yield
+        finally:
+            # Removed before it is released: whoever opened it meanwhile sees that it is gone.
+            (directory / identity).unlink(missing_ok=True)
+            os.close(handle)
+
+    def _reading_engine(self) -> Engine:
+        return self._engine
+
+    def _writing_engine(self) -> Engine:
+        return self._writer
+
+    def _lock_schema(self, connection: Connection) -> None:
+        """Do nothing: the transaction holds the write lock already."""
+
+
+def can_write(path: Path) -> bool:
+    """Whether this user can write to the database, or make it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
+
+
+def _lock(path: Path) -> int | None:
+    """Return the locked file, None where another process holds it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        if _is_at(handle, path):
+            return handle
+        os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether the open file is the one at that path still: whoever held it before may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _use_write_ahead_log(path: Path, busy_seconds: float) -> None:
+    """Switch the file to WAL, which stays; SQLite does not wait for locks here, so this does."""
+    deadline = time.monotonic() + busy_seconds
+    with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as fault:
+                if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                    raise
+            time.sleep(0.02)
+
+
+def _set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    # The driver is to begin no transactions by itself, so that DDL is transactional too: `_begin` does it.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("zerolap_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

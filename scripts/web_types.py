@@ -1,0 +1,103 @@
+"""Writes web/src/records.ts: the TypeScript types of what a page is made from, and the table of metrics.
+
+With --check nothing is written, and the exit code is 1 if the file is not up to date.
+"""
+
+import json
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic.json_schema import models_json_schema
+
+from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
+
+Schema: TypeAlias = dict[str, Any]
+
+FILE = Path(__file__).resolve().parent.parent / "web" / "src" / "records.ts"
+COMMAND = "python scripts/web_types.py"
+HEADER = f"// The records of python/zerolap/records, written by `{COMMAND}`. Do not edit.\n"
+MODELS = (Comparison, RunReport, Pictures, Metric)
+PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+AS_TEXT = frozenset({"seed"})
+"""Integers of 64 bits, more than a number of JavaScript holds: the page reads them as text."""
+
+
+def main() -> int:
+    """Write or check the file; return the exit code."""
+    text = typescript()
+    if "--check" not in sys.argv[1:]:
+        FILE.write_text(text, encoding="utf-8")
+    elif FILE.read_text(encoding="utf-8") != text:
+        print(f"{FILE.name} is not up to date with the records; run {COMMAND}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def typescript() -> str:
+    """Return the content of the file."""
+    _, schema = models_json_schema([(model, "serialization") for model in MODELS])
+    interfaces = [_interface(name, record) for name, record in sorted(schema["$defs"].items())]
+    metrics = {name: metric.model_dump() for name, metric in METRICS.items()}
+    return "\n".join(
+        [
+            HEADER,
+            *interfaces,
+            f"/** The table of metrics. */\nexport const METRICS: Record<string, Metric> = {_json(metrics)};\n",
+            f"/** The metrics of a run's table. */\nexport const RUN_TABLE: readonly string[] = {_json(RUN_TABLE)};\n",
+        ]
+    )
+
+
+def _interface(name: str, record: Schema) -> str:
+    lines = [f"export interface {name} {{"]
+    lines += [f"  {field}: {_field(field, schema)};" for field, schema in record["properties"].items()]
+    return "\n".join([*_comment(record.get("description", "")), *lines, "}", ""])
+
+
+def _field(name: str, schema: Schema) -> str:
+    if name == "schema":
+        return json.dumps(schema["default"])
+    return "string" if name in AS_TEXT else _type(schema)
+
+
+def _type(schema: Schema) -> str:
+    """Return a type; raises `KeyError` for a form of schema that no record has had yet."""
+    match schema:
+        case {"$ref": reference}:
+            written = str(reference).rpartition("/")[2]
+        case {"anyOf": parts}:
+            written = " | ".join(map(_type, parts))
+        case {"const": value}:
+            written = json.dumps(value)
+        case {"enum": values}:
+            written = " | ".join(map(json.dumps, values))
+        case {"prefixItems": parts}:
+            written = f"[{', '.join(map(_type, parts))}]"
+        case {"type": "array", "items": items}:
+            written = f"Array<{_type(items)}>"
+        case {"type": "object", "additionalProperties": values, "propertyNames": names}:
+            written = f"Partial<Record<{_type(names)}, {_type(values)}>>"
+        case {"type": "object", "additionalProperties": values}:
+            written = f"Record<string, {_type(values)}>"
+        case _:
+            written = PRIMITIVES[schema["type"]]
+    return written
+
+
+def _comment(text: str) -> list[str]:
+    lines = [
+        line for paragraph in text.split("\n\n") for line in ["", *textwrap.wrap(" ".join(paragraph.split()), 115)]
+    ][1:]
+    if len(lines) == 1:
+        return [f"/** {lines[0]} */"]
+    return ["/**", *(f" * {line}".rstrip() for line in lines), " */"] if lines else []
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

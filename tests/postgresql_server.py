@@ -1,0 +1,114 @@
+"""A PostgreSQL server of the tests' own, on a unix socket in a temporary directory."""
+
+import contextlib
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+ADMINISTRATOR = "zerolap"
+DEBIAN_PROGRAMS = "/usr/lib/postgresql"
+START_SECONDS = 120
+
+
+def programs() -> Path | None:
+    """Return the directory of the newest server's programs; Debian keeps them away from the PATH."""
+    on_path = shutil.which("initdb")
+    versions = sorted(Path(DEBIAN_PROGRAMS).glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    found = [Path(on_path)] if on_path else versions[-1:]
+    return found[0].resolve().parent if found else None
+
+
+def server_user() -> str | None:
+    """Return whom the server runs as: it refuses to run as root. None where the system has nobody for it."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    with contextlib.suppress(KeyError):
+        return pwd.getpwnam("postgres").pw_name
+    return None
+
+
+class PostgresqlServer:
+    """A running server; `ADMINISTRATOR` needs no password, all others do."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._numbers = itertools.count()
+
+    @classmethod
+    @contextlib.contextmanager
+    def started(cls, binaries: Path, user: str) -> Iterator["PostgresqlServer"]:
+        """Start a server, and stop it at the end."""
+        # Not below pytest's own directory, whose path is too long for a socket's name, and closed to other users.
+        directory = Path(tempfile.mkdtemp(prefix="zerolap-pg-"))
+        try:
+            if os.geteuid() == 0:
+                shutil.chown(directory, user)
+            directory.chmod(0o755)
+            data = directory / "data"
+            as_user = {"user": user} if os.geteuid() == 0 else {}
+            subprocess.run(
+                [binaries / "initdb", "-D", data, "--no-sync", "--username", ADMINISTRATOR, "--encoding", "UTF8"],
+                check=True,
+                capture_output=True,
+                cwd=directory,
+                **as_user,  # type: ignore[call-overload]
+            )
+            (data / "pg_hba.conf").write_text(f"local all {ADMINISTRATOR} trust\nlocal all all scram-sha-256\n")
+            # The kernel ends the server with the tests, also where they are killed.
+            command = ["setpriv", "--pdeathsig", "INT", binaries / "postgres", "-D", data, "-k", directory]
+            settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_destination=stderr"]
+            with (
+                (directory / "log").open("wb") as log,
+                subprocess.Popen([*command, *settings], stderr=log, cwd=directory, **as_user) as process,
+            ):
+                server = cls(directory)
+                try:
+                    server._wait(process)
+                    yield server
+                finally:
+                    process.send_signal(signal.SIGQUIT)  # without a checkpoint of what is removed next
+                    process.wait()
+        finally:
+            shutil.rmtree(directory)
+
+    def new_database(self) -> str:
+        """Return the name of a new, empty database."""
+        name = f"store_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return name
+
+    def url(self, database: str, user: str = ADMINISTRATOR, password: str = "") -> str:
+        """Return the location of a store in a database."""
+        secret = f":{quote(password, safe='')}" if password else ""
+        return f"postgresql://{user}{secret}@/{database}?host={self.directory}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Execute a statement by itself as the administrator."""
+        with self.session(database) as session:
+            session.execute(statement.encode())
+
+    def session(self, database: str = "postgres") -> psycopg.Connection:
+        """Return a session of the administrator, without transactions."""
+        return psycopg.connect(host=str(self.directory), user=ADMINISTRATOR, dbname=database, autocommit=True)
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                self.session().close()
+                return
+            except psycopg.OperationalError as fault:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    log = (self.directory / "log").read_text(errors="replace")
+                    raise RuntimeError(f"the server does not start: {fault}\n{log}") from fault
+            time.sleep(0.05)

@@ -1,0 +1,109 @@
+"""Readers of what code under test made: they end within their limits, whatever they are given."""
+
+import os
+import resource
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from zerolap import _core
+from zerolap.records import ZerolapError
+from zerolap.sandbox import reading
+from zerolap.sandbox.reading import Limits, UnreadableFile
+
+DUMPS = Path(__file__).parent.parent / "crates/profile/tests/data"
+RECORDING = DUMPS / "recording/frame_pointers.data"
+PROGRAM = DUMPS / "recording/program"
+ENDLESS = Path("/dev/zero")
+"""A dump without end, and without the end of its first line."""
+
+
+def test_binaries_give_the_same_answers_as_in_this_process() -> None:
+    for program in (PROGRAM, Path(sys.executable), Path(shutil.which("sh") or sys.executable)):
+        facts, expected = reading.binary_facts(str(program)), _core.binary_facts(str(program))
+        for name in vars(facts):
+            assert getattr(facts, name) == getattr(expected, name), name
+        for root in ("/zerolap", "/nowhere"):
+            assert reading.source_functions(str(program), root) == _core.source_functions(str(program), root)
+    assert ("main.c", "main") in {
+        (file, name) for file, name, _, _ in reading.source_functions(str(PROGRAM), "/zerolap")
+    }
+
+
+def test_dumps_and_recordings_give_the_same_answers_as_in_this_process() -> None:
+    dumps = (str(DUMPS / "small.callgrind"), str(DUMPS / "large.callgrind"), 10, 30, "/build/redis")
+    assert reading.call_graph(*dumps) == _core.call_graph(*dumps)
+    assert reading.read_stacks(str(RECORDING), "/zerolap") == _core.read_stacks(str(RECORDING), "/zerolap")
+
+
+def test_errors_are_those_of_the_readers(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+    for read in (
+        lambda: reading.binary_facts(missing),
+        lambda: reading.source_functions(missing, "/"),
+        lambda: reading.call_graph(missing, missing, 1, 2, "/"),
+        lambda: reading.read_stacks(missing, "/"),
+    ):
+        with pytest.raises(FileNotFoundError) as raised:
+            read()
+        assert raised.value.filename == missing
+    with pytest.raises(UnreadableFile, match="ELF"):
+        reading.binary_facts(__file__)
+    with pytest.raises(UnreadableFile, match="not a regular file"):
+        reading.binary_facts(str(ENDLESS))
+    with pytest.raises(UnreadableFile, match="not a file of perf record"):
+        reading.read_stacks(__file__, "/")
+    assert issubclass(UnreadableFile, ZerolapError)
+    assert issubclass(UnreadableFile, ValueError)
+
+
+def test_memory_has_a_limit() -> None:
+    with pytest.raises(UnreadableFile, match="more than 512 MiB of memory"):
+        reading.call_graph(str(ENDLESS), str(ENDLESS), 1, 2, "/", Limits(memory_bytes=512 << 20))
+
+
+def test_processor_time_has_a_limit(tmp_path: Path) -> None:
+    # Lines that are skipped take no memory; at any speed there is a second's worth of them.
+    endless = tmp_path / "endless"
+    os.mkfifo(endless)
+    writer = os.fork()
+    if writer == 0:
+        try:
+            with endless.open("wb") as pipe:
+                while True:
+                    pipe.write(b"#\n" * 32768)
+        finally:
+            os._exit(0)
+    try:
+        with pytest.raises(UnreadableFile, match="more than 1 s of CPU time"):
+            reading.call_graph(str(endless), str(endless), 1, 2, "/", Limits(cpu_seconds=1))
+    finally:
+        os.waitpid(writer, 0)
+
+
+def test_waiting_has_a_limit(tmp_path: Path) -> None:
+    silent = tmp_path / "silent"
+    os.mkfifo(silent)
+    with pytest.raises(UnreadableFile, match=r"not read within 0\.5 s"):
+        reading.call_graph(str(silent), str(silent), 1, 2, "/", Limits(seconds=0.5))
+
+
+def test_answers_have_a_limit() -> None:
+    with pytest.raises(UnreadableFile, match="more than 0 MiB of results"):
+        reading.read_stacks(str(RECORDING), "/", Limits(answer_bytes=100))
+
+
+def test_this_process_keeps_its_own_limits() -> None:
+    before = [resource.getrlimit(kind) for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE)]
+    reading.binary_facts(str(PROGRAM))
+    after = [resource.getrlimit(kind) for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE)]
+    assert after == before
+
+
+def test_modules_in_the_working_directory_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("resource", "os", "_core"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')\n")
+    monkeypatch.chdir(tmp_path)
+    assert reading.binary_facts(str(PROGRAM)).compiler

@@ -1,0 +1,27 @@
+"""Waiting for what comes at some time: the patience only bounds a hang, however slow or busy the machine is."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE_SECONDS = 120
+
+
+def wait_until(condition: Callable[[], object], doing: Callable[[], object] = lambda: None) -> None:
+    """Wait until a condition holds, and call `doing` between looks; fail when patience is at its end."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        doing()
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.02)
+
+
+def command_lines() -> dict[int, str]:
+    """Return the command lines of all processes by number, with a blank after each word."""
+    lines = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines[int(path.parent.name)] = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+    return lines

@@ -1,0 +1,155 @@
+import type { CaseDrawings } from "../embedded.ts";
+import { change, count, interval, metricLabel, percent, perSide, probability } from "../numbers.ts";
+import type { Caller, CaseResult, Finding, Verdict } from "../records.ts";
+import { CheckList, Failure, Figure, Sentence } from "../report/facts.tsx";
+import { OutcomeMark } from "../report/OutcomeMark.tsx";
+import { Charts, FlameGraphs } from "../report/pictures.tsx";
+import { outcomeOf, ranked } from "./comparison.ts";
+
+const REMARKS = [
+  ["moved", "Moved cost"],
+  ["diffuse", "Diffuse"],
+  ["cause", "Cause"],
+  ["limits", "Limits"],
+] as const;
+
+interface Properties {
+  result: CaseResult;
+  drawings: CaseDrawings | null;
+  withPictures: boolean;
+}
+
+export function CaseDetails({ result, drawings, withPictures }: Properties) {
+  const culprits = ranked(result, "culprit");
+  const pictures = withPictures ? drawings : null;
+  return (
+    <div class="detail">
+      <p class="quiet">
+        {result.commands.join(", ")} · group {result.group} · {result.topology}
+      </p>
+      {result.failure !== null && <Failure text={result.failure} failed={outcomeOf(result) === "failed"} />}
+      {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
+      {culprits.length > 0 && <CulpritList culprits={culprits} />}
+      {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
+      {REMARKS.flatMap(([kind, label]) =>
+        ranked(result, kind).map(({ rank, text }) => (
+          <p key={`${kind}-${rank}-${text}`}>
+            <strong>{label}:</strong> <Sentence text={text} />
+          </p>
+        )),
+      )}
+      {pictures !== null && <Charts drawings={pictures} />}
+      {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
+      {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
+    </div>
+  );
+}
+
+function CulpritList({ culprits }: { culprits: Finding[] }) {
+  return (
+    <>
+      <h3>Why it changed</h3>
+      <ol class="culprits">
+        {culprits.map((finding) => (
+          <Culprit key={`${finding.rank}-${finding.function}-${finding.file}`} finding={finding} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** The figures of a culprit per request, with their names. */
+const COSTS = [
+  ["calls_per_op", "calls per request"],
+  ["instructions_per_op", "instructions per request, callees included"],
+  ["self_instructions_per_op", "self instructions per request"],
+  ["cpu_ns_per_op", "CPU ns per request, callees included (sampled)"],
+  ["self_cpu_ns_per_op", "self CPU ns per request (sampled)"],
+] as const;
+
+function Culprit({ finding }: { finding: Finding }) {
+  const { file, lines, share_of_change, callers } = finding;
+  const line = lines?.[0];
+  return (
+    <li>
+      <code class="strong">{finding.function ?? "(unknown function)"}</code>{" "}
+      {file !== null && <span class="quiet">{line === undefined ? file : `${file}:${line}`}</span>}{" "}
+      {finding.in_diff === true && <Badge />}
+      <p>
+        <Sentence text={finding.text} />
+      </p>
+      <dl class="figures">
+        {share_of_change !== null && (
+          <Figure name="share of the change" value={`${Math.round(share_of_change * 100)} %`} />
+        )}
+        {COSTS.map(
+          ([cost, name]) =>
+            finding[cost] !== null && <Figure key={cost} name={name} value={perSide(finding[cost])} />,
+        )}
+      </dl>
+      {callers.length > 0 && (
+        <p>
+          called by <Callers callers={callers} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Callers({ callers }: { callers: Caller[] }) {
+  return callers.map((caller, place) => (
+    <span key={`${caller.function}-${caller.file}`}>
+      {place > 0 && ", "}
+      <code>{caller.function}</code> {perSide(caller.calls_per_op)} {caller.in_diff && <Badge />}
+    </span>
+  ));
+}
+
+function Badge() {
+  return <span class="badge">in this change</span>;
+}
+
+const HEADINGS = ["change", "interval", "base → head", "q", "detectable", "samples"];
+
+function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
+  return (
+    <>
+      <h3>Metrics</h3>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">metric</th>
+              <th scope="col">verdict</th>
+              {HEADINGS.map((heading) => (
+                <th key={heading} scope="col" class="number">
+                  {heading}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {verdicts.map((verdict) => (
+              <tr key={`${verdict.engine}-${verdict.metric}`}>
+                <th scope="row">
+                  {metricLabel(verdict.metric)} <span class="quiet">{verdict.engine}</span>
+                </th>
+                <td>
+                  <OutcomeMark outcome={verdict.verdict} />
+                </td>
+                <td class="number">{change(verdict.change)}</td>
+                <td class="number">{interval(verdict.low, verdict.high)}</td>
+                <td class="number">
+                  {count(verdict.base)} → {count(verdict.head)}
+                </td>
+                <td class="number">{probability(verdict.q)}</td>
+                <td class="number">{percent(verdict.detectable)}</td>
+                <td class="number">{verdict.samples}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+/** Names and costs of nodes and functions in words. */
+
+import { count, percent } from "../numbers.ts";
+import { present, type Sides } from "../sides.ts";
+import { type Cost, costs, shareOf, type Unit } from "./difference.ts";
+import { at, type FlameTree, type SideWeights } from "./tree.ts";
+
+/** A text of at most so many letters. */
+export function cut(text: string, letters: number): string {
+  return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
+}
+
+/** A change of cost, with its sign. */
+export function changeText(change: number, unit: Unit): string {
+  const sign = change > 0 ? "+" : "";
+  return unit === "nanoseconds" ? `${sign}${count(change)} ns` : `${sign}${count(change * 100)} points`;
+}
+
+/** The text of one side, or of both as `base → head`. */
+export function bothSides(weights: Sides<SideWeights>, text: (side: SideWeights) => string): string {
+  return present(weights)
+    .map(([, side]) => text(side))
+    .join(" → ");
+}
+
+/** A function with its file, object and whether it was inlined. */
+export function nameOf(tree: FlameTree, node: number): string {
+  const frame = tree.frames[at(tree.frame, node)];
+  const inlined = at(tree.inlined, node) === 1 ? "inlined" : null;
+  return [frame?.function, frame?.file, frame?.object, inlined].filter(Boolean).join(" · ");
+}
+
+/** The samples, share and cost of a node. */
+export function costText(tree: FlameTree, node: number): string {
+  const { weights } = tree;
+  const own = bothSides(weights, (side) => count(at(side.own, node)));
+  const inclusive = bothSides(weights, (side) => count(at(side.inclusive, node)));
+  const share = bothSides(weights, (side) => percent(shareOf(at(side.inclusive, node), side)));
+  const parts = [`${share} of all samples`, `${inclusive} samples, ${own} self`];
+  const { base, head } = weights;
+  if (base && head) {
+    const cost: Cost = costs(base, head);
+    const before = shareOf(at(base.inclusive, node), base) * cost.base;
+    const after = shareOf(at(head.inclusive, node), head) * cost.head;
+    parts.push(
+      cost.unit === "nanoseconds"
+        ? `${count(before)} → ${count(after)} ns per request (${changeText(after - before, cost.unit)})`
+        : changeText(after - before, cost.unit),
+    );
+  } else {
+    const side = base ?? head;
+    if (side && side.nanoseconds !== null) {
+      parts.push(`${count(shareOf(at(side.inclusive, node), side) * side.nanoseconds)} ns per request`);
+    }
+  }
+  return parts.join(" · ");
+}

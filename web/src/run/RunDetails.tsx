@@ -1,0 +1,98 @@
+import type { CaseDrawings } from "../embedded.ts";
+import { count, metricLabel, share } from "../numbers.ts";
+import type { FunctionCost, RunCase } from "../records.ts";
+import { CheckList, Failure, Figure, Sentence } from "../report/facts.tsx";
+import { Charts, FlameGraphs } from "../report/pictures.tsx";
+
+interface Properties {
+  entry: RunCase;
+  drawings: CaseDrawings | null;
+  withPictures: boolean;
+}
+
+export function RunDetails({ entry, drawings, withPictures }: Properties) {
+  const { commands, group, topology, metrics, functions, limits, failure, validity } = entry;
+  const pictures = withPictures ? drawings : null;
+  return (
+    <div class="detail">
+      <p class="quiet">
+        {commands.join(", ")} · group {group} · {topology}
+      </p>
+      {failure !== null && <Failure text={failure} failed />}
+      {limits.map((limit) => (
+        <p key={limit}>
+          <strong>Limits:</strong> <Sentence text={limit} />
+        </p>
+      ))}
+      {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
+      {Object.keys(metrics).length > 0 && <Metrics metrics={metrics} />}
+      {functions.length > 0 && <CostliestFunctions functions={functions} />}
+      {pictures?.stacks && <FlameGraphs source={pictures.stacks} alone />}
+      {pictures !== null && <Charts drawings={pictures} />}
+      {validity.checks.length > 0 && <CheckList checks={validity.checks} />}
+    </div>
+  );
+}
+
+function Metrics({ metrics }: { metrics: RunCase["metrics"] }) {
+  return (
+    <>
+      <h3>Metrics</h3>
+      <dl class="figures">
+        {Object.entries(metrics).map(([metric, value]) => (
+          <Figure key={metric} name={metricLabel(metric)} value={count(value)} />
+        ))}
+      </dl>
+    </>
+  );
+}
+
+const COSTS = [
+  ["self_cpu_ns_per_op", "self CPU ns"],
+  ["self_instructions_per_op", "self instructions"],
+  ["calls_per_op", "calls"],
+] as const;
+
+/** The cost of a request in the costliest functions; columns without any value are left out. */
+function CostliestFunctions({ functions }: { functions: FunctionCost[] }) {
+  const columns = COSTS.filter(([cost]) => functions.some((entry) => entry[cost] !== null));
+  const isTimed = columns.some(([cost]) => cost === "self_cpu_ns_per_op");
+  return (
+    <>
+      <h3>Costliest functions, per request</h3>
+      <div class="wide">
+        <table class="functions">
+          <thead>
+            <tr>
+              <th scope="col">function</th>
+              <th scope="col" class="number">
+                share of {isTimed ? "CPU time" : "instructions"}
+              </th>
+              {columns.map(([cost, heading]) => (
+                <th key={cost} scope="col" class="number">
+                  {heading}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {functions.map((entry) => (
+              <tr key={`${entry.function}-${entry.file}`}>
+                <th scope="row">
+                  <code>{entry.function}</code>{" "}
+                  {entry.file !== null && <span class="quiet small">{entry.file}</span>}
+                </th>
+                <td class="number">{share(entry.share)}</td>
+                {columns.map(([cost]) => (
+                  <td key={cost} class="number">
+                    {entry[cost] !== null && count(entry[cost])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
