@@ -12,8 +12,8 @@ from toy_server import ToySource
 
 from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
 from zerolap.build.changes import parse_diff
-from zerolap.build.export import content_digest, export
 from zerolap.build.recipe import recipe_for
+from zerolap.build.source import content_digest, export
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
 from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 

@@ -12,14 +12,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build import export
-from zerolap.build.compilers import tools_digest
-from zerolap.build.effective import effective, unmet
-from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
-from zerolap.build.program import ServerWords, server_words, source_root_of
-from zerolap.build.recipe import RECIPE_REVISION, recipe_for
-from zerolap.build.start_command import Program
-from zerolap.build.variant import DEFAULT, Variant
+from zerolap.build.program import Program, ServerWords, server_words, source_root_of
+from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
+from zerolap.build.source import content_digest, export
+from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
     BinarySource,
     Build,
@@ -192,7 +188,7 @@ class Builder:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             tree = work / "source"
             tree.mkdir(parents=True)
-            export.export(source, tree)
+            export(source, tree)
             recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
             program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
             words = server_words(Program(program, policy=self._policy))
@@ -220,7 +216,7 @@ def measured_server(build: Build, source: Source, config: dict[str, str]) -> Mea
 
 def _spec(source: TreeSource | RevisionSource, variant: Variant) -> BuildSpec:
     return BuildSpec(
-        content=export.content_digest(source),
+        content=content_digest(source),
         variant=variant.name,
         recipe=RECIPE_REVISION,
         tools=tuple(tools_digest(variant)),
