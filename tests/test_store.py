@@ -365,12 +365,16 @@ def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.M
     begin = comparisons.begin
 
     def begin_and_stop(connection: Connection, comparison: Comparison) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
         begin(connection, comparison)
 
     monkeypatch.setattr(comparisons, "begin", begin_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        store.begin(a_comparison())
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            store.begin(a_comparison())
+    finally:
+        signal.signal(signal.SIGTERM, before)
     assert store.comparison("c-1").id == "c-1"
     store.record_trial("c-1", a_trial(), a_measurement())
 
