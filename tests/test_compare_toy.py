@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource, compile_toy
 

@@ -6,16 +6,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from toy_server import ToySource, compile_toy
 
+from toy_server import ToySource, compile_toy
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, scaled
 from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
-from zerolap.load.program import packaged
-from zerolap.server import statistics
 from zerolap.engines.pin import Pin
+from zerolap.load.program import packaged
 from zerolap.records import CallGraph, Case, TrialFailed
-from zerolap.server import running, start
+from zerolap.server import running, start, statistics
 
 QUICK = 0.1
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from command_line import Zerolap
 from machine import CHECKS_OF_THE_MACHINE
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from command_line import Zerolap
+from zerolap.lab.skipping import select_possible
 
+from command_line import Zerolap
 from zerolap.build import Program
 from zerolap.cases import load_cases, packaged_suites, quick_factor, scaled
 from zerolap.load.filling import prepare
 from zerolap.load.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
 from zerolap.load.target import Target, by_socket
-from zerolap.lab.skipping import select_possible
 from zerolap.records import Case, CaseFileError, Generator, Settings, UsageError, parse_command
 from zerolap.server import RunningServer, start
 

@@ -7,8 +7,8 @@ import pytest
 from zerolap.host import (
     Counters,
     Processor,
-    Sharing,
     Processors,
+    Sharing,
     choose_pinning,
     fingerprint,
     measure_noise,

@@ -5,13 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from machine import failed_by_the_server
 
+from machine import failed_by_the_server
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases
 from zerolap.engines import EngineTrial, LoadWork, engine_named
-from zerolap.load.tools import load_tool_named
 from zerolap.host import choose_pinning, read_processors
+from zerolap.load.tools import load_tool_named
 from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, TrialFailed
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from command_line import Zerolap
 from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_run, stored_run
-
 from zerolap.lab import read_run_pictures
 from zerolap.records import Pictures, RunReport, Trial
 from zerolap.report import html

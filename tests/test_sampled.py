@@ -6,9 +6,9 @@ import signal
 from pathlib import Path
 
 import pytest
+
 from command_line import Zerolap, path_without
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
-
 from zerolap import _core
 from zerolap.build import Program
 from zerolap.cases import load_cases
