@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use zerolap_profile::binary;
 use zerolap_profile::callgrind;
 use zerolap_profile::functions::source_functions;
-use zerolap_profile::merge::merge;
+use zerolap_profile::graph::merge;
 use zerolap_profile::perf::read_stacks;
 use zerolap_profile::stacks;
 use zerolap_profile::window::{Window, per_request};
