@@ -1,14 +1,17 @@
-//! Any bytes as a file of the target `binary`.
+//! Any bytes as a program of which facts and functions are asked.
 
 #![no_main]
 
-#[path = "../targets.rs"]
-#[allow(dead_code)]
-mod targets;
+#[path = "../files.rs"]
+#[allow(dead_code, reason = "each target uses a part")]
+mod files;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
+use libfuzzer_sys::fuzz_target;
+use zerolap_profile::binary::facts;
+use zerolap_profile::functions::source_functions;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let target = targets::named("binary").expect("a target");
-    (target.read)(data, &targets::directory(target));
+fuzz_target!(|data: &[u8]| {
+    let program = files::write("program", data);
+    drop(facts(&program));
+    drop(source_functions(&program, files::ROOT));
 });

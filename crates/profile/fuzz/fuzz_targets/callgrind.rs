@@ -1,14 +1,15 @@
-//! Any bytes as a file of the target `callgrind`.
+//! Any bytes as a dump; what is accepted must give a graph that is consistent.
 
 #![no_main]
 
-#[path = "../targets.rs"]
-#[allow(dead_code)]
-mod targets;
+use libfuzzer_sys::fuzz_target;
+use zerolap_profile::callgrind::{Dump, read};
+use zerolap_profile::graph::merge;
+use zerolap_profile::window::{Window, per_request};
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let target = targets::named("callgrind").expect("a target");
-    (target.read)(data, &targets::directory(target));
+fuzz_target!(|data: &[u8]| {
+    let Ok(dump) = read(data) else { return };
+    let (small, large) = (Window { dump: &Dump::default(), requests: 0 }, Window { dump: &dump, requests: 3 });
+    let graph = per_request(small, large, "/build/redis").expect("more requests");
+    merge(&[graph.clone(), graph]).expect("a consistent graph");
 });

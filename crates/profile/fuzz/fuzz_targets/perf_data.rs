@@ -1,14 +1,18 @@
-//! Any bytes as a file of the target `perf_data`.
+//! Any bytes as a recording, whose program is the kept one where the bytes name it.
 
 #![no_main]
 
-#[path = "../targets.rs"]
-#[allow(dead_code)]
-mod targets;
+#[path = "../files.rs"]
+#[allow(dead_code, reason = "each target uses a part")]
+mod files;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let target = targets::named("perf_data").expect("a target");
-    (target.read)(data, &targets::directory(target));
+use libfuzzer_sys::fuzz_target;
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| files::write("program", &files::kept("program")));
+
+fuzz_target!(|data: &[u8]| {
+    files::read_recording(&files::write("perf.data", &files::relocated(data, &PROGRAM)));
 });
