@@ -213,3 +213,20 @@ fn a_program_that_is_cut_or_changed_makes_no_panic() {
         read(&recording);
     }
 }
+
+#[test]
+fn a_table_of_unwind_information_that_points_elsewhere_is_not_used() {
+    let recording = kept("perf_changed_table", "debug_information.data");
+    let expected = read(&recording);
+    let mut program = std::fs::read(&recording.program).expect("the program");
+    // `.eh_frame_hdr`: its version and encodings, where `.eh_frame` begins, the number of entries, and the entries.
+    let table = program.windows(4).position(|bytes| bytes == [1, 0x1b, 3, 0x3b]).expect("a table");
+    let entries = u32::from_le_bytes(program[table + 8..table + 12].try_into().expect("4 bytes")) as usize;
+    for entry in 0..entries {
+        // An entry is the start of a function, and where its information lies, both from the table on.
+        let place = table + 12 + 8 * entry + 4;
+        program[place..place + 4].fill(0);
+    }
+    std::fs::write(&recording.program, program).expect("a changed program");
+    assert_eq!(read(&recording), expected);
+}
