@@ -122,9 +122,9 @@ BROKEN = {
     "broken_import.py": "import no_such_module\n",
     "broken_shape.py": "class Shape:\n    def missing(self):\n        return None\n",
     "absent.py": "class Absent:\n    def missing(self):\n        return 'no such device'\n"
-    "    def measure(self, trial):\n        raise AssertionError\n",
+    "    def carry_out(self, job, place):\n        raise AssertionError\n",
     "raising.py": "class Raising:\n    def missing(self):\n        return None\n"
-    "    def measure(self, trial):\n        raise RuntimeError('out of tea')\n\n\ndef probe():\n    return 1 / 0\n",
+    "    def carry_out(self, job, place):\n        raise RuntimeError('out of tea')\n\n\ndef probe():\n    return 1 / 0\n",
 }
 BROKEN_ENTRIES = """\
 [zerolap.engines]
@@ -149,7 +149,7 @@ def broken(tmp_path: Path) -> dict[str, str]:
     ("arguments", "code", "part"),
     [
         (["run", "--engine", "import"], 3, "the plugin `import` of `broken-plugins` (zerolap.engines) cannot be used"),
-        (["run", "--engine", "shape"], 3, "`broken_shape:Shape` lacks one of: measure, missing"),
+        (["run", "--engine", "shape"], 3, "`broken_shape:Shape` lacks one of: carry_out, missing"),
         (["run", "--engine", "absent"], 3, "the engine `absent` cannot be used: no such device"),
         (["run", "--load-tool", "import"], 3, "ModuleNotFoundError: No module named 'no_such_module'"),
         (["run", "--engine", "guessed"], 2, "counted, timed, sampled, loaded, absent, import, raising, shape"),
