@@ -124,7 +124,8 @@ BROKEN = {
     "absent.py": "class Absent:\n    def missing(self):\n        return 'no such device'\n"
     "    def carry_out(self, job, place):\n        raise AssertionError\n",
     "raising.py": "class Raising:\n    def missing(self):\n        return None\n"
-    "    def carry_out(self, job, place):\n        raise RuntimeError('out of tea')\n\n\ndef probe():\n    return 1 / 0\n",
+    "    def carry_out(self, job, place):\n        raise RuntimeError('out of tea')\n\n\n"
+    "def probe():\n    return 1 / 0\n",
 }
 BROKEN_ENTRIES = """\
 [zerolap.engines]
