@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benches.figures import Figure, show_figures, write_figures
 from postgresql_server import PostgresqlServer, programs, server_user
+
+from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from command_line import Zerolap
 from toy_server import ToySource, compile_toy
 

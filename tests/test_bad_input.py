@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from command_line import Zerolap, path_without
 from toy_server import CASES, WORK_BEGINS, ToySource
+
 from zerolap.store import Store
 
 GET = ("--cases", CASES, "--quick", "toy-get")

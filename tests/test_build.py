@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-
 from toy_server import ToySource
+
 from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for

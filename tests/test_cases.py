@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-
 from waiting import wait_until
+
 from zerolap.cases import core_suite, json_schema, load_cases, scaled, select
 from zerolap.records import Case, CaseFileError, Dataset, Expect, Keys, UsageError, parse_command
 

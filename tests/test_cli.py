@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-
 from command_line import Zerolap
 from toy_server import CASES, ToySource
+
 from zerolap import __version__
 from zerolap.cli.exit_code import exit_code
 from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, server_settings

@@ -13,8 +13,8 @@ from typing import Any
 
 import psutil
 import pytest
-
 from command_line import path_without
+
 from zerolap.build import Program
 from zerolap.cases import topology_named
 from zerolap.load.program import packaged

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from command_line import PATIENCE_SECONDS, Zerolap, path_without, stop
 from toy_server import CASES, ToySource
+
 from zerolap.build import resolve
 from zerolap.cases import load_cases
 from zerolap.lab import RunRequest, Silent, run

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
-
-from benches.page import FIXTURE, large_page
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
+
+from benches.page import FIXTURE, large_page
 from zerolap.lab import read_run_pictures
 from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree
 from zerolap.report.html import comparison_html, run_html

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-
 from command_line import Zerolap
 from toy_server import CASES
+
 from zerolap.build import Binary, Program, Tree, resolve
 from zerolap.engines import missing_for_sampling
 from zerolap.records import TrialFailed, UsageError

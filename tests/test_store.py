@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgresql_server import PostgresqlServer, programs, server_user
 from sqlalchemy import Connection, text
 
-from postgresql_server import PostgresqlServer, programs, server_user
 from zerolap import __version__
 from zerolap.cli.options import without_password
 from zerolap.records import (

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from command_line import Zerolap
 from toy_server import CASES
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from command_line import Zerolap, path_without
 from eras import ERAS, tree_of_era
 from toy_server import CASES, ToySource
+
 from zerolap.build import Binary, Builder, BuiltServer, Revision, Tree, Variant, parse_variant
 from zerolap.build.variant import Effective, unmet
 from zerolap.cli import options

@@ -103,6 +103,8 @@ class Engine(Protocol):
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out the trials of a job that `place` has no record of, and yield each as it is done.
 
+        The end of the job need not be yielded: where trials are missing then, the job's time was over.
+
         Raises `CaseRefused` for a case that it cannot measure, `TrialFailed` where a trial fails: the case ends, others
         go on. `EnvironmentMissing` ends the whole request.
         """
