@@ -17,7 +17,7 @@ from command_line import path_without
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
-from zerolap.engines.load import packaged
+from zerolap.load.program import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Network, SandboxPolicy, network, network_missing
 from zerolap.server import Deployment, Launch, cluster, deploy, node, ports, replication

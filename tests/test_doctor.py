@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zerolap.host import DOCTOR_SCHEMA, Processor, State, Processors, doctor, doctor_json
+from zerolap.host import DOCTOR_SCHEMA, Processor, Processors, State, doctor, doctor_json
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import disturbance, instruments, isolation, memory, processor, programs
