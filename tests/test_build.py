@@ -4,33 +4,41 @@ import os
 import subprocess
 import time
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psutil
 import pytest
+from sources import binary_source, revision_source, tree_source
 from toy_server import ToySource
 
-from zerolap.build import Binary, Builder, Endpoint, Revision, Tree, changes_between, parse_variant, resolve
+from zerolap.build import Builder, changes_between, measured_server, parse_variant, resolve
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
-from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
+from zerolap.records import BuildFailed, EndpointSource, EnvironmentMissing, RevisionSource, Source, UsageError
 from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 
 # Names
 
 
+def is_commit(source: Source, name: str, toy: ToySource, commit: str) -> bool:
+    """Whether a source is this commit of the toy's repository."""
+    assert isinstance(source, RevisionSource)
+    return (source.name, source.repository, source.commit) == (name, toy.path.resolve(), commit)
+
+
 def test_an_endpoint_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert resolve("tcp://localhost:6379", None) == Endpoint("tcp://localhost:6379")
-    assert resolve("unix:///run/redis.sock", tmp_path) == Endpoint("unix:///run/redis.sock")
+    assert resolve("tcp://localhost:6379", None) == EndpointSource(name="tcp://localhost:6379")
+    assert resolve("unix:///run/redis.sock", tmp_path) == EndpointSource(name="unix:///run/redis.sock")
 
 
 def test_a_path_goes_before_a_revision(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert resolve("HEAD", toy.path) == Revision("HEAD", toy.path.resolve(), toy.git("rev-parse", "HEAD"))
+    assert is_commit(resolve("HEAD", toy.path), "HEAD", toy, toy.git("rev-parse", "HEAD"))
     (tmp_path / "HEAD").mkdir()
-    assert resolve("HEAD", toy.path) == Tree("HEAD", tmp_path / "HEAD")
+    assert resolve("HEAD", toy.path) == tree_source("HEAD", tmp_path / "HEAD")
 
 
 def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,19 +47,34 @@ def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkey
     program.write_text("")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    assert resolve("v1", toy.path) == Binary("v1", program)
+    assert resolve("v1", toy.path) == binary_source("v1", program)
     toy.git("tag", "--force", "v1", toy.first)
-    assert resolve("v1", toy.path) == Revision("v1", toy.path.resolve(), toy.first)
-    assert resolve("v1", None) == Binary("v1", program)
+    assert is_commit(resolve("v1", toy.path), "v1", toy, toy.first)
+    assert resolve("v1", None) == binary_source("v1", program)
 
 
 def test_repository_at_revision(toy: ToySource) -> None:
-    assert resolve(f"{toy.path}@{toy.first[:10]}", None) == Revision(
-        f"{toy.path}@{toy.first[:10]}", toy.path.resolve(), toy.first
-    )
+    name = f"{toy.path}@{toy.first[:10]}"
+    assert is_commit(resolve(name, None), name, toy, toy.first)
     with pytest.raises(UsageError) as raised:
         resolve(f"{toy.path}@nothing", None)
     assert f"no revision `nothing` in the repository `{toy.path}`" in raised.value.details
+
+
+def test_a_revision_comes_with_what_git_knows_of_it(toy: ToySource) -> None:
+    head = toy.commit("a subject: with\n\na body")
+    source = resolve(head[:12], toy.path)
+    assert isinstance(source, RevisionSource)
+    [parent] = source.revision.parents
+    assert parent == toy.git("rev-parse", f"{head}^")
+    assert source.revision.subject == "a subject: with"
+    assert source.revision.repository == str(toy.path.resolve())
+    # ISO 8601 in UTC.
+    assert datetime.fromisoformat(source.revision.time).timestamp() == int(toy.git("show", "-s", "--format=%ct", head))
+    assert datetime.fromisoformat(source.revision.time).utcoffset() == timedelta(0)
+    root = resolve(toy.first, toy.path)
+    assert isinstance(root, RevisionSource)
+    assert (root.revision.parents, root.revision.subject) == ((), "first")
 
 
 def test_a_program_keeps_the_name_of_its_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,9 +83,9 @@ def test_a_program_keeps_the_name_of_its_link(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "several").chmod(0o755)
     (tmp_path / "one-server").symlink_to("several")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert resolve("one-server", None) == Binary("one-server", tmp_path / "one-server")
+    assert resolve("one-server", None) == binary_source("one-server", tmp_path / "one-server")
     monkeypatch.chdir(tmp_path)
-    assert resolve("./one-server", None) == Binary("./one-server", tmp_path / "one-server")
+    assert resolve("./one-server", None) == binary_source("./one-server", tmp_path / "one-server")
 
 
 def test_a_repository_that_git_does_not_trust(compiler: None, tmp_path: Path) -> None:
@@ -143,29 +166,29 @@ def test_a_tree_is_copied_without_what_builds_leave(compiler: None, tmp_path: Pa
         kept.append(".gitignore")
     target = tmp_path / "target"
     target.mkdir()
-    export(Tree("tree", tree), target)
+    export(tree_source("tree", tree), target)
     assert files_of(target) == {*kept, "link"}
     assert (target / "link").is_symlink()
-    before = content_digest(Tree("tree", tree))
+    before = content_digest(tree_source("tree", tree))
     (tree / "src" / "server.o").write_text("built again")
-    assert content_digest(Tree("tree", tree)) == before
+    assert content_digest(tree_source("tree", tree)) == before
     (tree / "README").write_text("changed")
-    assert content_digest(Tree("tree", tree)) != before
+    assert content_digest(tree_source("tree", tree)) != before
 
 
 def test_a_revision_is_copied_as_it_was_committed(toy: ToySource, tmp_path: Path) -> None:
     (toy.path / "src" / "server.o").write_text("")
-    source = Revision("first", toy.path, toy.first)
+    source = revision_source("first", toy.path, toy.first)
     export(source, tmp_path)
     assert files_of(tmp_path) == set(toy.git("ls-tree", "-r", "--name-only", toy.first).splitlines())
     assert content_digest(source) == toy.git("rev-parse", f"{toy.first}^{{tree}}")
     inside = tmp_path / "from inside"
     inside.mkdir()
-    export(Revision("first", toy.path / "src", toy.first), inside)
+    export(revision_source("first", toy.path / "src", toy.first), inside)
     assert (inside / "src" / "server.c").exists()
     (toy.path / "src" / "server.o").unlink()
     with pytest.raises(BuildFailed):
-        export(Revision("gone", toy.path, "0" * 40), tmp_path)
+        export(revision_source("gone", toy.path, "0" * 40), tmp_path)
 
 
 # Builds
@@ -174,11 +197,12 @@ def test_a_revision_is_copied_as_it_was_committed(toy: ToySource, tmp_path: Path
 def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
     told: list[str] = []
     builder = Builder(tmp_path / "builds", told.append)
-    built = builder.build(Revision("first", toy.path, toy.first))
-    again = builder.build(Revision("the same", toy.path, toy.first))
+    built = builder.build(revision_source("first", toy.path, toy.first))
+    again = builder.build(revision_source("the same", toy.path, toy.first))
     assert told == ["first"]
     assert built.record.build == again.record.build
-    assert (built.record.version, built.record.commit, built.record.stripped) == ("1.0.0", toy.first, False)
+    assert (built.record.version, built.record.stripped) == ("1.0.0", False)
+    assert measured_server(built.record, revision_source("first", toy.path, toy.first), {}).commit == toy.first
     assert "-O2" in built.record.flags.split()
     assert built.program.path == tmp_path / "builds" / built.record.build / "server"
     assert [path.name for path in (tmp_path / "builds").iterdir()] == [built.record.build]
@@ -186,10 +210,10 @@ def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
 
 def test_a_damaged_artifact_is_built_again(toy: ToySource, tmp_path: Path) -> None:
     builder = Builder(tmp_path)
-    built = builder.build(Revision("first", toy.path, toy.first))
-    (built.program.path.parent / "artifact.json").unlink()
+    built = builder.build(revision_source("first", toy.path, toy.first))
+    (built.program.path.parent / "build.json").unlink()
     built.program.path.unlink()
-    again = builder.build(Revision("first", toy.path, toy.first))
+    again = builder.build(revision_source("first", toy.path, toy.first))
     assert again.program.path.exists()
 
 
@@ -203,7 +227,7 @@ def test_a_build_sees_neither_network_nor_the_users_files(toy: ToySource, tmp_pa
     head = toy.changed(edit)
     os.environ["SECRET"] = "1"
     try:
-        assert Builder(tmp_path / "builds").build(Revision("probe", toy.path, head)).program.path.exists()
+        assert Builder(tmp_path / "builds").build(revision_source("probe", toy.path, head)).program.path.exists()
     finally:
         del os.environ["SECRET"]
 
@@ -220,14 +244,14 @@ def named(name: str) -> tuple[str, str, str]:
 def test_a_makefile_that_names_a_server_elsewhere(toy: ToySource, tmp_path: Path, name: str) -> None:
     head = toy.changed(named(name))
     with pytest.raises(BuildFailed, match="which is not a file of the tree"):
-        Builder(tmp_path).build(Revision("elsewhere", toy.path, head))
+        Builder(tmp_path).build(revision_source("elsewhere", toy.path, head))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_build_that_leaves_a_link(toy: ToySource, tmp_path: Path) -> None:
     head = toy.changed(("Makefile", LINK, f"\tln -s {HOST_SERVER} $@"))
     with pytest.raises(BuildFailed, match="`src/toy-server` in its tree is a symbolic link"):
-        Builder(tmp_path).build(Revision("a link", toy.path, head))
+        Builder(tmp_path).build(revision_source("a link", toy.path, head))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -235,14 +259,14 @@ def test_a_build_that_leaves_a_link_to_a_directory(toy: ToySource, tmp_path: Pat
     link = ("Makefile", LINK, "\tln -s /usr/bin bin")
     head = toy.changed(("Makefile", "SERVER_NAME=toy-server\n", "SERVER_NAME=bin/true\n"), link)
     with pytest.raises(BuildFailed, match="`src/bin` in its tree is a symbolic link"):
-        Builder(tmp_path).build(Revision("a link", toy.path, head))
+        Builder(tmp_path).build(revision_source("a link", toy.path, head))
 
 
 @pytest.mark.parametrize("made", ["mkfifo $@", "mkdir $@", "true"])
 def test_a_build_that_leaves_no_file(toy: ToySource, tmp_path: Path, made: str) -> None:
     head = toy.changed(("Makefile", LINK, f"\t{made}"))
     with pytest.raises(BuildFailed, match="`src/toy-server`"):
-        Builder(tmp_path).build(Revision("no file", toy.path, head))
+        Builder(tmp_path).build(revision_source("no file", toy.path, head))
 
 
 @pytest.mark.parametrize("link", ["src", "src/Makefile", "src/.make-settings"])
@@ -256,7 +280,7 @@ def test_a_tree_whose_links_lead_out_of_it(tmp_path: Path, link: str) -> None:
     (tree / link).symlink_to(outside)
     before = outside.read_text() if outside.is_file() else None
     with pytest.raises((BuildFailed, UsageError)):
-        Builder(tmp_path / "builds").build(Tree("links", tree), parse_variant("-O1"))
+        Builder(tmp_path / "builds").build(tree_source("links", tree), parse_variant("-O1"))
     assert not (outside / ".make-settings").exists()
     assert (outside.read_text() if outside.is_file() else None) == before
 
@@ -281,9 +305,9 @@ def test_a_build_that_takes_too_much_fails_alone(
 ) -> None:
     head = toy.changed(("Makefile", LINK, f"\t@{hostile}"))
     with pytest.raises(BuildFailed, match=f"`hostile` does not build: it reached .*{named}"):
-        Builder(tmp_path, limits=limits).build(Revision("hostile", toy.path, head))
+        Builder(tmp_path, limits=limits).build(revision_source("hostile", toy.path, head))
     assert list(tmp_path.iterdir()) == []
-    assert Builder(tmp_path, limits=GENEROUS).build(Revision("first", toy.path, toy.first)).program.path.exists()
+    assert Builder(tmp_path, limits=GENEROUS).build(revision_source("first", toy.path, toy.first)).program.path.exists()
 
 
 def test_a_daemon_does_not_outlive_its_build(toy: ToySource, tmp_path: Path) -> None:
@@ -292,7 +316,7 @@ def test_a_daemon_does_not_outlive_its_build(toy: ToySource, tmp_path: Path) -> 
         pytest.skip(f"no sandbox: {reason}")
     seconds = f"{1000 + os.getpid()}.25"
     head = toy.changed(("Makefile", LINK, f"{LINK}\n\tsetsid sleep {seconds} > /dev/null 2>&1 &"))
-    assert Builder(tmp_path).build(Revision("daemon", toy.path, head)).program.path.exists()
+    assert Builder(tmp_path).build(revision_source("daemon", toy.path, head)).program.path.exists()
     end = time.monotonic() + 20
     while any(process.info["cmdline"] == ["sleep", seconds] for process in psutil.process_iter(["cmdline"])):
         assert time.monotonic() < end
@@ -302,7 +326,7 @@ def test_a_daemon_does_not_outlive_its_build(toy: ToySource, tmp_path: Path) -> 
 def test_no_build_without_a_sandbox(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confinement, "available", lambda: "bubblewrap is not installed")
     monkeypatch.setattr(process, "available", lambda: "bubblewrap is not installed")
-    source = Revision("first", toy.path, toy.first)
+    source = revision_source("first", toy.path, toy.first)
     with pytest.raises(EnvironmentMissing, match="building `first` needs a sandbox"):
         Builder(tmp_path).build(source)
     assert list(tmp_path.iterdir()) == []
@@ -369,24 +393,24 @@ def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     toy.git("mv", "src/table.c", "src/a table.c")
     (toy.path / "src" / "a table.c").write_text((toy.path / "src" / "a table.c").read_text() + "\f\nint last;")
     head = toy.commit("moved")
-    base = Revision("base", toy.path, toy.first)
-    changes = changes_between(base, Revision("head", toy.path, head))
+    base = revision_source("base", toy.path, toy.first)
+    changes = changes_between(base, revision_source("head", toy.path, head))
     assert changes is not None
     [file] = changes.files
     assert (file.old_file, file.new_file) == ("src/table.c", "src/a table.c")
     assert len(file.hunks) == 1
     assert file.hunks[0].new_lines == 2
     assert changes_between(base, base) is not None
-    assert changes_between(base, Revision("head", tmp_path, head)) is None
-    assert changes_between(base, Tree("tree", toy.path)) is None
-    assert changes_between(base, Revision("head", toy.path, "0" * 40)) is None
+    assert changes_between(base, revision_source("head", tmp_path, head)) is None
+    assert changes_between(base, tree_source("tree", toy.path)) is None
+    assert changes_between(base, revision_source("head", toy.path, "0" * 40)) is None
 
 
 def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
     for side, text in (("base", "one\ntwo\n"), ("the head", "one\n2\n")):
         (tmp_path / side / "src").mkdir(parents=True)
         (tmp_path / side / "src" / "server.c").write_text(text)
-    changes = changes_between(Tree("base", tmp_path / "base"), Tree("head", tmp_path / "the head"))
+    changes = changes_between(tree_source("base", tmp_path / "base"), tree_source("head", tmp_path / "the head"))
     assert changes is not None
     [file] = changes.files
     assert (file.old_file, file.new_file) == ("src/server.c", "src/server.c")
@@ -400,6 +424,6 @@ def test_the_users_git_settings_do_not_matter(toy: ToySource, tmp_path: Path, mo
         "[diff]\n\tnoprefix = true\n\texternal = false\n[color]\n\tui = always\n[core]\n\tpager = false\n"
     )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
-    changes = changes_between(Revision("base", toy.path, toy.first), Revision("head", toy.path, head))
+    changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
     assert changes is not None
     assert [file.new_file for file in changes.files] == ["src/commands.c"]

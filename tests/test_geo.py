@@ -11,13 +11,12 @@ from zerolap.lab.skipping import select_possible
 
 from zerolap.build import Program
 from zerolap.cases import load_cases, packaged_suites, quick_factor, scaled
+from zerolap.lab.selection import select_possible
 from zerolap.load.filling import prepare
 from zerolap.load.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
 from zerolap.load.target import Target, by_socket
-from zerolap.records import Case, CaseFileError, Generator, Settings, UsageError, parse_command
+from zerolap.records import Case, CaseFileError, Generator, UsageError, parse_command
 from zerolap.server import RunningServer, start
-
-COUNTED = Settings(engines=["counted"], min_effect={}, q=0.01, budget_seconds=None, seed=1)
 
 
 def suite() -> Mapping[str, Case]:
@@ -110,12 +109,12 @@ def test_what_does_not_fit_into_memory_is_skipped(monkeypatch: pytest.MonkeyPatc
         total = 4 << 30
 
     monkeypatch.setattr(psutil, "virtual_memory", Small)
-    selection = select_possible(list(suite().values()), {}, COUNTED)
+    selection = select_possible(list(suite().values()), [], quick=False)
     assert [skipped.case for skipped in selection.skipped] == [
         "geodist-60M", "geosearch-radius-60M", "geosearch-box-60M",
     ]  # fmt: skip
     assert {skipped.reason for skipped in selection.skipped} == {"memory"}
-    assert not select_possible(list(suite().values()), {}, COUNTED.model_copy(update={"quick": True})).skipped
+    assert not select_possible(list(suite().values()), [], quick=True).skipped
 
 
 def test_a_suite_is_named_where_there_is_no_such_path(

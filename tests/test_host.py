@@ -14,8 +14,9 @@ from zerolap.host import (
     measure_noise,
     noise_between,
     read_processors,
+    settings,
 )
-from zerolap.host.identity import influences
+from zerolap.host.identity import hardware, software
 from zerolap.host.readings import chosen, cpu_list
 
 
@@ -71,7 +72,9 @@ def test_pinning_leaves_the_siblings_of_the_server_idle() -> None:
     assert len(used) == len(set(used))
 
 
-@pytest.mark.parametrize(("topology", "threads"), [(Processors(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, 0))])
+@pytest.mark.parametrize(
+    ("topology", "threads"), [(Processors(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, 0))]
+)
 def test_pinning_refuses_what_makes_no_sense(topology: Processors, threads: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match=r"processor|thread"):
         choose_pinning(topology, *threads)
@@ -123,13 +126,64 @@ def test_noise_of_this_machine_is_in_range() -> None:
     assert noise.others >= 0
 
 
-def test_fingerprint_is_steady_and_changes_with_a_setting(tmp_path: Path) -> None:
-    topology = machine(2)
-    enabled = "sys/kernel/mm/transparent_hugepage/enabled"
-    write(tmp_path, {"proc/cpuinfo": "model name\t: A  Processor", enabled: "always [madvise] never"})
-    first = fingerprint(topology, tmp_path)
-    assert first == fingerprint(topology, tmp_path)
+MACHINE_FILES = {
+    "proc/cpuinfo": "model name\t: A  Processor\nmicrocode\t: 0x1\nflags\t: fpu",
+    "proc/meminfo": "MemTotal: 8388608 kB",
+    "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
+    "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
+    "sys/devices/system/cpu/vulnerabilities/meltdown": "Not affected",
+}
+
+
+def test_fingerprint_is_steady(tmp_path: Path) -> None:
+    write(tmp_path, MACHINE_FILES)
+    first = fingerprint(machine(2), tmp_path)
+    assert first == fingerprint(machine(2), tmp_path)
     assert (first.cpu, first.cores) == ("A Processor", 2)
-    write(tmp_path, {enabled: "[always] madvise never"})
-    assert fingerprint(topology, tmp_path).fingerprint != first.fingerprint
-    assert influences(topology, tmp_path)["huge_pages"] == "always"
+    assert set(first.facts) == {*hardware(machine(2), tmp_path), *software(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "fact", "value"),
+    [
+        ("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never", "huge_pages", "always"),
+        ("proc/cpuinfo", MACHINE_FILES["proc/cpuinfo"].replace("0x1", "0x2"), "microcode", "0x2"),
+        ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave", "governor", "powersave"),
+        ("sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI", "mitigations", "Mitigation: PTI"),
+        ("proc/sys/kernel/randomize_va_space", "0", "address_randomisation", "0"),
+    ],
+)
+def test_a_setting_is_a_fact_and_no_other_machine(tmp_path: Path, file: str, text: str, fact: str, value: str) -> None:
+    before = fingerprint(machine(2), write(tmp_path, MACHINE_FILES))
+    after = fingerprint(machine(2), write(tmp_path, {file: text}))
+    assert after.fingerprint == before.fingerprint
+    assert value in after.facts[fact]
+    assert {name for name in before.facts if before.facts[name] != after.facts[name]} == {fact}
+
+
+def test_a_kernel_patch_is_a_fact_and_no_other_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, MACHINE_FILES)
+    platforms = []
+    for kernel in ("6.1.0-28", "6.1.0-29"):
+        monkeypatch.setattr(settings, "kernel", lambda kernel=kernel: kernel)
+        platforms.append(fingerprint(machine(2), tmp_path))
+    before, after = platforms
+    assert after.fingerprint == before.fingerprint
+    assert [(one.kernel, one.facts["kernel"]) for one in platforms] == [("6.1.0-28",) * 2, ("6.1.0-29",) * 2]
+
+
+@pytest.mark.parametrize(
+    ("processors", "files"),
+    [
+        (machine(4), {}),
+        (machine(2, cores_of_cache=1), {}),
+        (machine(1, siblings=2), {}),
+        (machine(2), {"proc/cpuinfo": "model name\t: Another Processor"}),
+        (machine(2), {"proc/meminfo": "MemTotal: 16777216 kB"}),
+        (machine(2), {"proc/cpuinfo": MACHINE_FILES["proc/cpuinfo"] + " hypervisor"}),
+    ],
+    ids=["processors", "caches", "siblings", "model", "memory", "virtualisation"],
+)
+def test_other_equipment_is_another_machine(tmp_path: Path, processors: Processors, files: dict[str, str]) -> None:
+    before = fingerprint(machine(2), write(tmp_path, MACHINE_FILES))
+    assert fingerprint(processors, write(tmp_path, files)).fingerprint != before.fingerprint

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from zerolap.cases._client import read_client
 
 from zerolap.cases import load_cases, quick_factor, scaled
+from zerolap.cases._arguments import read_client
 from zerolap.records import Case, CaseFileError, parse_command
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None

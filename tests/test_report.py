@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport
+from zerolap.judge import deciding_verdict
+from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Verdict
 from zerolap.report import format as written
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
@@ -52,15 +53,18 @@ def a_verdict(word: str = "same", **changes: Any) -> dict[str, Any]:
 
 
 def a_case(name: str, word: str = "same", **changes: Any) -> dict[str, Any]:
+    verdicts = changes.get("verdicts", [a_verdict(word)] if word != "invalid" else [])
+    decided = deciding_verdict([Verdict.model_validate(verdict) for verdict in verdicts])
     case = {
         "case": name,
         "commands": ["XADD"],
         "group": "stream",
         "topology": "standalone",
         "verdict": word,
+        "deciding": None if decided is None else decided.metric,
         "confirmed": False,
         "validity": VALID,
-        "verdicts": [a_verdict(word)] if word != "invalid" else [],
+        "verdicts": verdicts,
         "findings": [],
     }
     return {**case, **changes}

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap
+from sources import binary_source, tree_source
 from toy_server import CASES
 
-from zerolap.build import Binary, Program, Tree, resolve
+from zerolap.build import Program, resolve
 from zerolap.engines import missing_for_sampling
 from zerolap.records import TrialFailed, UsageError
 from zerolap.server import start
@@ -15,12 +16,12 @@ pytestmark = pytest.mark.usefixtures("valgrind")
 
 
 def test_words_that_begin_with_a_program_are_a_start_command(toy_program: Path, tmp_path: Path) -> None:
-    assert resolve(f"'{toy_program}' --rounds '3'", None) == Binary(
+    assert resolve(f"'{toy_program}' --rounds '3'", None) == binary_source(
         f"'{toy_program}' --rounds '3'", toy_program, ("--rounds", "3")
     )
     spaced = tmp_path / "a server"
     spaced.mkdir()
-    assert resolve(str(spaced), None) == Tree(str(spaced), spaced)
+    assert resolve(str(spaced), None) == tree_source(str(spaced), spaced)
 
 
 def test_what_is_no_start_command_says_so() -> None:

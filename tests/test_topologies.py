@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from zerolap.cases import PublicTopologies, load_topologies, standard_topologies, topology_named
+from zerolap.cases import PublicTopologies, load_topologies, obstacle_of, standard_topologies, topology_named
 from zerolap.records import Topology, UsageError
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
@@ -74,15 +74,15 @@ def test_parts_that_do_not_fit() -> None:
 
 def test_why_one_cannot_run_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Topology(name="search", settings={"loadmodule": "/nowhere/module.so option"})
-    assert missing.obstacle() == "its setting `loadmodule` names /nowhere/module.so, which is not there"
+    assert obstacle_of(missing) == "its setting `loadmodule` names /nowhere/module.so, which is not there"
     module = tmp_path / "module.so"
     module.touch()
-    assert Topology(name="search", settings={"loadmodule": f"{module} option"}).obstacle() is None
+    assert obstacle_of(Topology(name="search", settings={"loadmodule": f"{module} option"})) is None
     many = Topology(name="many", cpus=4096, settings={"io-threads": "4096"})
-    assert many.obstacle() is None
+    assert obstacle_of(many) is None
     assert many.busy_threads == 4096
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "openssl" in (topology_named("tls").obstacle() or "")
+    assert "openssl" in (obstacle_of(topology_named("tls")) or "")
 
 
 def test_an_entry_of_a_file(tmp_path: Path) -> None:
@@ -169,6 +169,6 @@ def test_the_public_file() -> None:
     assert threads.settings == {"io-threads": "2", "io-threads-do-reads": "yes"}
     assert threads.memory_bytes == 10 * GIBIBYTE
     assert found.topologies["oss-standalone-01-replicas-rdb"].settings == {"save": "10 1000"}
-    assert "redisearch.so" in (found.topologies["oss-standalone-with-redisearch"].obstacle() or "")
+    assert "redisearch.so" in (obstacle_of(found.topologies["oss-standalone-with-redisearch"]) or "")
     with pytest.raises(UsageError, match="Dragonfly"):
         topology_named("dragonfly-02-proactor-threads", found.topologies, found.left_out)

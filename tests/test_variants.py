@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from command_line import Zerolap, path_without
 from eras import ERAS, tree_of_era
+from sources import binary_source, revision_source, tree_source
 from toy_server import CASES, ToySource
 
-from zerolap.build import Binary, Builder, BuiltServer, Revision, Tree, Variant, parse_variant
+from zerolap.build import Builder, BuiltServer, Variant, parse_variant
 from zerolap.build.variant import Effective, unmet
 from zerolap.cli import options
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
@@ -110,7 +111,7 @@ def build(compiler: None, directory: Path) -> Any:
     def make(era: str, words: str) -> BuiltServer:
         path = directory / era
         tree = path if path.exists() else tree_of_era(era, path)
-        return builder.build(Tree(era, tree), parse_variant(words))
+        return builder.build(tree(era, tree), parse_variant(words))
 
     return make
 
@@ -189,8 +190,8 @@ def test_variants_are_builds_of_their_own(build: Any, directory: Path) -> None:
     again = build("redis-7.0", "libc,-O3")
     assert default.record.build != fast.record.build == again.record.build
     assert fast.record.build_id == again.record.build_id
-    artifact = directory / "builds" / fast.record.build / "artifact.json"
-    assert '"-O3,libc"' in artifact.read_text()
+    record = directory / "builds" / fast.record.build / "build.json"
+    assert '"-O3,libc"' in record.read_text()
 
 
 def test_settings_of_an_earlier_build_are_not_read(compiler: None, tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_settings_of_an_earlier_build_are_not_read(compiler: None, tmp_path: Pat
     (source.path / "src" / ".make-settings").write_text("OPT=-O0\nMALLOC=libc\n")
     commit = source.commit("settings too")
     builder = Builder(tmp_path / "builds")
-    for one in (Tree("tree", source.path), Revision("revision", source.path, commit)):
+    for one in (tree_source("tree", source.path), revision_source("revision", source.path, commit)):
         record = builder.build(one).record
         assert ("-O2" in record.flags.split(), record.allocator) == (True, "jemalloc-5.3.0")
         assert builder.build(one, Variant(allocator="libc")).record.allocator == "libc"
@@ -209,7 +210,7 @@ def test_settings_of_an_earlier_build_are_not_read(compiler: None, tmp_path: Pat
 
 def test_a_makefile_without_settings(toy: ToySource, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builds")
-    source = Revision("first", toy.path, toy.first)
+    source = revision_source("first", toy.path, toy.first)
     assert own_flags(builder.build(source, parse_variant("-O3"))) == {"-O3"}
     assert own_flags(builder.build(source, parse_variant("frame-pointers"))) == {"-O2", "-fno-omit-frame-pointer"}
     with pytest.raises(BuildFailed, match="was built, but libc did not take effect") as raised:
@@ -221,7 +222,7 @@ def test_a_makefile_that_takes_no_flags(toy: ToySource, tmp_path: Path) -> None:
     head = toy.changed(("Makefile", "$(OPTIMIZATION) -g", "-O1 -g"))
     builder = Builder(tmp_path / "builds")
     with pytest.raises(BuildFailed, match="-O2, -flto did not take effect"):
-        builder.build(Revision("head", toy.path, head), parse_variant("-O2,-flto"))
+        builder.build(revision_source("head", toy.path, head), parse_variant("-O2,-flto"))
     assert list((tmp_path / "builds").iterdir()) == []
 
 
@@ -232,16 +233,16 @@ def test_an_old_tree_gets_what_it_needs(build: Any, compiler: None, tmp_path: Pa
     for file in ("server.c", "table.c"):
         source = tree / "src" / file
         source.write_text('#include "sds.h"\n' + source.read_text())
-    record = Builder(tmp_path / "builds").build(Tree("old", tree)).record
+    record = Builder(tmp_path / "builds").build(tree_source("old", tree)).record
     assert "-fcommon" in record.flags.split()
     assert "-fcommon" not in build("redis-7.0", "default").record.flags.split()
 
 
 def test_a_program_is_as_it_was_built(toy_program: Path, tmp_path: Path) -> None:
     builder = Builder(tmp_path)
-    assert builder.build(Binary("toy", toy_program)).record.variant == ""
+    assert builder.build(binary_source("toy", toy_program)).record.variant == ""
     with pytest.raises(UsageError, match="is as it was built, and cannot be `-O2`"):
-        builder.build(Binary("toy", toy_program), parse_variant("-O2"))
+        builder.build(binary_source("toy", toy_program), parse_variant("-O2"))
 
 
 def test_a_compiler_that_is_missing(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +251,7 @@ def test_a_compiler_that_is_missing(toy: ToySource, tmp_path: Path, monkeypatch:
     compiler_version.cache_clear()
     monkeypatch.setenv("PATH", path_without(tmp_path / "path", "clang")["PATH"])
     with pytest.raises(EnvironmentMissing, match="`clang` is not installed") as raised:
-        Builder(tmp_path / "builds").build(Revision("first", toy.path, toy.first), parse_variant("clang"))
+        Builder(tmp_path / "builds").build(revision_source("first", toy.path, toy.first), parse_variant("clang"))
     assert raised.value.hint == "apt-get install clang"
 
 

@@ -21,6 +21,8 @@ from zerolap.records import (
     UsageError,
 )
 
+UTC = "format-local:%Y-%m-%dT%H:%M:%SZ"
+"""Times as ISO 8601, for git in the time zone UTC."""
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
 
 
@@ -99,7 +101,8 @@ def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revi
 
 
 def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
-    shown = run_git(repository, "show", "--no-patch", "--format=%P%n%cI%n%s", commit).stdout
+    options = ("--no-patch", "--no-show-signature", f"--date={UTC}", "--format=%P%n%cd%n%s")
+    shown = run_git(repository, "show", *options, commit).stdout
     parents, time, subject = [*shown.split("\n"), "", "", ""][:3]
     revision = Revision(
         repository=str(repository.resolve()), commit=commit, parents=tuple(parents.split()), time=time, subject=subject
@@ -124,6 +127,7 @@ def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[s
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), "--no-pager", *arguments]
     # Inside a hook or a CI job these would lead git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["TZ"] = "UTC"
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
 
 
