@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import zerolap
+from zerolap.records import JobFinished, TrialsJob, read_event, read_job
 
 PAGE = (Path(__file__).parent.parent / "docs" / "python.md").read_text()
 SLOW_TO_IMPORT = {"numpy", "pydantic", "pydantic_core", "sqlalchemy"}
@@ -66,3 +67,10 @@ def test_importing_the_package_imports_nothing_slow(tmp_path: Path) -> None:
     ended = run_python("-c", "import json, sys, zerolap; print(json.dumps(list(sys.modules)))", directory=tmp_path)
     imported = {name.partition(".")[0] for name in json.loads(ended.stdout)}
     assert not imported & SLOW_TO_IMPORT
+
+
+def test_the_documents_of_the_page_on_jobs_are_read() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "jobs.md").read_text()
+    job, event = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    assert isinstance(read_job(job), TrialsJob)
+    assert isinstance(read_event(event), JobFinished)
