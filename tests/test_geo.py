@@ -7,7 +7,6 @@ from pathlib import Path
 import psutil
 import pytest
 from command_line import Zerolap
-from zerolap.lab.skipping import select_possible
 
 from zerolap.build import Program
 from zerolap.cases import load_cases, packaged_suites, quick_factor, scaled

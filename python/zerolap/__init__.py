@@ -12,10 +12,11 @@ Documents and the values in them are types of `zerolap.records`; errors are thos
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zerolap import errors
     from zerolap.lab import Options
     from zerolap.python_api import Server, compare, load_cases, open_store, resume, run
 
-__all__ = ["Options", "Server", "__version__", "compare", "load_cases", "open_store", "resume", "run"]
+__all__ = ["Options", "Server", "__version__", "compare", "errors", "load_cases", "open_store", "resume", "run"]
 
 __version__ = "0.1.0"
 _API = frozenset({"Server", "compare", "load_cases", "open_store", "resume", "run"})
@@ -29,4 +30,6 @@ def __getattr__(name: str) -> object:
         return getattr(importlib.import_module("zerolap.python_api"), name)
     if name == "Options":
         return getattr(importlib.import_module("zerolap.lab"), name)
+    if name == "errors":
+        return importlib.import_module("zerolap.errors")
     raise AttributeError(f"module `zerolap` has no attribute `{name}`")
