@@ -3,7 +3,7 @@
 mod support;
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use support::multiset;
@@ -76,10 +76,13 @@ fn threads_sleep_between_slices() {
     let server = Scripted::answering("+OK\r\n");
     let mut session = start(&server, &["-t", "4", "-c", "10", "--pipeline", "8"]);
     session.slice(1000);
-    thread::sleep(Duration::from_millis(100));
-    let before_ns = session.cpu_ns();
-    thread::sleep(Duration::from_millis(500));
-    assert!(session.cpu_ns() - before_ns < 1_000_000, "1 ms in half a second");
+    // The end of the slice may still be worked off; who polls never uses no time at all.
+    let sleeps = || {
+        let before_ns = session.cpu_ns();
+        thread::sleep(Duration::from_millis(300));
+        session.cpu_ns() == before_ns
+    };
+    assert!((0..20).any(|_| sleeps()));
     assert_eq!(session.slice(1000)["requests"], 1000);
 }
 
@@ -87,11 +90,12 @@ fn threads_sleep_between_slices() {
 fn a_paced_slice_sends_whole_pipelines_no_faster_than_its_rate() {
     let server = Scripted::answering("+OK\r\n");
     let mut session = start(&server, &["-t", "1", "-c", "3", "--pipeline", "4", "--command", "PING"]);
+    let asked = Instant::now();
     session.send(r#"{"do":"slice","requests":120,"per_second":400}"#);
     let event = session.event().expect("an event");
     assert_eq!((&event["requests"], &event["succeeded"]), (&120.into(), &120.into()));
-    // The last of 30 pipelines is due after 29 of 30 parts of 0.3 s; where the first is late, it comes sooner after it.
-    assert!(event["elapsed_ns"].as_u64().is_some_and(|elapsed_ns| elapsed_ns >= 150_000_000), "{event}");
+    // The last of 30 pipelines is due after 29 of 30 parts of 0.3 s.
+    assert!(asked.elapsed() >= Duration::from_millis(290), "{event}");
     assert_eq!(server.connections().iter().map(Vec::len).collect::<Vec<_>>(), [40, 40, 40]);
 }
 
@@ -132,12 +136,12 @@ fn trouble_with_a_connection_ends_with_4() {
         }
         peer.stay_silent();
     });
-    let mut session = start(&server, &["-t", "2", "-c", "1", "--reply-timeout", "0.5"]);
+    let mut session = start(&server, &["-t", "2", "-c", "1", "--reply-timeout", "2"]);
     session.slice(20);
     session.send(r#"{"do":"slice","requests":2}"#);
     let event = session.event().expect("an event");
     assert_eq!(event["event"], "error");
-    assert!(event["message"].as_str().is_some_and(|message| message.contains("unanswered for 0.5 s")), "{event}");
+    assert!(event["message"].as_str().is_some_and(|message| message.contains("unanswered for 2 s")), "{event}");
     assert_eq!(session.finish(), Some(4));
 }
 

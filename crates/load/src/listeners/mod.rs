@@ -16,9 +16,11 @@ use readers::Readers;
 pub(crate) use tally::{ListenerTally, MessageKind};
 
 /// What was pushed because of the last request may come a little after its reply: so long nothing must come.
-const QUIET_NS: u64 = 50_000_000;
-/// Others may push without end: longer is not waited.
+const QUIET_NS: u64 = 200_000_000;
+/// Others may push without end: longer is not waited, once all that had come until then was read.
 const LONGEST_ECHO_NS: u64 = 1_000_000_000;
+/// Not even where more comes than can be read.
+const LONGEST_BACKLOG_NS: u64 = 30_000_000_000;
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Open listeners. They read until this is dropped.
@@ -41,6 +43,8 @@ struct Counted {
     tally: ListenerTally,
     /// When something was read last.
     last_ns: u64,
+    /// When the thread last saw all that was there: a thread that gets no processor must not pass for silence.
+    looked_ns: u64,
 }
 
 impl Shared {
@@ -109,8 +113,14 @@ impl Listeners {
 
     fn await_echo(&self, asked_ns: u64) {
         loop {
-            let (now_ns, last_ns) = (clock::now_ns(), self.shared.counted().last_ns.max(asked_ns));
-            if now_ns.saturating_sub(last_ns) >= QUIET_NS || now_ns.saturating_sub(asked_ns) >= LONGEST_ECHO_NS {
+            let (last_ns, looked_ns) = {
+                let counted = self.shared.counted();
+                (counted.last_ns.max(asked_ns), counted.looked_ns)
+            };
+            let is_quiet = looked_ns.saturating_sub(last_ns) >= QUIET_NS;
+            let is_long = looked_ns.saturating_sub(asked_ns) >= LONGEST_ECHO_NS;
+            let is_backlog = clock::now_ns().saturating_sub(asked_ns) >= LONGEST_BACKLOG_NS;
+            if is_quiet || is_long || is_backlog || self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
                 return;
             }
             sleep(LOOK);

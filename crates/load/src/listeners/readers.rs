@@ -11,7 +11,7 @@ use crate::dialer::{Dialer, Node};
 use crate::link::Link;
 use crate::requests::ConsecutiveKeys;
 use crate::settings::{ListenCommand, Listening};
-use crate::worker::{Poller, Ready};
+use crate::worker::{EVENTS, Poller, Ready};
 use crate::{LoadError, Server, Settings, clock};
 
 /// Listeners that are opened at the same time; a server's backlog holds more.
@@ -90,6 +90,9 @@ impl Readers {
         while !self.shared.stop.load(Ordering::Relaxed) {
             ready.clear();
             ready.extend(self.poller.wait(TICK)?);
+            if ready.len() < EVENTS {
+                self.shared.counted().looked_ns = clock::now_ns();
+            }
             for event in &ready {
                 let Err(error) = self.advance(*event) else { continue };
                 self.listeners[event.index].link.close(u64::MAX);

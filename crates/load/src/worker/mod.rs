@@ -21,7 +21,7 @@ use crate::link::Link;
 use crate::requests::{DataPool, RequestStream};
 use crate::tally::Tally;
 use crate::{LoadError, Settings, cpus};
-pub(crate) use poller::{Poller, Ready};
+pub(crate) use poller::{EVENTS, Poller, Ready};
 use routing::Routes;
 use schedule::Schedule;
 

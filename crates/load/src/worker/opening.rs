@@ -111,3 +111,20 @@ impl Jitter {
         self.least_ns + if self.range_ns == 0 { 0 } else { self.random.below(self.range_ns + 1) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Jitter, Purpose, Random};
+
+    #[test]
+    fn pauses_are_drawn_between_their_limits() {
+        let random = Random::new(1, Purpose::Jitter, 0, 0);
+        let mut jitter = Jitter { least_ns: 10, range_ns: 5, random };
+        let mut drawn: Vec<u64> = (0..200).map(|_| jitter.pause_ns()).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn, [10, 11, 12, 13, 14, 15]);
+        jitter.range_ns = 0;
+        assert_eq!(jitter.pause_ns(), 10);
+    }
+}

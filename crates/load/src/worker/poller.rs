@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::LoadError;
 
 /// Events taken at once; more wait for the next call.
-const EVENTS: usize = 512;
+pub(crate) const EVENTS: usize = 512;
 /// The same where each request has its time: what arrives while they are worked off is seen late.
 const PRECISE_EVENTS: usize = 8;
 

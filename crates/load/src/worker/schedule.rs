@@ -121,6 +121,18 @@ mod tests {
     }
 
     #[test]
+    fn poisson_turns_come_from_the_seed_and_the_thread() {
+        let turns = |seed, thread| -> Vec<u64> {
+            let random = Random::new(seed, Purpose::Arrivals, thread, 0);
+            let mut times = Times::Poisson { at_ns: 0.0, mean_gap_ns: 1e6, random };
+            (0..100).map(|_| times.next()).collect()
+        };
+        assert_eq!(turns(1, 0), turns(1, 0));
+        assert_ne!(turns(1, 0), turns(2, 0));
+        assert_ne!(turns(1, 0), turns(1, 1));
+    }
+
+    #[test]
     fn poisson_gaps_have_the_mean_and_the_spread_of_an_exponential_distribution() {
         const GAPS: usize = 100_000;
         let random = Random::new(1, Purpose::Arrivals, 0, 0);
