@@ -10,7 +10,7 @@ use crate::dialer::Dialer;
 use crate::requests::DataPool;
 use crate::tally::Tally;
 use crate::worker::{Flags, Targets, Worker};
-use crate::{LoadError, Outcome, Settings, Work, clock};
+use crate::{LoadError, Outcome, Settings, Watch, Work, clock, open_files};
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
 #[derive(Debug)]
@@ -46,12 +46,12 @@ struct Report {
 const HEAD_START_NS: u64 = 2_000_000;
 
 impl Crew {
-    /// Starts all threads and waits until all connections are up and authenticated. Once `interrupt` is set, work
-    /// ends as if its time were over.
+    /// Starts all threads and waits until all connections are up and authenticated. Once `watch` is interrupted,
+    /// work ends as if its time were over.
     ///
     /// # Errors
     /// When any of them is not, or a thread cannot be started or pinned.
-    pub fn connect(settings: Settings, interrupt: &Arc<AtomicBool>) -> Result<Self, LoadError> {
+    pub fn connect(settings: Settings, watch: &Watch) -> Result<Self, LoadError> {
         let data = DataPool::new(&settings);
         let (settings, stop) = (Arc::new(settings), Arc::new(AtomicBool::new(false)));
         let dialer = Arc::new(Dialer::new(&settings)?);
@@ -62,13 +62,15 @@ impl Crew {
         } else {
             Targets::One(dialer.node(settings.server.endpoint.clone())?)
         };
+        let nodes = if let Targets::Cluster(map) = &targets { map.nodes() } else { 1 };
+        open_files::make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
         let targets = Arc::new(targets);
         let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
         for thread in 0..settings.threads {
             let (orders, received_orders) = channel();
             let (sent_reports, reports) = channel();
             let (dialer, targets) = (Arc::clone(&dialer), Arc::clone(&targets));
-            let (data, flags) = (data.clone(), Flags { stop: Arc::clone(&stop), interrupt: Arc::clone(interrupt) });
+            let (data, flags) = (data.clone(), Flags { stop: Arc::clone(&stop), watch: watch.clone() });
             let work = move || {
                 let _stop_when_lost = StopOnPanic(&flags.stop);
                 let worker = Worker::open(&dialer, &targets, &data, thread, flags.clone());

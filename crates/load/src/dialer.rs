@@ -51,7 +51,16 @@ impl Dialer {
     /// # Errors
     /// When its name has no address, or no certificate can be for it.
     pub(crate) fn node(&self, endpoint: Endpoint) -> Result<Node, LoadError> {
-        let addresses = resolve(&endpoint, self.settings.server.ip_version)?.into();
+        let addresses = resolve(&endpoint, self.settings.server.ip_version)?;
+        self.node_at(endpoint, addresses)
+    }
+
+    /// The same where its addresses are known.
+    ///
+    /// # Errors
+    /// When no certificate can be for it.
+    pub(crate) fn node_at(&self, endpoint: Endpoint, addresses: Vec<Address>) -> Result<Node, LoadError> {
+        let addresses = addresses.into();
         let tls = self.tls.as_ref().map(|connector| connector.for_node(&endpoint)).transpose()?;
         Ok(Node { endpoint, addresses, tls })
     }

@@ -1,15 +1,18 @@
 //! One question to a server, and its answer, before the load begins.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use zerolap_resp::{Value, parse_value};
+use zerolap_resp::{MalformedReply, ReplyReader, Value, parse_value};
 
-use crate::LoadError;
 use crate::dialer::{Dialer, Node};
 use crate::socket::Socket;
 use crate::transport::Transport;
+use crate::{Endpoint, LoadError};
 
 const BUFFER_BYTES: usize = 16 * 1024;
+/// Longer replies answer no question that is asked here: the map of a thousand nodes has less than a megabyte.
+const MOST_REPLY_BYTES: usize = 16 << 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Sends `request` on a connection of its own and waits for its reply.
@@ -22,7 +25,7 @@ pub(crate) fn ask(dialer: &Dialer, node: &Node, request: &[u8]) -> Result<Value,
     let timeout = dialer.settings.connecting.reply_timeout;
     let ends = Instant::now() + timeout;
     let bytes = [dialer.setup.bytes.as_slice(), request].concat();
-    let (mut unsent, mut received, mut answered) = (bytes.as_slice(), Vec::new(), 0);
+    let (mut unsent, mut replies, mut answered) = (bytes.as_slice(), Replies::default(), 0);
     let mut buffer = [0; BUFFER_BYTES];
     loop {
         let waits = transport.flush().map_err(broken)?;
@@ -34,14 +37,13 @@ pub(crate) fn ask(dialer: &Dialer, node: &Node, request: &[u8]) -> Result<Value,
             if length == 0 {
                 return Err(LoadError::Disconnected { endpoint: node.endpoint.clone(), in_flight: 1 });
             }
-            received.extend_from_slice(&buffer[..length]);
+            let taken = replies.take(&buffer[..length]);
+            taken.map_err(|fault| fault.at(&node.endpoint))?;
             if !transport.may_hold_more() {
                 break;
             }
         }
-        let malformed = |source| LoadError::MalformedReply { endpoint: node.endpoint.clone(), source };
-        while let Some((value, length)) = parse_value(&received).map_err(malformed)? {
-            received.drain(..length);
+        while let Some(value) = replies.complete.pop_front() {
             let Some(name) = dialer.setup.names.get(answered) else { return Ok(value) };
             answered += 1;
             if let Value::Error(text) = value {
@@ -53,6 +55,58 @@ pub(crate) fn ask(dialer: &Dialer, node: &Node, request: &[u8]) -> Result<Value,
         let for_room = !unsent.is_empty() || transport.has_unsent();
         if left.is_zero() || !transport.socket().wait(for_room, left).map_err(broken)? {
             return Err(LoadError::ReplyTimeout { endpoint: node.endpoint.clone(), timeout });
+        }
+    }
+}
+
+/// Replies as they arrive.
+#[derive(Debug, Default)]
+struct Replies {
+    reader: ReplyReader,
+    /// Bytes of the reply that has begun, but not ended.
+    begun: Vec<u8>,
+    complete: VecDeque<Value>,
+}
+
+/// Why what arrives is no answer.
+#[derive(Debug, PartialEq, Eq)]
+enum Fault {
+    Malformed(MalformedReply),
+    TooLong,
+}
+
+impl Replies {
+    /// Takes the next bytes. Push frames answer nothing and are passed over.
+    fn take(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
+        let mut rest = bytes;
+        while let Some(reply) = self.reader.next(&mut bytes).map_err(Fault::Malformed)? {
+            let is_answer = reply.is_answer();
+            self.keep(&rest[..rest.len() - bytes.len()])?;
+            rest = bytes;
+            let whole = std::mem::take(&mut self.begun);
+            if is_answer {
+                let value = parse_value(&whole).map_err(Fault::Malformed)?;
+                self.complete.extend(value.map(|(value, _)| value));
+            }
+        }
+        self.keep(rest)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        if self.begun.len() + bytes.len() > MOST_REPLY_BYTES {
+            return Err(Fault::TooLong);
+        }
+        self.begun.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Fault {
+    fn at(self, endpoint: &Endpoint) -> LoadError {
+        let endpoint = endpoint.clone();
+        match self {
+            Self::Malformed(source) => LoadError::MalformedReply { endpoint, source },
+            Self::TooLong => LoadError::LongReply { endpoint, limit: MOST_REPLY_BYTES },
         }
     }
 }
@@ -84,4 +138,35 @@ fn connect(dialer: &Dialer, node: &Node) -> Result<Transport, LoadError> {
         }
     }
     Err(failed(cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use zerolap_resp::Value;
+
+    use super::{Fault, MOST_REPLY_BYTES, Replies};
+
+    #[test]
+    fn replies_are_taken_apart_however_they_are_cut_and_pushes_are_no_replies() {
+        let stream = b">2\r\n+message\r\n+x\r\n+OK\r\n>1\r\n+a\r\n*2\r\n:1\r\n$1\r\nx\r\n>1\r\n+b\r\n";
+        let expected =
+            [Value::Status(b"OK".to_vec()), Value::Array(vec![Value::Integer(1), Value::Bulk(b"x".to_vec())])];
+        for length in 1..=stream.len() {
+            let mut replies = Replies::default();
+            for piece in stream.chunks(length) {
+                replies.take(piece).expect("replies");
+            }
+            assert_eq!(Vec::from(replies.complete), expected, "in pieces of {length}");
+        }
+    }
+
+    #[test]
+    fn a_reply_without_end_is_given_up() {
+        let mut replies = Replies::default();
+        assert_eq!(replies.take(b"$1000000000\r\n"), Ok(()));
+        let piece = vec![b'x'; 1 << 20];
+        let taken = (0..17).map(|_| replies.take(&piece)).find(Result::is_err);
+        assert_eq!(taken, Some(Err(Fault::TooLong)));
+        assert!(replies.begun.len() <= MOST_REPLY_BYTES);
+    }
 }

@@ -19,6 +19,9 @@ const EXIT_NOT_FOUND: u8 = 5;
 /// The shell's code for an interrupted program.
 const EXIT_INTERRUPTED: u8 = 130;
 
+/// The code of the error with which a server answers while it loads its data.
+pub(crate) const LOADING: &str = "LOADING";
+
 /// Why a run ended early.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -117,6 +120,25 @@ pub enum LoadError {
         /// What is wrong with it.
         source: MalformedReply,
     },
+    /// A reply to a question before the load has no end.
+    #[error("{endpoint} sent a reply of more than {limit} bytes")]
+    LongReply {
+        /// Who sent it.
+        endpoint: Endpoint,
+        /// The most that is read.
+        limit: usize,
+    },
+    /// More files would be open than the system allows.
+    #[error(
+        "{needed} open files are needed and {allowed} are allowed\n\
+         hint: `ulimit -n {needed}` in the shell before, as root where its hard limit is lower; or fewer --clients"
+    )]
+    OpenFiles {
+        /// Files that would be open.
+        needed: u64,
+        /// The hard limit.
+        allowed: u64,
+    },
     /// The server sent more replies than it got requests.
     #[error("{endpoint} sent a reply ({reply}) to no request")]
     UnexpectedReply {
@@ -163,13 +185,21 @@ impl LoadError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Pin { .. } | Self::Thread(_) | Self::Write { .. } | Self::ReadInput(_) | Self::Tls(_) => {
-                EXIT_ENVIRONMENT
-            }
+            Self::Pin { .. }
+            | Self::Thread(_)
+            | Self::Write { .. }
+            | Self::ReadInput(_)
+            | Self::Tls(_)
+            | Self::OpenFiles { .. } => EXIT_ENVIRONMENT,
             Self::NoRate { .. } => EXIT_NOT_FOUND,
             Self::Interrupted => EXIT_INTERRUPTED,
             _ => EXIT_CONNECTION,
         }
+    }
+
+    /// Whether the server is there, but still loads its data and answers nothing else.
+    pub(crate) fn is_loading(&self) -> bool {
+        matches!(self, Self::SetupRefused { reply, .. } if reply.starts_with(LOADING))
     }
 
     /// Whether it befell one connection, which may be made anew.

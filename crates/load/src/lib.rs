@@ -41,9 +41,11 @@ mod health;
 mod histogram;
 mod link;
 mod listeners;
+mod open_files;
 mod outcome;
 mod output_file;
 mod plan;
+mod progress;
 mod random;
 mod report_settings;
 mod requests;
@@ -59,6 +61,7 @@ mod tally;
 mod timeline;
 mod tls;
 mod transport;
+mod watch;
 mod work;
 mod worker;
 
@@ -71,9 +74,10 @@ pub use histogram::Histogram;
 pub use outcome::Outcome;
 pub use output_file::OutputFile;
 pub use plan::Plan;
+pub use progress::{Live, ProgressDisplay};
 pub use report_settings::ReportSettings;
 pub use requests::{Command, DataSettings, DataSizes, KeyPattern, KeyRange, KeySettings};
-pub use result::{Document, ResultRecord, SCHEMA};
+pub use result::{Document, ResultRecord, SCHEMA, SliceRecord};
 pub use run::Run;
 pub use search::{Found, SearchRecord, search};
 pub use settings::{
@@ -83,4 +87,5 @@ pub use settings::{
 pub use slo::{Percentile, Slo};
 pub use summary::{write_settings, write_summary};
 pub use tls::TlsError;
+pub use watch::Watch;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

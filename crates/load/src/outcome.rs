@@ -2,7 +2,7 @@
 
 use crate::health::Health;
 use crate::listeners::ListenerTally;
-use crate::tally::{CommandTally, ConnectionCounts, NodeTally, ScheduleTally, Tally};
+use crate::tally::{CommandTally, ConnectionCounts, NodeTally, ScheduleTally, Tally, Unfollowed};
 use crate::timeline::Timeline;
 use crate::{LoadError, Settings};
 
@@ -17,6 +17,7 @@ pub struct Outcome {
     pub(crate) bytes_received: u64,
     pub(crate) pushes: u64,
     pub(crate) connections: ConnectionCounts,
+    pub(crate) unfollowed: Unfollowed,
     /// One for each command of the settings.
     pub(crate) commands: Vec<CommandTally>,
     /// Only where each request had its time.
@@ -47,6 +48,7 @@ impl Outcome {
             outcome.bytes_received += tally.bytes_received;
             outcome.pushes += tally.pushes;
             outcome.connections.merge(tally.connections);
+            outcome.unfollowed.merge(&tally.unfollowed);
             outcome.merge_commands(&tally.commands);
             if let Some(schedule) = tally.schedule {
                 outcome.schedule.get_or_insert_default().merge(&schedule);
@@ -57,6 +59,7 @@ impl Outcome {
                 outcome.merge_node(node);
             }
         }
+        Timeline::even_out(&mut outcome.timelines);
         outcome
     }
 
@@ -70,6 +73,7 @@ impl Outcome {
             bytes_received: 0,
             pushes: 0,
             connections: ConnectionCounts::default(),
+            unfollowed: Unfollowed::default(),
             commands: (0..commands).map(|_| CommandTally::default()).collect(),
             schedule: None,
             timelines: Vec::new(),
@@ -88,6 +92,7 @@ impl Outcome {
         self.bytes_received += later.bytes_received;
         self.pushes += later.pushes;
         self.connections.merge(later.connections);
+        self.unfollowed.merge(&later.unfollowed);
         self.merge_commands(&later.commands);
         if let Some(schedule) = &later.schedule {
             self.schedule.get_or_insert_default().merge(schedule);
@@ -112,10 +117,11 @@ impl Outcome {
         self.commands.iter().map(CommandTally::requests).sum()
     }
 
-    /// What became of listeners that the user has to know, in sentences.
+    /// What the user has to know of the figures, in sentences.
     #[must_use]
-    pub fn listener_warnings(&self) -> Vec<String> {
-        self.listeners.iter().filter_map(ListenerTally::warning).collect()
+    pub fn warnings(&self) -> Vec<String> {
+        let listeners = self.listeners.as_ref().and_then(ListenerTally::warning);
+        self.slip_warnings().into_iter().chain(listeners).chain(self.unfollowed.warning()).collect()
     }
 
     /// CPU time of all threads.

@@ -18,6 +18,8 @@ pub struct ReportSettings {
     pub breakdown_by_line: bool,
     /// Whether the settings are printed first.
     pub show_settings: bool,
+    /// Whether a run does not show how far it is.
+    pub quiet: bool,
     /// What the command line should not have asked for.
     pub warnings: Vec<String>,
 }
@@ -32,6 +34,7 @@ impl Default for ReportSettings {
             print_all_runs: false,
             breakdown_by_line: false,
             show_settings: false,
+            quiet: false,
             warnings: Vec::new(),
         }
     }

@@ -6,8 +6,9 @@ use crate::checked::CheckedValues;
 use crate::error_counts::ErrorCounts;
 use crate::health::Health;
 use crate::link::Request;
+use crate::progress::LiveCounts;
 use crate::timeline::Timeline;
-use crate::{Command, Endpoint, Histogram, Settings, Unit, Work};
+use crate::{Command, Endpoint, Histogram, Settings, Work};
 
 /// Counts of one thread.
 #[derive(Debug, Clone, Default)]
@@ -24,9 +25,10 @@ pub(crate) struct Tally {
     /// Push frames, which answer nothing.
     pub(crate) pushes: u64,
     pub(crate) connections: ConnectionCounts,
+    pub(crate) unfollowed: Unfollowed,
     /// One for each command of the settings.
     pub(crate) commands: Vec<CommandTally>,
-    /// Only with a pace of single requests.
+    /// Only with a pace.
     pub(crate) schedule: Option<ScheduleTally>,
     pub(crate) timeline: Option<Timeline>,
     /// One for each node of a cluster, in the order they became known.
@@ -49,6 +51,33 @@ impl ConnectionCounts {
         self.disconnects += other.disconnects;
         self.timeouts += other.timeouts;
         self.reconnects += other.reconnects;
+    }
+}
+
+/// Redirections to nodes that are not of the cluster as it was discovered; they were taken for errors.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unfollowed {
+    pub(crate) count: u64,
+    /// Where the first of them led to.
+    pub(crate) first: Option<Endpoint>,
+}
+
+impl Unfollowed {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
+    }
+
+    /// What the user has to know, in a sentence.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let count = self.count;
+        Some(format!(
+            "{count} redirections were not followed but counted as errors: they lead to hosts that are not of the \
+             cluster as it was discovered, or to too many nodes; the first: {first}"
+        ))
     }
 }
 
@@ -93,11 +122,10 @@ impl Tally {
     /// Nothing counted. A timeline begins at `started_ns`.
     pub(crate) fn new(settings: &Settings, work: &Work, started_ns: u64) -> Self {
         let commands = settings.commands.len();
-        let is_scheduled = work.pace.is_some_and(|pace| pace.unit == Unit::Request);
         Self {
             // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
             commands: settings.commands.iter().map(|command| CommandTally::new(command, settings)).collect(),
-            schedule: is_scheduled.then(ScheduleTally::default),
+            schedule: work.pace.map(|_| ScheduleTally::default()),
             timeline: settings.timeline.then(|| Timeline::new(commands, started_ns)),
             ended_ns: started_ns,
             ..Self::default()
@@ -121,6 +149,15 @@ impl Tally {
         }
     }
 
+    /// What is shown of it while it grows.
+    pub(crate) fn live_counts(&self) -> LiveCounts {
+        LiveCounts {
+            requests: self.commands.iter().map(|command| command.requests() + command.lost()).sum(),
+            latency_ns: self.commands.iter().map(|command| command.latencies.sum_ns()).sum(),
+            bytes: self.bytes_sent + self.bytes_received,
+        }
+    }
+
     /// The tally of a node of a cluster. Nodes become known in any order: those before it may have none yet.
     pub(crate) fn node(&mut self, index: usize, endpoint: &Endpoint) -> &mut CommandTally {
         while self.nodes.len() <= index {
@@ -139,18 +176,38 @@ impl Tally {
 
     /// Counts one reply of `bytes`, read at `received_ns`.
     pub(crate) fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) {
-        let service_ns = received_ns.saturating_sub(request.sent_ns);
-        let latency_ns = match &mut self.schedule {
-            None => service_ns,
-            Some(schedule) => {
-                schedule.service.record(service_ns);
-                received_ns.saturating_sub(request.due_ns)
-            }
-        };
+        let latency_ns = self.latency_ns(request, received_ns);
         if let Some(command) = self.commands.get_mut(request.command as usize) {
             command.bytes_received += bytes;
             command.count(reply, latency_ns);
         }
+    }
+
+    /// Counts a request that will never get a reply, and was given up at `now_ns`. Its latency is what was waited for
+    /// it: a reply would have taken longer.
+    pub(crate) fn count_lost(&mut self, request: Request, now_ns: u64, is_timeout: bool) {
+        let latency_ns = self.latency_ns(request, now_ns);
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.count_lost(is_timeout, latency_ns);
+        }
+    }
+
+    /// The latency of a request that ended at `ended_ns`: from when it was due, if it had its time, else from when it
+    /// was sent. Its service time is counted apart then.
+    fn latency_ns(&mut self, request: Request, ended_ns: u64) -> u64 {
+        let service_ns = ended_ns.saturating_sub(request.sent_ns);
+        match &mut self.schedule {
+            None => service_ns,
+            Some(schedule) => {
+                schedule.service.record(service_ns);
+                ended_ns.saturating_sub(request.due_ns)
+            }
+        }
+    }
+
+    /// Counts a redirection that is not followed.
+    pub(crate) fn count_unfollowed(&mut self, target: Endpoint) {
+        self.unfollowed.merge(&Unfollowed { count: 1, first: Some(target) });
     }
 
     /// Counts a value that was compared with what it must be.
@@ -179,7 +236,7 @@ pub(crate) struct CommandTally {
     pub(crate) asked: u64,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
-    /// Latencies of all replies, errors too.
+    /// Latencies of all replies, errors too, and of lost requests what was waited for them.
     pub(crate) latencies: Histogram,
     /// The least and the greatest latency since the timeline took them.
     pub(crate) recent_ends_ns: (u64, u64),
@@ -223,13 +280,18 @@ impl CommandTally {
                 self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
             }
         }
+        self.record_latency(latency_ns);
+    }
+
+    fn record_latency(&mut self, latency_ns: u64) {
         self.latencies.record(latency_ns);
         let (least_ns, greatest_ns) = self.recent_ends_ns;
         self.recent_ends_ns = (least_ns.min(latency_ns), greatest_ns.max(latency_ns));
     }
 
-    /// Counts a request that will never get a reply.
-    pub(crate) fn count_lost(&mut self, is_timeout: bool) {
+    /// Counts a request that will never get a reply, for which was waited so long.
+    pub(crate) fn count_lost(&mut self, is_timeout: bool, waited_ns: u64) {
+        self.record_latency(waited_ns);
         if is_timeout {
             self.timed_out += 1;
         } else {
@@ -265,6 +327,11 @@ impl CommandTally {
     /// Replies of all kinds.
     pub(crate) fn requests(&self) -> u64 {
         self.kinds.iter().sum()
+    }
+
+    /// Requests that never got a reply.
+    pub(crate) const fn lost(&self) -> u64 {
+        self.disconnected + self.timed_out
     }
 
     pub(crate) fn succeeded(&self) -> u64 {

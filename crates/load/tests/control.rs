@@ -100,6 +100,28 @@ fn a_paced_slice_sends_whole_pipelines_no_faster_than_its_rate() {
 }
 
 #[test]
+fn latencies_of_a_paced_slice_are_response_times_and_service_times_stand_beside() {
+    let server = Scripted::replying(|_, number| {
+        if number == 5 {
+            thread::sleep(Duration::from_millis(500));
+        }
+        "+OK\r\n".to_owned()
+    });
+    let mut session = start(&server, &["-t", "1", "-c", "1", "--command", "PING"]);
+    session.send(r#"{"do":"slice","requests":20,"per_second":100}"#);
+    let event = session.event().expect("an event");
+    let schedule = &event["schedule"];
+    assert_eq!((&schedule["per_second"], &schedule["response_us"]), (&json!(100), &event["latency_us"]));
+    let time = |name: &str, figure: &str| schedule[name][figure].as_f64().expect("a time");
+    // The sixth was sent at its time, 50 ms after the beginning, or later; all that follow wait until its reply.
+    assert!(time("response_us", "p50") >= 350_000.0, "{schedule}");
+    assert!(time("slip_us", "max") >= 350_000.0 && time("service_us", "max") >= 500_000.0, "{schedule}");
+    let apart = time("response_us", "mean") - time("service_us", "mean") - time("slip_us", "mean");
+    assert!(apart.abs() < 1.0, "{schedule}");
+    assert_eq!(session.slice(5).get("schedule"), None);
+}
+
+#[test]
 fn lines_that_are_no_order_end_with_2() {
     for line in [
         "",

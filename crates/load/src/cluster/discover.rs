@@ -1,9 +1,14 @@
 //! Asks a node for the cluster's map.
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use zerolap_resp::{Value, write_request};
 
-use super::{ClusterMap, Replicas, SLOTS};
-use crate::dialer::Dialer;
+use super::{ClusterMap, MOST_NODES, Replicas, SLOTS};
+use crate::address::Address;
+use crate::dialer::{Dialer, Node};
 use crate::dialogue::ask;
 use crate::{Endpoint, LoadError};
 
@@ -22,35 +27,116 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
         Value::Error(text) => return Err(unclear(&String::from_utf8_lossy(text))),
         _ => return Err(unclear("its reply is no array")),
     };
-    let mut map =
-        ClusterMap { nodes: Vec::new(), slots: vec![u16::MAX; SLOTS].into_boxed_slice(), primaries: 0, replicas: None };
+    let mut found = Found::new(dialer);
+    let mut slots = vec![u16::MAX; SLOTS].into_boxed_slice();
     let mut replicas = Vec::new();
     for range in ranges {
         let (first, last, endpoint, others) =
             read_range(range, &seed.endpoint).ok_or_else(|| unclear("a range of slots is not in the known form"))?;
-        let node = map.find_or_add(endpoint, dialer)?;
-        (first..=last).for_each(|slot| map.move_slot(slot, node));
+        let node = found.find_or_add(endpoint, &seed)?;
+        let number = u16::try_from(node).unwrap_or(u16::MAX);
+        slots.iter_mut().take(usize::from(last) + 1).skip(usize::from(first)).for_each(|slot| *slot = number);
         replicas.push((node, others));
     }
-    map.primaries = map.nodes.len();
-    let missing = map.slots.iter().filter(|&&node| node == u16::MAX).count();
+    let missing = slots.iter().filter(|&&node| node == u16::MAX).count();
     if missing > 0 {
         return Err(unclear(&format!("{missing} slots have no node")));
     }
+    let primaries = found.nodes.len();
+    let mut of = vec![Vec::new(); primaries];
     if dialer.settings.server.replica_reads {
-        let mut of = vec![Vec::new(); map.primaries];
         for (primary, endpoints) in replicas {
             for endpoint in endpoints {
-                let replica = map.find_or_add(endpoint, dialer)?;
+                let replica = found.find_or_add(endpoint, &seed)?;
                 // Each range of a node names them all.
                 if !of[primary].contains(&replica) {
                     of[primary].push(replica);
                 }
             }
         }
+    }
+    let known = other_hosts(dialer, &seed)?;
+    let hosts = Arc::new(found.hosts_with(&seed, known));
+    let mut map = ClusterMap { nodes: found.nodes, slots, primaries, replicas: None, hosts };
+    if dialer.settings.server.replica_reads {
         map.replicas = Some(Replicas::new(of, &map, dialer, &seed)?);
     }
     Ok(map)
+}
+
+/// Hosts of all nodes that `seed` knows, those without slots too: they may get some during a run. None where it does not
+/// answer with its list.
+fn other_hosts(dialer: &Dialer, seed: &Node) -> Result<Vec<String>, LoadError> {
+    let mut request = Vec::new();
+    write_request(&[b"CLUSTER", b"NODES"], &mut request);
+    Ok(match ask(dialer, seed, &request)? {
+        Value::Bulk(text) => hosts_of_nodes(&text),
+        _ => Vec::new(),
+    })
+}
+
+/// The hosts in a reply to `CLUSTER NODES`: `ID HOST:PORT@BUS[,NAME...] ...` on each line.
+fn hosts_of_nodes(text: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(text);
+    let places = text.lines().take(MOST_NODES).filter_map(|line| line.split(' ').nth(1));
+    let hosts = places.flat_map(|place| {
+        let mut parts = place.split(',');
+        let host = parts.next().and_then(|address| address.rsplit_once(':')).map(|(host, _)| host);
+        // What follows the name are further properties, such as `shard-id=...`.
+        host.into_iter().chain(parts.next().filter(|name| !name.contains('=')))
+    });
+    hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
+}
+
+/// Nodes that discovery names, with the addresses of their hosts.
+struct Found<'dialer> {
+    dialer: &'dialer Dialer,
+    nodes: Vec<Node>,
+}
+
+impl<'dialer> Found<'dialer> {
+    const fn new(dialer: &'dialer Dialer) -> Self {
+        Self { dialer, nodes: Vec::new() }
+    }
+
+    /// Index of the node at `endpoint`, which may be new; its name is looked up then. Fails where `asked` named too many.
+    fn find_or_add(&mut self, endpoint: Endpoint, asked: &Node) -> Result<usize, LoadError> {
+        if let Some(index) = self.nodes.iter().position(|node| node.endpoint == endpoint) {
+            return Ok(index);
+        }
+        if self.nodes.len() >= MOST_NODES {
+            let reason = format!("it names more than {MOST_NODES} nodes");
+            return Err(LoadError::NoSlots { endpoint: asked.endpoint.clone(), reason });
+        }
+        self.nodes.push(self.dialer.node(endpoint)?);
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// The hosts of all nodes and of the one that was `asked`, with their addresses, and `others`, of which those without an address are left out.
+    fn hosts_with(&self, asked: &Node, others: Vec<String>) -> BTreeMap<String, Vec<IpAddr>> {
+        let mut hosts: BTreeMap<String, Vec<IpAddr>> = BTreeMap::new();
+        for node in self.nodes.iter().chain([asked]) {
+            if let Endpoint::Tcp { host, .. } = &node.endpoint {
+                hosts.entry(host.clone()).or_insert_with(|| ips(&node.addresses));
+            }
+        }
+        for host in others {
+            if !hosts.contains_key(&host)
+                && let Ok(node) = self.dialer.node(Endpoint::Tcp { host: host.clone(), port: 1 })
+            {
+                hosts.insert(host, ips(&node.addresses));
+            }
+        }
+        hosts
+    }
+}
+
+fn ips(addresses: &[Address]) -> Vec<IpAddr> {
+    let ip = |address: &Address| match address {
+        Address::Tcp(address) => Some(address.ip()),
+        Address::Unix(_) => None,
+    };
+    addresses.iter().filter_map(ip).collect()
 }
 
 /// First and last slot of one range, the node that has it, and its replicas.
@@ -74,4 +160,18 @@ fn read_node(node: &Value, asked: &Endpoint) -> Option<Endpoint> {
     };
     let Value::Integer(port) = parts.get(1)? else { return None };
     Some(Endpoint::Tcp { host, port: u16::try_from(*port).ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hosts_of_nodes;
+
+    #[test]
+    fn hosts_are_named_by_address_and_by_name() {
+        let text = b"07c3 127.0.0.1:30004@31004,host4 slave e7d1 0 1426238317239 4 connected\n\
+            67ed ::1:30002@31002,,shard-id=69bc master - 0 1 2 connected 5461-10922\n\
+            292f 10.0.0.3:30003 master - 0 1 3 connected\n\
+            e7d1 :30001@31001 myself,master - 0 0 1 connected 0-5460\n\nnonsense\n";
+        assert_eq!(hosts_of_nodes(text), ["127.0.0.1", "host4", "::1", "10.0.0.3"]);
+    }
 }

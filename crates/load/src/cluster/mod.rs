@@ -4,6 +4,10 @@ mod discover;
 mod redirect;
 mod replicas;
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
 pub(crate) use discover::discover;
 pub(crate) use redirect::Redirect;
 use replicas::Replicas;
@@ -11,12 +15,16 @@ pub(crate) use replicas::discover_replicas;
 
 use zerolap_resp::cluster::key_slot;
 
+use crate::Endpoint;
+use crate::address::Address;
 use crate::dialer::{Dialer, Node};
 use crate::random::Random;
-use crate::{Endpoint, LoadError};
 
 /// Slots of a cluster, by its specification.
 pub(crate) const SLOTS: usize = 16_384;
+
+/// More nodes are nobody's cluster: the specification's authors advise against more than 1000.
+const MOST_NODES: usize = 1000;
 
 /// Which node has which slot, as far as is known.
 #[derive(Debug, Clone)]
@@ -29,6 +37,8 @@ pub(crate) struct ClusterMap {
     primaries: usize,
     /// Only where they are read from.
     replicas: Option<Replicas>,
+    /// Hosts that discovery named, with their addresses. Nothing is connected to that is not on one of them.
+    hosts: Arc<BTreeMap<String, Vec<IpAddr>>>,
 }
 
 impl ClusterMap {
@@ -84,15 +94,16 @@ impl ClusterMap {
         }
     }
 
-    /// Index of the node at `endpoint`, which may be new.
-    ///
-    /// # Errors
-    /// When its name has no address.
-    pub(crate) fn find_or_add(&mut self, endpoint: Endpoint, dialer: &Dialer) -> Result<usize, LoadError> {
-        if let Some(index) = self.nodes.iter().position(|node| node.endpoint == endpoint) {
-            return Ok(index);
+    /// Index of the node at `endpoint`, which a redirection named and which may be new. None where it is on a host that
+    /// discovery did not name, or where there are too many nodes: it could be anybody's. Nothing is looked up.
+    pub(crate) fn find_or_add(&mut self, endpoint: Endpoint, dialer: &Dialer) -> Option<usize> {
+        let known = self.nodes.iter().position(|node| node.endpoint == endpoint);
+        if known.is_some() || self.nodes.len() >= MOST_NODES {
+            return known;
         }
-        self.nodes.push(dialer.node(endpoint)?);
-        Ok(self.nodes.len() - 1)
+        let Endpoint::Tcp { host, port } = &endpoint else { return None };
+        let addresses = self.hosts.get(host)?.iter().map(|ip| Address::Tcp((*ip, *port).into())).collect();
+        self.nodes.push(dialer.node_at(endpoint, addresses).ok()?);
+        Some(self.nodes.len() - 1)
     }
 }

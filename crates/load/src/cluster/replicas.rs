@@ -2,7 +2,9 @@
 
 use zerolap_resp::{Value, write_request};
 
-use super::{ClusterMap, SLOTS};
+use std::sync::Arc;
+
+use super::{ClusterMap, MOST_NODES, SLOTS};
 use crate::dialer::{Dialer, Node};
 use crate::dialogue::ask;
 use crate::random::Random;
@@ -75,11 +77,15 @@ pub(crate) fn discover_replicas(dialer: &Dialer) -> Result<ClusterMap, LoadError
         _ => return Err(no_replicas(&primary.endpoint, "does not tell its role")),
     };
     let slots = vec![0; SLOTS].into_boxed_slice();
-    let mut map = ClusterMap { nodes: vec![primary.clone()], slots, primaries: 1, replicas: None };
-    let mut of = Vec::new();
-    for endpoint in endpoints {
-        of.push(map.find_or_add(endpoint, dialer)?);
+    if endpoints.len() >= MOST_NODES {
+        return Err(no_replicas(&primary.endpoint, &format!("names {} of them", endpoints.len())));
     }
+    let hosts = Arc::default();
+    let mut map = ClusterMap { nodes: vec![primary.clone()], slots, primaries: 1, replicas: None, hosts };
+    for endpoint in endpoints {
+        map.nodes.push(dialer.node(endpoint)?);
+    }
+    let of = (1..map.nodes.len()).collect();
     map.replicas = Some(Replicas::new(vec![of], &map, dialer, &primary)?);
     Ok(map)
 }

@@ -49,6 +49,8 @@ pub(crate) struct Link {
     pub(crate) openings: u32,
     /// When it was lost, if it was open before.
     pub(crate) lost_ns: u64,
+    /// Until when nothing is sent, because the server loads its data; 0 if it does not.
+    pub(crate) held_until_ns: u64,
     /// Tries in a row that did not lead to a connection.
     pub(crate) attempts: u32,
     /// How many of the newest requests under way are not written yet.
@@ -79,6 +81,7 @@ impl Link {
             checker: Checker::new(settings),
             openings: 0,
             lost_ns: clock::now_ns(),
+            held_until_ns: 0,
             attempts: 0,
             unstamped: 0,
             allowance: 0,
@@ -104,9 +107,14 @@ impl Link {
         self.in_flight.oldest_sent_ns().filter(|&sent_ns| sent_ns > 0)
     }
 
+    /// Whether nothing is sent for a while.
+    pub(crate) const fn is_held(&self) -> bool {
+        self.held_until_ns > 0
+    }
+
     /// How many requests it takes now; `whole` takes none before all replies are in.
     pub(crate) fn room(&self, whole: bool) -> usize {
-        if !self.is_open() || (whole && !self.in_flight.is_empty()) {
+        if !self.is_open() || self.is_held() || (whole && !self.in_flight.is_empty()) {
             return 0;
         }
         self.in_flight.room().min(usize::try_from(self.allowance).unwrap_or(usize::MAX))

@@ -1,7 +1,6 @@
 //! Connections that only read what the server pushes, in one thread of their own.
 
 mod listener;
-mod open_files;
 mod readers;
 mod tally;
 
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
-use crate::{LoadError, Settings, clock};
+use crate::{LoadError, Settings, Watch, clock, open_files};
 use readers::Readers;
 pub(crate) use tally::{ListenerTally, MessageKind};
 
@@ -59,12 +58,12 @@ impl Listeners {
     ///
     /// # Errors
     /// When one cannot be had, or the server refuses what it sends.
-    pub(crate) fn connect(settings: &Settings, interrupt: &Arc<AtomicBool>) -> Result<Option<Self>, LoadError> {
+    pub(crate) fn connect(settings: &Settings, watch: &Watch) -> Result<Option<Self>, LoadError> {
         let Some(listening) = settings.listening.clone() else { return Ok(None) };
-        open_files::make_room(settings, &listening);
+        open_files::make_room(listening.connections)?;
         let shared = Arc::new(Shared::default());
         let (opened_sender, opened) = channel();
-        let (settings, interrupt, of_thread) = (settings.clone(), Arc::clone(interrupt), Arc::clone(&shared));
+        let (settings, interrupt, of_thread) = (settings.clone(), Arc::clone(&watch.interrupt), Arc::clone(&shared));
         let work = move || {
             let readers = Readers::open(&settings, &listening, &of_thread, &interrupt);
             // Nobody waits for it any more only when the program ends.

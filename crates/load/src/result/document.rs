@@ -104,13 +104,7 @@ impl LabRecord {
             schema: SCHEMA,
             policy: memtier::policy(settings.policy),
             differences: differences(settings, plan, outcome),
-            warnings: report
-                .warnings
-                .iter()
-                .cloned()
-                .chain(outcome.slip_warnings())
-                .chain(outcome.listener_warnings())
-                .collect(),
+            warnings: report.warnings.iter().cloned().chain(outcome.warnings()).collect(),
             failure: failure.map(ToString::to_string),
             settings: SettingsRecord::new(settings),
             phases: last.iter().flat_map(|run| run.phases.iter().copied()).collect(),

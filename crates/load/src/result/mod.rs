@@ -11,5 +11,5 @@ mod timeline;
 
 pub use document::{Document, SCHEMA};
 pub(crate) use memtier::configuration;
-pub use record::ResultRecord;
+pub use record::{ResultRecord, SliceRecord};
 pub(crate) use settings::SettingsRecord;

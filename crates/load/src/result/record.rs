@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use zerolap_resp::ReplyKind;
 
+use super::schedule::ScheduleRecord;
 use crate::tally::{CommandTally, NodeTally};
-use crate::{Command, Histogram, Outcome};
+use crate::{Command, Histogram, Outcome, Pace};
 
 /// Kinds that are listed even when none was seen.
 const ALWAYS_LISTED: [ReplyKind; 6] =
@@ -33,7 +34,8 @@ pub struct ResultRecord {
     pushes: u64,
     bytes_sent: u64,
     bytes_received: u64,
-    /// Of all replies, errors too; null without any. Where each request had its time, counted from that.
+    /// Of all replies, errors too, and of lost requests what was waited for them; null without any. Where each request
+    /// had its time, counted from that.
     latency_us: Option<LatencyRecord>,
     /// Lower edges and counts of the buckets that are not empty.
     histogram_ns: Vec<(u64, u64)>,
@@ -124,6 +126,27 @@ impl ResultRecord {
             latency_us: LatencyRecord::new(&total.latencies),
             histogram_ns: total.latencies.buckets().collect(),
             commands: commands.iter().zip(&outcome.commands).map(CommandRecord::new).collect(),
+        }
+    }
+}
+
+/// A slice: its result, and how its requests kept to their times if they had any.
+#[derive(Debug, Clone, Serialize)]
+pub struct SliceRecord {
+    #[serde(flatten)]
+    result: ResultRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<ScheduleRecord>,
+}
+
+impl SliceRecord {
+    /// The record of what `commands` came to at this pace.
+    #[must_use]
+    pub fn new(commands: &[Command], pace: Option<Pace>, outcome: &Outcome) -> Self {
+        let schedule = pace.zip(outcome.schedule.as_ref());
+        Self {
+            result: ResultRecord::new(commands, outcome),
+            schedule: schedule.map(|(pace, tally)| ScheduleRecord::new(pace, outcome, tally)),
         }
     }
 }

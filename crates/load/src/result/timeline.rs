@@ -1,14 +1,15 @@
-//! Tenths of a second, all commands and threads together.
+//! Slots of time, all commands and threads together.
 
 use serde::Serialize;
 
 use super::record::LatencyRecord;
 use crate::Histogram;
-use crate::timeline::{SLOT_NS, Slot, Timeline};
+use crate::timeline::{Slot, Timeline};
 
 /// The slots of a run, from when it began.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct TimelineRecord {
+    /// Length of a slot; in a long run slots are put together.
     slot_seconds: f64,
     slots: Vec<SlotRecord>,
 }
@@ -28,21 +29,23 @@ impl TimelineRecord {
         let tracks: Vec<&[Slot]> =
             timelines.iter().flat_map(|timeline| &timeline.tracks).map(|track| track.slots.as_slice()).collect();
         let slots = tracks.iter().map(|track| track.len()).max().unwrap_or(0);
-        let slot_seconds = SLOT_NS as f64 / 1e9;
+        // Those of all threads have the same length.
+        let slot_ns = timelines.first().map_or_else(|| Timeline::default().slot_ns, |timeline| timeline.slot_ns);
         let slots = (0..slots).map(|index| {
             let mut latencies = Histogram::default();
-            let mut errors = 0;
+            let (mut errors, mut lost) = (0, 0);
             for slot in tracks.iter().filter_map(|track| track.get(index)) {
                 slot.add_to(&mut latencies);
                 errors += slot.errors;
+                lost += slot.lost;
             }
             SlotRecord {
-                at_seconds: index as f64 / 10.0,
-                replies: latencies.count(),
+                at_seconds: (index as u64 * slot_ns) as f64 / 1e9,
+                replies: latencies.count() - lost,
                 errors,
                 latency_us: LatencyRecord::new(&latencies),
             }
         });
-        Self { slot_seconds, slots: slots.collect() }
+        Self { slot_seconds: slot_ns as f64 / 1e9, slots: slots.collect() }
     }
 }

@@ -5,12 +5,10 @@ mod step;
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use crate::{LoadError, Pace, Plan, Run, Settings, Slo, Work, drive};
+use crate::{LoadError, Pace, Plan, Run, Settings, Slo, Watch, Work, drive};
 use bracket::Bracket;
 use step::Step;
 
@@ -44,7 +42,7 @@ pub fn search(
     settings: &Settings,
     plan: &Plan,
     (slo, pace): (Slo, Pace),
-    interrupt: &Arc<AtomicBool>,
+    watch: &Watch,
     mut progress: impl FnMut(&str),
 ) -> Result<Found, LoadError> {
     let mut bracket = Bracket::new(pace.per_second.get());
@@ -56,8 +54,8 @@ pub fn search(
         let is_first = steps.is_empty();
         let work = Work { pace: Some(pace), ..plan.work };
         let step_plan = Plan { check: plan.check && is_first, prefill: plan.prefill && is_first, work, ..*plan };
-        let runs = drive(settings, &step_plan, interrupt);
-        if interrupt.load(Ordering::Relaxed) {
+        let runs = drive(settings, &step_plan, watch);
+        if watch.is_interrupted() {
             break;
         }
         let Some(mut run) = runs?.pop() else { break };
@@ -78,7 +76,7 @@ pub fn search(
         }
         steps.push(step);
     }
-    let is_interrupted = interrupt.load(Ordering::Relaxed);
+    let is_interrupted = watch.is_interrupted();
     let highest_rate = best.as_ref().map(|(plan, _)| rate_of(plan));
     let (step_plan, mut run) = match (best, last) {
         (None, _) if is_interrupted => return Err(LoadError::Interrupted),

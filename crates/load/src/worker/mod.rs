@@ -18,9 +18,10 @@ use rustix::thread::set_current_timer_slack;
 use crate::cluster::ClusterMap;
 use crate::dialer::{Dialer, Node};
 use crate::link::Link;
+use crate::progress::LiveCounts;
 use crate::requests::{DataPool, RequestStream};
 use crate::tally::Tally;
-use crate::{LoadError, Settings, cpus};
+use crate::{LoadError, Settings, Watch, cpus};
 pub(crate) use poller::{EVENTS, Poller, Ready};
 use routing::Routes;
 use schedule::Schedule;
@@ -44,6 +45,8 @@ pub(crate) struct Worker {
     flags: Flags,
     /// What is being counted.
     tally: Tally,
+    /// What of it is shown to the user already.
+    shown: LiveCounts,
     schedule: Option<Schedule>,
     /// Requests that were taken from a client's stream and have no reply yet.
     unanswered: u64,
@@ -53,6 +56,8 @@ pub(crate) struct Worker {
     is_ended: bool,
     /// Links that broke and are to be made anew.
     closed_links: usize,
+    /// Links whose server loads its data.
+    held_links: usize,
 }
 
 /// What other threads have to say.
@@ -60,8 +65,8 @@ pub(crate) struct Worker {
 pub(crate) struct Flags {
     /// Set when any thread has failed.
     pub(crate) stop: Arc<AtomicBool>,
-    /// Set when the user wants the work to end.
-    pub(crate) interrupt: Arc<AtomicBool>,
+    /// What the user wants, and is shown.
+    pub(crate) watch: Watch,
 }
 
 /// Where connections lead to.
@@ -121,16 +126,25 @@ impl Worker {
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             flags,
             tally: Tally::default(),
+            shown: LiveCounts::default(),
             schedule: None,
             unanswered: 0,
             clients_with_more: 0,
             is_ended: false,
             closed_links: 0,
+            held_links: 0,
             settings,
         };
         worker.add_links();
         worker.open_links()?;
         Ok(worker)
+    }
+
+    /// Adds what was counted since the last time to what the user is shown.
+    fn show_progress(&mut self) {
+        let counts = self.tally.live_counts();
+        self.flags.watch.live.add(counts.since(self.shown));
+        self.shown = counts;
     }
 
     /// Fails when another thread has.

@@ -1,6 +1,5 @@
 //! Makes all connections of a thread.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Worker;
@@ -23,7 +22,7 @@ impl Worker {
         let mut first_tried_ns = None;
         while next < self.links.len() || opening > 0 {
             self.check_stop()?;
-            if self.flags.interrupt.load(Ordering::Relaxed) {
+            if self.flags.watch.is_interrupted() {
                 return Err(LoadError::Interrupted);
             }
             let mut wait = TICK;

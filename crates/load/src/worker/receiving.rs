@@ -2,6 +2,8 @@
 
 use super::Worker;
 use super::routing::{Redirected, redirect};
+use crate::cluster::Redirect;
+use crate::error::LOADING;
 use crate::link::Answered;
 use crate::{LoadError, clock};
 
@@ -24,8 +26,10 @@ impl Worker {
             // Also those that came before the connection broke.
             self.follow(index, redirected)?;
         }
-        if let Err(error) = received {
-            return self.give_up(index, error);
+        match received {
+            Err(error) => return self.give_up(index, error),
+            Ok(is_loading) if is_loading && self.settings.connecting.reconnect_on_error.is_some() => self.hold(index),
+            Ok(_) => {}
         }
         let link = &self.links[index];
         if link.is_used_up() && self.clients[link.client].remaining > 0 {
@@ -35,7 +39,9 @@ impl Worker {
         Ok(())
     }
 
-    fn receive_replies(&mut self, index: usize, seen_ns: u64) -> Result<(), LoadError> {
+    /// Counts what has come; returns whether the server says that it loads its data.
+    fn receive_replies(&mut self, index: usize, seen_ns: u64) -> Result<bool, LoadError> {
+        let mut is_loading = false;
         let is_alone = self.settings.pipeline == 1;
         let (link, tally, unanswered) = (&mut self.links[index], &mut self.tally, &mut self.unanswered);
         let mut scan = self.settings.scan.is_some().then_some(&mut self.clients[link.client].stream);
@@ -49,6 +55,7 @@ impl Worker {
                 None => tally.pushes += 1,
                 Some(Answered { request, is_match, .. }) => {
                     tally.count(request, reply, received_ns, bytes);
+                    is_loading |= reply.code == LOADING.as_bytes();
                     if let Some(is_match) = is_match {
                         tally.count_checked(request, is_match);
                     }
@@ -62,7 +69,7 @@ impl Worker {
                 break;
             }
         }
-        Ok(())
+        Ok(is_loading)
     }
 
     /// The same in a cluster: replies also count for their node, and redirections are to be followed.
@@ -71,13 +78,14 @@ impl Worker {
         index: usize,
         seen_ns: u64,
         redirected: &mut Vec<Redirected>,
-    ) -> Result<(), LoadError> {
+    ) -> Result<bool, LoadError> {
+        let mut is_loading = false;
         let is_alone = self.settings.pipeline == 1;
         let link = &mut self.links[index];
         let (client, node, endpoint) = (link.client, link.node, link.endpoint().clone());
         loop {
             let before_ns = if is_alone { seen_ns } else { clock::now_ns() };
-            let Some(length) = link.read(&mut self.buffer)? else { return Ok(()) };
+            let Some(length) = link.read(&mut self.buffer)? else { return Ok(is_loading) };
             let received_ns = received_ns(before_ns, length);
             self.tally.bytes_received += length as u64;
             self.tally.move_to(received_ns);
@@ -85,11 +93,17 @@ impl Worker {
                 None => self.tally.pushes += 1,
                 Some(answered) if answered.request.is_asking => {}
                 Some(Answered { request, kept, is_match }) => {
-                    if let Some(redirect) = redirect(&request, reply, &endpoint) {
-                        redirected.push(Redirected { request, bytes: kept.unwrap_or_default(), redirect });
-                        return;
+                    if let Some(Redirect { slot, endpoint: target, is_ask }) = redirect(&request, reply, &endpoint) {
+                        let routes = self.routes.as_mut();
+                        if let Some(node) = routes.and_then(|routes| routes.find_or_add(target.clone(), &self.dialer)) {
+                            let bytes = kept.unwrap_or_default();
+                            redirected.push(Redirected { request, bytes, slot, node, is_ask });
+                            return;
+                        }
+                        self.tally.count_unfollowed(target);
                     }
                     self.tally.count(request, reply, received_ns, bytes);
+                    is_loading |= reply.code == LOADING.as_bytes();
                     if let Some(is_match) = is_match {
                         self.tally.count_checked(request, is_match);
                     }
@@ -99,7 +113,7 @@ impl Worker {
                 }
             })?;
             if !link.may_hold_more() {
-                return Ok(());
+                return Ok(is_loading);
             }
         }
     }

@@ -32,7 +32,11 @@ pub(super) struct Routes {
 pub(super) struct Redirected {
     pub(super) request: Request,
     pub(super) bytes: Vec<u8>,
-    pub(super) redirect: Redirect,
+    pub(super) slot: u16,
+    /// Index of the node that has to.
+    pub(super) node: usize,
+    /// Whether it has to answer only this request.
+    pub(super) is_ask: bool,
 }
 
 impl Routes {
@@ -44,6 +48,11 @@ impl Routes {
             links: vec![Vec::new(); clients.len()],
             command_slots: clients.first().map(|client| client.stream.fixed_slots()).unwrap_or_default(),
         }
+    }
+
+    /// Index of the node that a redirection names; none where it is not of the cluster as it was discovered.
+    pub(super) fn find_or_add(&mut self, endpoint: Endpoint, dialer: &Dialer) -> Option<usize> {
+        self.map.find_or_add(endpoint, dialer)
     }
 
     /// Whether the node at `endpoint` is only read from.
@@ -152,17 +161,16 @@ impl Worker {
         let link = &self.links[asked];
         let (client, asked_node, asked_endpoint) = (link.client, link.node, link.endpoint().clone());
         // The last one is put in front first, so that they keep their order.
-        for Redirected { mut request, bytes, redirect } in redirected.into_iter().rev() {
+        for Redirected { mut request, bytes, slot, node, is_ask } in redirected.into_iter().rev() {
             let Some(routes) = &mut self.routes else { return Ok(()) };
-            let node = routes.map.find_or_add(redirect.endpoint, &self.dialer)?;
             let command = request.command as usize;
-            if redirect.is_ask {
+            if is_ask {
                 self.tally.commands[command].asked += 1;
                 self.tally.node(asked_node, &asked_endpoint).asked += 1;
             } else {
-                routes.map.move_slot(redirect.slot, node);
-                if let Some(slot) = &mut routes.command_slots[command] {
-                    *slot = redirect.slot;
+                routes.map.move_slot(slot, node);
+                if let Some(known) = &mut routes.command_slots[command] {
+                    *known = slot;
                 }
                 self.tally.commands[command].moved += 1;
                 self.tally.node(asked_node, &asked_endpoint).moved += 1;
@@ -171,7 +179,7 @@ impl Worker {
             let link = self.link_to(client, node);
             let waiting = &mut self.links[link].waiting;
             waiting.push_front((request, bytes));
-            if redirect.is_ask {
+            if is_ask {
                 waiting.push_front((Request { is_asking: true, ..Request::default() }, Vec::new()));
             }
         }

@@ -6,6 +6,7 @@ use super::Worker;
 use super::poller::Ready;
 use super::schedule::Schedule;
 use crate::health::Moment;
+use crate::progress::LiveCounts;
 use crate::tally::Tally;
 use crate::{Amount, LoadError, Work, clock};
 
@@ -18,6 +19,7 @@ impl Worker {
     /// also where it failed.
     pub(crate) fn run(&mut self, work: &Work, begin_ns: u64) -> (Tally, Result<(), LoadError>) {
         self.tally = Tally::new(&self.settings, work, begin_ns);
+        self.shown = LiveCounts::default();
         self.schedule = Schedule::of(work, &self.settings, self.thread, begin_ns);
         let first = self.thread * self.settings.clients;
         for (index, client) in self.clients.iter_mut().enumerate() {
@@ -27,6 +29,7 @@ impl Worker {
         let before = Moment::now();
         let done = if self.is_done() { Ok(()) } else { self.exchange(work, begin_ns) };
         self.tally.health.note_since(before);
+        self.show_progress();
         self.tally.finish();
         if let Some(routes) = &self.routes {
             self.tally.nodes.iter_mut().for_each(|node| node.is_replica = routes.is_replica(&node.endpoint));
@@ -48,7 +51,7 @@ impl Worker {
             _ => None,
         };
         self.is_ended = false;
-        self.poller.be_precise(self.tally.schedule.is_some());
+        self.poller.be_precise(self.schedule.as_ref().is_some_and(|schedule| !schedule.is_whole));
         self.renew_links(started_ns)?;
         self.begin()?;
         let mut next_look_ns = started_ns + TICK_NS;
@@ -84,6 +87,9 @@ impl Worker {
             if self.closed_links > 0 {
                 self.reopen(woke_ns)?;
             }
+            if self.held_links > 0 {
+                self.release(woke_ns)?;
+            }
         }
         Ok(())
     }
@@ -94,7 +100,7 @@ impl Worker {
         // A turn that no client is free for is taken when a reply makes one free.
         let turn_ns = self.schedule.as_ref().filter(|schedule| !schedule.is_held_up && self.clients_with_more > 0);
         let turn_ns = turn_ns.map(|schedule| schedule.next_ns);
-        let tick = if self.closed_links > 0 { Duration::from_millis(1) } else { TICK };
+        let tick = if self.closed_links + self.held_links > 0 { Duration::from_millis(1) } else { TICK };
         let next_ns = [deadline_ns, turn_ns].into_iter().flatten().min();
         let until_next = next_ns.map(|next_ns| Duration::from_nanos(next_ns.saturating_sub(clock::now_ns())));
         let timeout = until_next.map_or(tick, |left| left.min(tick));

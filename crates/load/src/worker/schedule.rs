@@ -67,17 +67,27 @@ impl Schedule {
         if self.next_ns >= end_ns {
             return 0;
         }
-        let gap_ns = match &self.times {
-            Times::Fixed { threads, unit_ns, per_second, .. } => *unit_ns as f64 * *threads as f64 / *per_second as f64,
-            Times::Poisson { mean_gap_ns, .. } => *mean_gap_ns,
-        };
-        let skipped = whole(((end_ns - self.next_ns) as f64 / gap_ns).ceil());
+        let skipped = whole(((end_ns - self.next_ns) as f64 / self.times.gap_ns()).ceil());
         self.next_ns = u64::MAX;
         skipped
+    }
+
+    /// How many turns have come by `now_ns`; of random ones the mean.
+    pub(super) fn due_by(&self, now_ns: u64) -> usize {
+        let Some(since_ns) = now_ns.checked_sub(self.next_ns) else { return 0 };
+        usize::try_from(whole(since_ns as f64 / self.times.gap_ns()).saturating_add(1)).unwrap_or(usize::MAX)
     }
 }
 
 impl Times {
+    /// Between two turns, on average.
+    fn gap_ns(&self) -> f64 {
+        match self {
+            Self::Fixed { threads, unit_ns, per_second, .. } => *unit_ns as f64 * *threads as f64 / *per_second as f64,
+            Self::Poisson { mean_gap_ns, .. } => *mean_gap_ns,
+        }
+    }
+
     fn next(&mut self) -> u64 {
         match self {
             Self::Fixed { started_ns, turn, thread, threads, unit_ns, per_second } => {

@@ -4,9 +4,9 @@ use super::Worker;
 use crate::LoadError;
 use crate::link::Request;
 
-/// Requests that are sent, where several are due, before replies are looked for again: to send one takes as long as to
-/// read several, and replies that wait meanwhile would be stamped late.
-const MOST_AT_ONCE: usize = 2;
+/// Connections that are written to, where several requests are due, before replies are looked for again: replies that
+/// wait meanwhile are stamped late. All that is due is spread over them, so that no rate is out of reach because of it.
+const MOST_WRITES: usize = 8;
 
 impl Worker {
     /// Sends the first requests: as many as there is room for, or none before they are due.
@@ -58,8 +58,9 @@ impl Worker {
         if std::mem::take(&mut schedule.is_held_up) {
             schedule.held_up_until_ns = now_ns;
         }
+        let share = share(schedule.due_by(now_ns));
         let mut sent = Vec::new();
-        while schedule.next_ns <= now_ns && self.clients_with_more > 0 && sent.len() < MOST_AT_ONCE {
+        while schedule.next_ns <= now_ns && self.clients_with_more > 0 && sent.len() < MOST_WRITES {
             let Some(client) = schedule.free.pop_front() else {
                 schedule.is_held_up = true;
                 break;
@@ -69,14 +70,20 @@ impl Worker {
                 self.clients[client].is_queued = false;
                 continue;
             }
-            let due_ns = schedule.take();
-            let was_held_up = due_ns <= schedule.held_up_until_ns;
-            let request = Request { due_ns, was_held_up, ..Request::default() };
-            let count = if schedule.is_whole { room.min(self.settings.pipeline) } else { 1 };
-            if self.routes.is_some() {
-                self.route(client, count, request);
-            } else {
-                self.add(client, count, request);
+            let turns = if schedule.is_whole { 1 } else { share.min(room) };
+            for _ in 0..turns {
+                if schedule.next_ns > now_ns || self.clients[client].remaining == 0 {
+                    break;
+                }
+                let due_ns = schedule.take();
+                let was_held_up = due_ns <= schedule.held_up_until_ns;
+                let request = Request { due_ns, was_held_up, ..Request::default() };
+                let count = if schedule.is_whole { room.min(self.settings.pipeline) } else { 1 };
+                if self.routes.is_some() {
+                    self.route(client, count, request);
+                } else {
+                    self.add(client, count, request);
+                }
             }
             schedule.free.push_back(client);
             sent.push(client);
@@ -149,5 +156,23 @@ impl Worker {
             link.watches_room = needs_room;
         }
         Ok(())
+    }
+}
+
+/// How many of so many requests that are due one connection takes in one write.
+fn share(due: usize) -> usize {
+    due.div_ceil(MOST_WRITES).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_WRITES, share};
+
+    #[test]
+    fn all_that_is_due_goes_out_in_a_few_writes() {
+        assert_eq!([0, 1, 2, MOST_WRITES].map(share), [1; 4]);
+        for due in [9, 100, 1_000_000] {
+            assert!(share(due) * MOST_WRITES >= due && (share(due) - 1) * MOST_WRITES < due);
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! Connections that end before the work does.
 
-use std::sync::atomic::Ordering;
-
 use super::Worker;
 use crate::{LoadError, Reconnecting, clock};
 
 const NS_PER_SECOND: f64 = 1e9;
 /// Pause before a broken connection is tried again, where none is asked for.
 const LEAST_PAUSE_NS: u64 = 10_000_000;
+/// Pause before a server that still loads its data is asked again.
+const LOADING_PAUSE_NS: u64 = 100_000_000;
 
 impl Worker {
     /// Lets a link that is being made go on; requests follow once it is open.
@@ -25,6 +25,7 @@ impl Worker {
 
     /// Counts what is lost with a link. Ends the work with `error`, unless the link may be made anew.
     pub(super) fn give_up(&mut self, index: usize, error: LoadError) -> Result<(), LoadError> {
+        self.stop_holding(index);
         let is_timeout = matches!(error, LoadError::ReplyTimeout { .. });
         let (link, tally) = (&mut self.links[index], &mut self.tally);
         let was_open = link.is_open();
@@ -32,25 +33,32 @@ impl Worker {
             tally.connections.timeouts += u64::from(is_timeout);
             tally.connections.disconnects += u64::from(!is_timeout);
         }
+        let now_ns = clock::now_ns();
         if link.oldest_sent_ns().is_some() {
             // The time that these requests were waited for belongs to the work.
-            tally.move_to(clock::now_ns());
+            tally.move_to(now_ns);
         }
         let client = link.client;
         while let Some(request) = link.take_unanswered() {
             if request.is_asking {
                 continue;
             }
-            tally.commands[request.command as usize].count_lost(is_timeout);
+            tally.count_lost(request, now_ns, is_timeout);
             if self.routes.is_some() {
-                tally.node(link.node, link.endpoint()).count_lost(is_timeout);
+                let waited_ns = now_ns.saturating_sub(request.sent_ns);
+                tally.node(link.node, link.endpoint()).count_lost(is_timeout, waited_ns);
             }
             self.unanswered -= 1;
             let open = &mut self.clients[client].open;
             *open = open.saturating_sub(1);
         }
         let Some(reconnecting) = self.settings.connecting.reconnect_on_error else { return Err(error) };
-        let now_ns = clock::now_ns();
+        if error.is_loading() {
+            // The server is there and will answer: it has all the time it needs.
+            link.lost_ns = now_ns;
+            link.close(now_ns.saturating_add(LOADING_PAUSE_NS));
+            return Ok(());
+        }
         link.attempts += 1;
         if was_open {
             link.lost_ns = now_ns;
@@ -69,8 +77,34 @@ impl Worker {
         Ok(())
     }
 
+    /// Sends nothing over a link for a while: its server loads its data after a restart, and answers nothing else.
+    pub(super) fn hold(&mut self, index: usize) {
+        self.held_links += usize::from(!self.links[index].is_held());
+        self.links[index].held_until_ns = clock::now_ns().saturating_add(LOADING_PAUSE_NS);
+    }
+
+    /// Lets links go on that were held for long enough.
+    pub(super) fn release(&mut self, now_ns: u64) -> Result<(), LoadError> {
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            if !link.is_held() || link.held_until_ns > now_ns {
+                continue;
+            }
+            self.stop_holding(index);
+            self.offer(index);
+            self.refill(index)?;
+        }
+        Ok(())
+    }
+
+    fn stop_holding(&mut self, index: usize) {
+        self.held_links -= usize::from(self.links[index].is_held());
+        self.links[index].held_until_ns = 0;
+    }
+
     /// Replaces a connection that has sent as much as it may.
     pub(super) fn renew(&mut self, index: usize) -> Result<(), LoadError> {
+        self.stop_holding(index);
         let now_ns = clock::now_ns();
         self.links[index].close(now_ns);
         self.links[index].lost_ns = now_ns;
@@ -120,7 +154,8 @@ impl Worker {
     /// Gives up connections on which a reply, or the connection itself, has been due for too long.
     pub(super) fn look_after_silent(&mut self, now_ns: u64) -> Result<(), LoadError> {
         self.check_stop()?;
-        if self.flags.interrupt.load(Ordering::Relaxed) {
+        self.show_progress();
+        if self.flags.watch.is_interrupted() {
             self.end_sending(now_ns);
         }
         for index in 0..self.links.len() {

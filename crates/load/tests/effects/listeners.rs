@@ -17,16 +17,16 @@ pub fn confirmed(request: &Request, marker: char) -> String {
     request[1..].iter().map(one).collect()
 }
 
-/// Confirms subscriptions and pushes `pushed` again and again after each; anything else is answered with OK, a PING only
+/// Confirms subscriptions and message_count `pushed` again and again after each; anything else is answered with OK, a PING only
 /// after something was pushed since it came.
 fn pushing(marker: char, pushed: &'static str) -> Scripted {
-    let pushes = AtomicU64::new(0);
+    let message_count = AtomicU64::new(0);
     Scripted::start(move |peer: &mut Peer| {
         while let Some(request) = peer.request() {
             let is_listener = request[0].to_lowercase().ends_with("subscribe") || request[0] == "CLIENT";
             if request[0] == "PING" {
-                let before = pushes.load(Ordering::Relaxed);
-                while pushes.load(Ordering::Relaxed) == before {
+                let before = message_count.load(Ordering::Relaxed);
+                while message_count.load(Ordering::Relaxed) == before {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
@@ -39,7 +39,7 @@ fn pushing(marker: char, pushed: &'static str) -> Scripted {
             if is_listener {
                 // After the confirmation was read: what comes before the measurement is not counted.
                 while peer.request_within(Duration::from_millis(20)).is_none() && peer.send(pushed.as_bytes()) {
-                    pushes.fetch_add(1, Ordering::Relaxed);
+                    message_count.fetch_add(1, Ordering::Relaxed);
                 }
                 return;
             }

@@ -60,6 +60,94 @@ fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
     expect_lost(&document, &server, "timed_out", &json!({"disconnects": 0, "timeouts": 2, "reconnects": 2}));
     assert_eq!(document["lab"]["disconnected"], 0);
     assert!(started.elapsed() >= Duration::from_secs(2));
+    expect_waited_for(&document, 92, 8, 2e6);
+}
+
+/// That lost requests stand among the latencies with at least the time that they were waited for, and nowhere else.
+fn expect_waited_for(document: &Value, replies: u64, lost: u64, waited_us: f64) {
+    let lab = &document["lab"];
+    let buckets = lab["histogram_ns"].as_array().expect("buckets").iter();
+    let buckets: Vec<(f64, u64)> =
+        buckets.filter_map(|bucket| Some((bucket[0].as_f64()? / 1e3, bucket[1].as_u64()?))).collect();
+    assert_eq!(buckets.iter().map(|(_, count)| count).sum::<u64>(), replies + lost);
+    // A bucket is at most 0.4 % wide.
+    let late: u64 = buckets.iter().filter(|(edge_us, _)| *edge_us >= waited_us * 0.996).map(|(_, count)| count).sum();
+    assert!(late >= lost, "{buckets:?}");
+    for name in ["p99", "max"] {
+        assert!(lab["latency_us"][name].as_f64() >= Some(waited_us), "{}", lab["latency_us"]);
+    }
+    let slots = lab["timeline"]["slots"].as_array().expect("slots").iter();
+    assert_eq!(slots.filter_map(|slot| slot["replies"].as_u64()).sum::<u64>(), replies);
+    let seconds = document["ALL STATS"]["Totals"]["Time-Serie"].as_object().expect("seconds").values();
+    assert_eq!(seconds.filter_map(|second| second["Count"].as_u64()).sum::<u64>(), replies);
+}
+
+#[test]
+fn with_a_rate_lost_requests_are_charged_from_when_they_were_due() {
+    let server = troubled(4, Peer::stay_silent);
+    let rate = ["--rate", "1000", "--reconnect-on-error", "--reply-timeout", "2"];
+    let document = load(&server, &[&SHAPE[..], &rate].concat());
+    expect_waited_for(&document, 92, 8, 2e6);
+    let schedule = &document["lab"]["schedule"];
+    assert_eq!(schedule["response_us"], document["lab"]["latency_us"]);
+    assert!(schedule["service_us"]["max"].as_f64() >= Some(2e6), "{schedule}");
+}
+
+/// A server that breaks its first connection after six replies, and then loads its data for a while: each later
+/// connection is told so three times, by the reply to the request of this name.
+fn loading(name: &'static str) -> Scripted {
+    Scripted::start(move |peer| {
+        let is_first = peer.connection() == 0;
+        let (mut number, mut refusals) = (0, 0);
+        while let Some(request) = peer.request() {
+            if is_first && number == 6 {
+                return;
+            }
+            // One connection after another is refused what prepares it; requests are refused on one.
+            let is_refused = request[0] == name
+                && match name {
+                    "AUTH" => (1..4).contains(&peer.connection()),
+                    _ => !is_first && refusals < 3,
+                };
+            refusals += usize::from(is_refused);
+            number += usize::from(request[0] == "PING");
+            let reply: &[u8] =
+                if is_refused { b"-LOADING Redis is loading the dataset in memory\r\n" } else { b"+OK\r\n" };
+            peer.send(reply);
+        }
+    })
+}
+
+const ONE: [&str; 8] = ["-t", "1", "-c", "1", "-n", "30", "--command", "PING"];
+
+#[test]
+fn a_server_that_loads_its_data_is_waited_for_before_a_connection_is_prepared() {
+    let server = loading("AUTH");
+    let patience = ["--reconnect-on-error", "--max-reconnect-attempts", "1", "-a", "secret"];
+    let document = load(&server, &[&ONE[..], &patience].concat());
+    let lab = &document["lab"];
+    assert_eq!((&lab["requests"], &lab["disconnected"], &lab["errors"]), (&29.into(), &1.into(), &json!({})));
+    let accepted: Vec<Instant> = server.records().iter().map(|record| record.accepted).collect();
+    assert_eq!(accepted.len(), 5);
+    assert!(accepted[4] - accepted[1] >= Duration::from_millis(300), "it is not asked all the time");
+    let once = Scripted::answering("-LOADING Redis is loading the dataset in memory\r\n");
+    let port = once.port();
+    let finished = run(&[&["-s", "127.0.0.1", "-p", &port, "-a", "secret"], &ONE[..]].concat());
+    assert_eq!(finished.code, Some(4), "{}", finished.stderr);
+}
+
+#[test]
+fn a_server_that_loads_its_data_is_asked_rarely_until_it_has() {
+    for more in [&[][..], &["--rate", "2000"]] {
+        let server = loading("PING");
+        let document = load(&server, &[&ONE[..], &["--reconnect-on-error"], more].concat());
+        let lab = &document["lab"];
+        assert_eq!((&lab["requests"], &lab["disconnected"]), (&29.into(), &1.into()));
+        assert_eq!(lab["errors"], json!({"LOADING": 3}));
+        let records = server.records();
+        let requests = &records[1].requests;
+        assert!(requests[3].at - requests[0].at >= Duration::from_millis(300), "100 ms between two of them");
+    }
 }
 
 #[test]

@@ -39,8 +39,8 @@ fn percentiles_of_two_threads_are_those_of_all_replies_together() {
     let row = &document["ALL STATS"]["Gets"]["Percentile Latencies"];
     let buckets = document["lab"]["histogram_ns"].as_array().expect("buckets");
     assert_eq!(buckets.iter().map(|bucket| count(&bucket[1])).sum::<usize>(), 60);
-    for (percent, name) in [(25, "p25.00"), (40, "p40.00"), (60, "p60.00"), (99, "p99.00")] {
-        let rank = (60 * percent as usize).div_ceil(100);
+    for (percent, name) in [(25_usize, "p25.00"), (40, "p40.00"), (60, "p60.00"), (99, "p99.00")] {
+        let rank = (60 * percent).div_ceil(100);
         let mut below = 0;
         let bucket = buckets.iter().find(|bucket| {
             below += count(&bucket[1]);

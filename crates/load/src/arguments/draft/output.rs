@@ -4,6 +4,7 @@ use super::{Mode, Warnings};
 use crate::ReportSettings;
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(in crate::arguments) struct OutputDraft {
     pub(in crate::arguments) json_out_file: Option<String>,
     pub(in crate::arguments) out_file: Option<String>,
@@ -12,6 +13,7 @@ pub(in crate::arguments) struct OutputDraft {
     pub(in crate::arguments) by_line: Option<bool>,
     pub(in crate::arguments) print_all_runs: bool,
     pub(in crate::arguments) show_settings: bool,
+    pub(in crate::arguments) quiet: bool,
 }
 
 impl OutputDraft {
@@ -28,6 +30,7 @@ impl OutputDraft {
             "--print-all-runs",
             "there is only one run",
         );
+        warnings.without_effect(self.quiet && is_controlled, "--quiet", "with --control no progress is shown");
         let default = ReportSettings::default();
         ReportSettings {
             json_out_file: self.json_out_file,
@@ -37,6 +40,7 @@ impl OutputDraft {
             print_all_runs: self.print_all_runs,
             breakdown_by_line: self.by_line.unwrap_or(default.breakdown_by_line),
             show_settings: self.show_settings,
+            quiet: self.quiet,
             warnings: warnings.into_sentences(),
         }
     }

@@ -40,4 +40,11 @@ pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
         draft.output.show_settings = true;
     }),
+    Argument::switch(
+        &["quiet"],
+        &[],
+        "do not show how far a run is on standard error: on a terminal in one line, elsewhere in a line every 10 s",
+        |draft| draft.output.quiet = true,
+    )
+    .own(),
 ];
