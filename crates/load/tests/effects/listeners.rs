@@ -17,7 +17,7 @@ pub fn confirmed(request: &Request, marker: char) -> String {
     request[1..].iter().map(one).collect()
 }
 
-/// Confirms subscriptions and message_count `pushed` again and again after each; anything else is answered with OK, a PING only
+/// Confirms subscriptions and pushes `pushed` again and again after each; anything else is answered with OK, a PING only
 /// after something was pushed since it came.
 fn pushing(marker: char, pushed: &'static str) -> Scripted {
     let message_count = AtomicU64::new(0);
