@@ -100,6 +100,11 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
     Ok(total)
 }
 
+/// Whether a line is an order.
+pub(crate) fn is_order(line: &[u8]) -> bool {
+    serde_json::from_slice::<Order>(line).is_ok()
+}
+
 fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), LoadError> {
     let line = serde_json::to_vec(event).map_err(io::Error::from);
     let written = line.and_then(|mut line| {

@@ -61,6 +61,7 @@ mod tally;
 mod timeline;
 mod tls;
 mod transport;
+pub mod untrusted;
 mod watch;
 mod work;
 mod worker;

@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use lexopt::{Arg, Parser};
 
 pub use description::{Description, describe};
+pub(crate) use draft::recorded_lines;
 pub use error::UsageError;
 
 use crate::{Plan, ReportSettings, Settings};

@@ -30,13 +30,13 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     let mut found = Found::new(dialer);
     let mut slots = vec![u16::MAX; SLOTS].into_boxed_slice();
     let mut replicas = Vec::new();
-    for range in ranges {
-        let (first, last, endpoint, others) =
-            read_range(range, &seed.endpoint).ok_or_else(|| unclear("a range of slots is not in the known form"))?;
-        let node = found.find_or_add(endpoint, &seed)?;
+    let ranges = read_ranges(ranges, &seed.endpoint);
+    for range in ranges.ok_or_else(|| unclear("a range of slots is not in the known form"))? {
+        let node = found.find_or_add(range.primary, &seed)?;
         let number = u16::try_from(node).unwrap_or(u16::MAX);
-        slots.iter_mut().take(usize::from(last) + 1).skip(usize::from(first)).for_each(|slot| *slot = number);
-        replicas.push((node, others));
+        let (first, last) = (usize::from(range.first), usize::from(range.last));
+        slots.iter_mut().take(last + 1).skip(first).for_each(|slot| *slot = number);
+        replicas.push((node, range.replicas));
     }
     let missing = slots.iter().filter(|&&node| node == u16::MAX).count();
     if missing > 0 {
@@ -76,7 +76,7 @@ fn other_hosts(dialer: &Dialer, seed: &Node) -> Result<Vec<String>, LoadError> {
 }
 
 /// The hosts in a reply to `CLUSTER NODES`: `ID HOST:PORT@BUS[,NAME...] ...` on each line.
-fn hosts_of_nodes(text: &[u8]) -> Vec<String> {
+pub(crate) fn hosts_of_nodes(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(text);
     let places = text.lines().take(MOST_NODES).filter_map(|line| line.split(' ').nth(1));
     let hosts = places.flat_map(|place| {
@@ -139,15 +139,28 @@ fn ips(addresses: &[Address]) -> Vec<IpAddr> {
     addresses.iter().filter_map(ip).collect()
 }
 
-/// First and last slot of one range, the node that has it, and its replicas.
-fn read_range(range: &Value, asked: &Endpoint) -> Option<(u16, u16, Endpoint, Vec<Endpoint>)> {
+/// Slots that belong to one node.
+#[derive(Debug)]
+pub(crate) struct SlotRange {
+    pub(crate) first: u16,
+    pub(crate) last: u16,
+    pub(crate) primary: Endpoint,
+    pub(crate) replicas: Vec<Endpoint>,
+}
+
+/// The ranges in a reply to `CLUSTER SLOTS` of the node at `asked`; none if it is not in the known form.
+pub(crate) fn read_ranges(ranges: &[Value], asked: &Endpoint) -> Option<Vec<SlotRange>> {
+    ranges.iter().map(|range| read_range(range, asked)).collect()
+}
+
+fn read_range(range: &Value, asked: &Endpoint) -> Option<SlotRange> {
     let Value::Array(parts) = range else { return None };
     let [Value::Integer(first), Value::Integer(last), primary, replicas @ ..] = parts.as_slice() else {
         return None;
     };
     let slot = |number: i64| u16::try_from(number).ok().filter(|&slot| usize::from(slot) < SLOTS);
     let replicas = replicas.iter().filter_map(|replica| read_node(replica, asked)).collect();
-    Some((slot(*first)?, slot(*last)?, read_node(primary, asked)?, replicas))
+    Some(SlotRange { first: slot(*first)?, last: slot(*last)?, primary: read_node(primary, asked)?, replicas })
 }
 
 /// Where a node is. One that names no host means that of the node that was `asked`.

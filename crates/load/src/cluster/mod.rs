@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub(crate) use discover::discover;
+pub(crate) use discover::{discover, hosts_of_nodes, read_ranges};
 pub(crate) use redirect::Redirect;
 use replicas::Replicas;
-pub(crate) use replicas::discover_replicas;
+pub(crate) use replicas::{discover_replicas, is_read_only, replicas_of_role};
 
 use zerolap_resp::cluster::key_slot;
 

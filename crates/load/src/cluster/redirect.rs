@@ -2,6 +2,7 @@
 
 use zerolap_resp::{Reply, ReplyKind};
 
+use super::SLOTS;
 use crate::Endpoint;
 
 /// Where a request belongs.
@@ -21,7 +22,7 @@ impl Redirect {
         }
         let text = std::str::from_utf8(reply.text).ok()?;
         let mut words = text.split(' ').skip(1);
-        let slot = words.next()?.parse().ok()?;
+        let slot = words.next()?.parse().ok().filter(|slot| usize::from(*slot) < SLOTS)?;
         let (host, port) = words.next()?.trim().rsplit_once(':')?;
         let host = match (host, asked) {
             ("" | "?", Endpoint::Tcp { host, .. }) => host.clone(),
@@ -55,7 +56,9 @@ mod tests {
         assert_eq!(read("MOVED 3999 127.0.0.1:6381"), Some(to("127.0.0.1", false)));
         assert_eq!(read("ASK 3999 ::1:6381"), Some(to("::1", true)));
         assert_eq!(read("MOVED 3999 :6381"), Some(to("seed", false)));
-        for other in ["MOVED", "MOVED x y:1", "MOVED 1 y", "MOVED 70000 y:1", "ERR 3999 127.0.0.1:6381"] {
+        for other in
+            ["MOVED", "MOVED x y:1", "MOVED 1 y", "MOVED 70000 y:1", "MOVED 16384 y:1", "ERR 3999 127.0.0.1:6381"]
+        {
             assert_eq!(read(other), None, "{other}");
         }
     }

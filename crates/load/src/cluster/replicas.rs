@@ -90,7 +90,8 @@ pub(crate) fn discover_replicas(dialer: &Dialer) -> Result<ClusterMap, LoadError
     Ok(map)
 }
 
-fn replicas_of_role(role: &[Value]) -> Result<Vec<Endpoint>, &'static str> {
+/// The replicas that a reply to `ROLE` names, or why it names none.
+pub(crate) fn replicas_of_role(role: &[Value]) -> Result<Vec<Endpoint>, &'static str> {
     match role {
         [Value::Bulk(name), _, Value::Array(replicas), ..] if name == b"master" => {
             replicas.iter().map(replica_of_role).collect::<Option<_>>().ok_or("tells its replicas in an unknown form")
@@ -133,7 +134,8 @@ fn names(settings: &Settings) -> Vec<[String; 2]> {
     names.collect()
 }
 
-fn is_read_only(info: &Value) -> bool {
+/// Whether one command of a reply to `COMMAND INFO` only reads.
+pub(crate) fn is_read_only(info: &Value) -> bool {
     let Value::Array(parts) = info else { return false };
     let Some(Value::Array(flags)) = parts.get(2) else { return false };
     flags.iter().any(|flag| matches!(flag, Value::Status(flag) | Value::Bulk(flag) if flag == b"readonly"))

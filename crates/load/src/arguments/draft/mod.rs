@@ -28,6 +28,7 @@ use connections::ConnectionsDraft;
 use data::DataDraft;
 use keys::KeysDraft;
 use listeners::{ListenersDraft, draws_keys};
+pub(crate) use monitor::recorded_lines;
 use output::OutputDraft;
 use sent::Sent;
 use server::ServerDraft;

@@ -106,6 +106,15 @@ impl Lines {
 /// and a line without any is left out: the server's OK is one.
 fn read(path: &str, warnings: &mut Warnings) -> Result<(Vec<String>, Vec<usize>), UsageError> {
     let bytes = fs::read(path).map_err(|error| wrong_file(path, error.to_string()))?;
+    lines(&bytes, path, warnings)
+}
+
+/// The commands in a recording, without a file.
+pub(crate) fn recorded_lines(bytes: &[u8]) -> Result<Vec<String>, UsageError> {
+    lines(bytes, "a recording", &mut Warnings::default()).map(|(texts, _)| texts)
+}
+
+fn lines(bytes: &[u8], path: &str, warnings: &mut Warnings) -> Result<(Vec<String>, Vec<usize>), UsageError> {
     let (mut texts, mut numbers, mut scripted) = (Vec::new(), Vec::new(), 0_u64);
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let Some(start) = line.iter().position(|&byte| byte == b'"') else { continue };
