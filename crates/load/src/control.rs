@@ -15,7 +15,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Amount, Arrivals, Crew, LoadError, Outcome, Pace, Settings, SliceRecord, Unit, Watch, Work};
+use zerolap_load_engine::{Crew, Watch};
+use zerolap_load_measure::{LoadError, Outcome, SliceRecord};
+use zerolap_load_requests::{Amount, Arrivals, Pace, Settings, Unit, Work};
 
 /// The program's exit code for a line that cannot be understood.
 const EXIT_USAGE: u8 = 2;

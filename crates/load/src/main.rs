@@ -10,10 +10,11 @@ use std::time::SystemTime;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
-use zerolap_load::{
-    Amount, Document, LoadError, OutputFile, Plan, ProgressDisplay, ReportSettings, Run, Settings, Watch, Work, drive,
-    search, write_settings, write_summary,
-};
+use zerolap_load::output_file::OutputFile;
+use zerolap_load::progress::ProgressDisplay;
+use zerolap_load_engine::{Watch, drive, search};
+use zerolap_load_measure::{Document, LoadError, ReportSettings, Run, write_settings, write_summary};
+use zerolap_load_requests::{Amount, Plan, Settings, Work};
 
 const EXIT_USAGE: u8 = 2;
 /// The shell's code for an interrupted program.

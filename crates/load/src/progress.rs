@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::{LoadError, Settings};
+use zerolap_load_measure::{Goal, Live, LiveCounts, LoadError, Phase};
+use zerolap_load_requests::Settings;
 
 /// Time between two looks on a terminal, where one line is written over and over.
 const ON_TERMINAL: Duration = Duration::from_secs(1);
@@ -17,91 +17,6 @@ const ELSEWHERE: Duration = Duration::from_secs(10);
 /// Goes back to the start of a terminal's line and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 const BYTES_PER_MB: f64 = 1024.0 * 1024.0;
-
-/// Counts of all threads since a phase of a run began, a tenth of a second late.
-#[derive(Debug, Default)]
-pub struct Live {
-    requests: AtomicU64,
-    latency_ns: AtomicU64,
-    bytes: AtomicU64,
-    phase: Mutex<Option<Phase>>,
-}
-
-/// What is being done.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Phase {
-    /// From 1.
-    pub(crate) run: u32,
-    /// As it is called in the document.
-    pub(crate) name: &'static str,
-    pub(crate) goal: Goal,
-    pub(crate) began: Instant,
-}
-
-/// When a phase ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Goal {
-    After(Duration),
-    Requests(u64),
-}
-
-/// Totals at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct LiveCounts {
-    /// Replies, and requests that will never have one.
-    pub(crate) requests: u64,
-    /// The sum of their latencies.
-    pub(crate) latency_ns: u64,
-    /// Sent and received.
-    pub(crate) bytes: u64,
-}
-
-impl Live {
-    /// Begins a phase, which no thread works on yet.
-    pub(crate) fn begin(&self, run: u32, name: &'static str, goal: Goal) {
-        let mut phase = self.phase();
-        for count in [&self.requests, &self.latency_ns, &self.bytes] {
-            count.store(0, Ordering::Relaxed);
-        }
-        *phase = Some(Phase { run, name, goal, began: Instant::now() });
-    }
-
-    /// Ends the phase: what is done until the next one is not shown.
-    pub(crate) fn end(&self) {
-        *self.phase() = None;
-    }
-
-    /// Adds what a thread counted since it last did so.
-    pub(crate) fn add(&self, more: LiveCounts) {
-        self.requests.fetch_add(more.requests, Ordering::Relaxed);
-        self.latency_ns.fetch_add(more.latency_ns, Ordering::Relaxed);
-        self.bytes.fetch_add(more.bytes, Ordering::Relaxed);
-    }
-
-    fn phase(&self) -> MutexGuard<'_, Option<Phase>> {
-        // It is never half written.
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn counts(&self) -> LiveCounts {
-        LiveCounts {
-            requests: self.requests.load(Ordering::Relaxed),
-            latency_ns: self.latency_ns.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
-        }
-    }
-}
-
-impl LiveCounts {
-    /// What was added since `earlier`.
-    pub(crate) fn since(self, earlier: Self) -> Self {
-        Self {
-            requests: self.requests.saturating_sub(earlier.requests),
-            latency_ns: self.latency_ns.saturating_sub(earlier.latency_ns),
-            bytes: self.bytes.saturating_sub(earlier.bytes),
-        }
-    }
-}
 
 /// Shows how far a run is, until it is dropped: on a terminal in one line that is written over every second, elsewhere
 /// in a line every ten seconds.
@@ -129,7 +44,7 @@ impl ProgressDisplay {
         let show = move || {
             let mut shown: Option<(Phase, Instant, LiveCounts)> = None;
             while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-                let Some(phase) = *live.phase() else { continue };
+                let Some(phase) = live.current() else { continue };
                 let (now, counts) = (Instant::now(), live.counts());
                 let before = shown.filter(|(known, ..)| known.began == phase.began);
                 let (since, earlier) =
@@ -202,7 +117,9 @@ fn line(phase: Phase, who: &str, [all, recent]: [Duration; 2], [total, latest]: 
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Goal, Live, LiveCounts, Phase, line};
+    use zerolap_load_measure::{Goal, LiveCounts, Phase};
+
+    use super::line;
 
     fn phase(name: &'static str, goal: Goal) -> Phase {
         Phase { run: 2, name, goal, began: Instant::now() }
@@ -227,16 +144,5 @@ mod tests {
         let nothing = [LiveCounts::default(); 2];
         let listening = line(phase("measure", Goal::After(Duration::from_secs(30))), "5 listeners", times, nothing);
         assert_eq!(listening, "[RUN #2 50%,  15 secs] 5 listeners");
-    }
-
-    #[test]
-    fn each_phase_begins_at_nothing() {
-        let live = Live::default();
-        let counts = LiveCounts { requests: 5, latency_ns: 6, bytes: 7 };
-        live.add(counts);
-        live.add(counts);
-        assert_eq!(live.counts().since(counts), counts);
-        live.begin(1, "measure", Goal::Requests(1));
-        assert_eq!(live.counts(), LiveCounts::default());
     }
 }

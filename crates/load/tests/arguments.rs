@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use support::settings::{accept, plan, read, refusal, settings};
 use zerolap_load::arguments::{Mode, UsageError};
-use zerolap_load::{
+use zerolap_load_requests::{
     Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Percentile, Policy, Protocol, Settings, TlsVersion,
     Unit,
 };

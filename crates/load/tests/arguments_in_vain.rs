@@ -3,7 +3,7 @@
 mod support;
 
 use support::settings::{accept, warnings};
-use zerolap_load::KeyPattern;
+use zerolap_load_requests::KeyPattern;
 
 #[test]
 fn an_argument_without_effect_is_told_with_its_reason() {

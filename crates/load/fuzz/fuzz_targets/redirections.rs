@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use zerolap_load::Endpoint;
-use zerolap_load::untrusted::redirections;
+use zerolap_load_requests::Endpoint;
+use zerolap_load_engine::untrusted::redirections;
 
 fuzz_target!(|bytes: &[u8]| {
     let asked = Endpoint::Tcp { host: "asked".to_owned(), port: 1 };

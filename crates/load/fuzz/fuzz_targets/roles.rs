@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use zerolap_load::untrusted::{command_info, role};
+use zerolap_load_engine::untrusted::{command_info, role};
 
 fuzz_target!(|bytes: &[u8]| {
     assert_eq!(role(bytes), role(bytes));

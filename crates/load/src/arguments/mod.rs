@@ -23,9 +23,10 @@ pub use description::{Description, describe};
 pub(crate) use draft::recorded_lines;
 pub use error::UsageError;
 
-use crate::{Plan, ReportSettings, Settings};
 use draft::Draft;
 use table::{Action, Argument};
+use zerolap_load_measure::ReportSettings;
+use zerolap_load_requests::{Plan, Settings};
 
 /// What the command line asks for.
 #[derive(Debug)]

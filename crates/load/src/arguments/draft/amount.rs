@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use super::{Mode, UsageError, Warnings};
-use crate::{Amount, Arrivals, Pace, Plan, Slo, Unit, Work};
+use zerolap_load_requests::{Amount, Arrivals, Pace, Plan, Slo, Unit, Work};
 
 /// Length of each step of a search.
 const STEP_TIME: Duration = Duration::from_secs(5);

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use super::{UsageError, Warnings};
-use crate::Policy;
+use zerolap_load_requests::Policy;
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct ChanceDraft {

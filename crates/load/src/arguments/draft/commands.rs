@@ -7,8 +7,8 @@ use super::expiry;
 use super::keys::KeysDraft;
 use super::monitor::MonitorDraft;
 use super::{UsageError, Warnings};
-use crate::requests::Source;
-use crate::{Command, KeyPattern, Scan};
+use zerolap_load_requests::Source;
+use zerolap_load_requests::{Command, KeyPattern, Scan};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct CommandsDraft {

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::{UsageError, Warnings};
-use crate::{Connecting, Reconnecting};
+use zerolap_load_requests::{Connecting, Reconnecting};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct ConnectionsDraft {

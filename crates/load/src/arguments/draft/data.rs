@@ -3,7 +3,7 @@
 use super::sent::Sent;
 use super::{UsageError, Warnings};
 use crate::arguments::values::SizePattern;
-use crate::{DataSettings, DataSizes};
+use zerolap_load_requests::{DataSettings, DataSizes};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct DataDraft {

@@ -4,8 +4,8 @@ use zerolap_resp::Template;
 
 use super::data::DataDraft;
 use super::{UsageError, Warnings};
-use crate::Command;
-use crate::requests::{Expiry, Source};
+use zerolap_load_requests::Command;
+use zerolap_load_requests::{Expiry, Source};
 
 /// The first value in it is the time.
 const WITH_TIME: &[u8] = b"SETEX __key__ __data__ __data__";

@@ -2,7 +2,7 @@
 
 use super::sent::Sent;
 use super::{UsageError, Warnings};
-use crate::{KeyPattern, KeyRange, KeySettings};
+use zerolap_load_requests::{KeyPattern, KeyRange, KeySettings};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct KeysDraft {

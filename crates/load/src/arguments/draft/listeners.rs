@@ -3,7 +3,7 @@
 use zerolap_resp::{Template, split_words};
 
 use super::{Draft, UsageError};
-use crate::{Credentials, ListenCommand, Listening};
+use zerolap_load_requests::{Credentials, ListenCommand, Listening};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct ListenersDraft {

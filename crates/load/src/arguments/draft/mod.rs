@@ -19,8 +19,6 @@ pub(super) use commands::CommandDraft;
 
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
-use crate::requests::Source;
-use crate::{Amount, Command, Settings};
 use amount::AmountDraft;
 use chance::ChanceDraft;
 use commands::CommandsDraft;
@@ -32,6 +30,8 @@ pub(crate) use monitor::recorded_lines;
 use output::OutputDraft;
 use sent::Sent;
 use server::ServerDraft;
+use zerolap_load_requests::Source;
+use zerolap_load_requests::{Amount, Command, Settings};
 
 /// Values as given, by section of the table; none where not.
 #[derive(Debug, Default)]
@@ -147,7 +147,9 @@ fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
             "--lockstep and a rate exclude each other: with a rate each request is sent when it is due",
         ),
         (
-            is_all_keys(mode) && settings.policy == crate::Policy::Memtier && settings.keys.range.size() == 1,
+            is_all_keys(mode)
+                && settings.policy == zerolap_load_requests::Policy::Memtier
+                && settings.keys.range.size() == 1,
             "with --compat, --requests allkeys leaves out the last key, and there is no other",
         ),
     ];

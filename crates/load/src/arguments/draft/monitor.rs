@@ -7,8 +7,8 @@ use zerolap_resp::Template;
 
 use super::commands::CommandDraft;
 use super::{UsageError, Warnings};
-use crate::Command;
-use crate::requests::{Recorded, Recording, RecordingOrder, Source};
+use zerolap_load_requests::Command;
+use zerolap_load_requests::{Recorded, Recording, RecordingOrder, Source};
 
 const PREFIX: &str = "__monitor_line";
 const ANY: &str = "__monitor_line@__";

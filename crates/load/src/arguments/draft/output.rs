@@ -1,7 +1,7 @@
 //! What is written down.
 
 use super::{Mode, Warnings};
-use crate::ReportSettings;
+use zerolap_load_measure::ReportSettings;
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

@@ -1,7 +1,7 @@
 //! What requests are made of, as far as arguments act on it.
 
 use super::Mode;
-use crate::{Command, KeyPattern};
+use zerolap_load_requests::{Command, KeyPattern};
 
 /// What the commands that are sent draw.
 #[derive(Debug)]

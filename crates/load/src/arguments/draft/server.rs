@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::tls::TlsDraft;
 use super::{UsageError, Warnings};
 use crate::arguments::values::{Place, Uri};
-use crate::{Credentials, Endpoint, IpVersion, Protocol, Server};
+use zerolap_load_requests::{Credentials, Endpoint, IpVersion, Protocol, Server};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct ServerDraft {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Warnings;
-use crate::{Tls, TlsVersion};
+use zerolap_load_requests::{Tls, TlsVersion};
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct TlsDraft {

@@ -3,8 +3,8 @@
 use super::Warnings;
 use super::data::DataDraft;
 use super::sent::Sent;
-use crate::Command;
 use crate::arguments::values::SizePattern;
+use zerolap_load_requests::Command;
 
 /// Commands that put a whole value where GET finds it.
 const WRITING: [&str; 7] = ["SET", "SETEX", "PSETEX", "SETNX", "GETSET", "MSET", "MSETNX"];

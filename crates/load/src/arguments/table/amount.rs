@@ -1,8 +1,8 @@
 //! How much is sent, and when.
 
 use super::{Argument, put};
-use crate::Amount;
 use crate::arguments::values::{arrivals, nonzero, number, seconds, slo};
+use zerolap_load_requests::Amount;
 
 pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::value(

@@ -2,7 +2,7 @@
 
 use super::{Argument, put};
 use crate::arguments::values::{nonzero, number, patience, positive, seconds};
-use crate::cpus::parse_cpus;
+use zerolap_load_engine::parse_cpus;
 
 /// Limits that keep a typing error from exhausting the machine.
 const MOST_THREADS: usize = 1024;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Argument, put};
-use crate::IpVersion;
 use crate::arguments::values::{credentials, number, protocol, tls_versions, uri};
+use zerolap_load_requests::IpVersion;
 
 pub(super) static ARGUMENTS: &[Argument] = &[
     Argument::value(&["server", "host"], &['s', 'h'], "HOST", "name or address (default localhost)", |draft, text| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::positive;
-use crate::{Percentile, Slo};
+use zerolap_load_requests::{Percentile, Slo};
 
 const EXPECTED: &str = "expected slo=, a percentile (p50, p90, p95, p99, p99.9, p99.99 or max), <, and a time in us, ms \
                         or s, such as slo=p99<1ms";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::number;
-use crate::Credentials;
+use zerolap_load_requests::Credentials;
 
 /// What a URI says; none where it says nothing.
 #[derive(Debug)]

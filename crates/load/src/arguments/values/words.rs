@@ -1,7 +1,7 @@
 //! Words and letters that stand for something.
 
-use crate::requests::RecordingOrder;
-use crate::{Arrivals, Credentials, KeyPattern, Protocol, TlsVersion};
+use zerolap_load_requests::RecordingOrder;
+use zerolap_load_requests::{Arrivals, Credentials, KeyPattern, Protocol, TlsVersion};
 
 /// How a range of lengths is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(in crate::arguments) fn credentials(text: &str) -> Credentials {
 #[cfg(test)]
 mod tests {
     use super::{credentials, key_patterns, protocol, tls_versions};
-    use crate::{KeyPattern, TlsVersion};
+    use zerolap_load_requests::{KeyPattern, TlsVersion};
 
     #[test]
     fn credentials_are_split_at_the_first_colon() {
