@@ -37,6 +37,7 @@ impl Outcome {
     }
 
     /// What keeps the latencies from being those of the schedule, in sentences; empty without a schedule.
+    #[must_use]
     pub fn slip_warnings(&self) -> Vec<String> {
         let Some(schedule) = &self.schedule else { return Vec::new() };
         let mut warnings = Vec::new();

@@ -11,11 +11,13 @@ fn ns(time: Timespec) -> u64 {
 }
 
 /// Time since some fixed point, the same for all threads.
+#[must_use]
 pub fn now_ns() -> u64 {
     ns(clock_gettime(ClockId::Monotonic))
 }
 
 /// CPU time that the calling thread has used.
+#[must_use]
 pub fn thread_cpu_ns() -> u64 {
     ns(clock_gettime(ClockId::ThreadCPUTime))
 }

@@ -199,11 +199,13 @@ impl LoadError {
     }
 
     /// Whether the server is there, but still loads its data and answers nothing else.
+    #[must_use]
     pub fn is_loading(&self) -> bool {
         matches!(self, Self::SetupRefused { reply, .. } if reply.starts_with(LOADING))
     }
 
     /// Whether it befell one connection, which may be made anew.
+    #[must_use]
     pub const fn is_of_a_connection(&self) -> bool {
         matches!(
             self,

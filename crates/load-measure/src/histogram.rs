@@ -118,6 +118,7 @@ impl Histogram {
     }
 
     /// The state of buckets of which none holds a value.
+    #[must_use]
     pub fn no_buckets() -> Box<[u64]> {
         vec![0; BUCKETS].into_boxed_slice()
     }

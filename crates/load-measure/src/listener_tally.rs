@@ -82,11 +82,13 @@ impl ListenerTally {
     }
 
     /// Messages of all kinds.
+    #[must_use]
     pub fn total(&self) -> u64 {
         self.messages.iter().sum()
     }
 
     /// Messages in a second; 0 if no time went by.
+    #[must_use]
     pub fn per_second(&self) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { self.total() as f64 / (self.elapsed_ns as f64 / 1e9) }
     }
@@ -107,6 +109,7 @@ impl ListenerTally {
     }
 
     /// What the user has to know, in a sentence.
+    #[must_use]
     pub fn warning(&self) -> Option<String> {
         let reason = self.first_disconnect.as_ref()?;
         Some(format!("{} of {} listeners were disconnected; the first: {reason}", self.disconnects, self.connections))

@@ -90,6 +90,7 @@ impl Live {
 
 impl LiveCounts {
     /// What was added since `earlier`.
+    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             requests: self.requests.saturating_sub(earlier.requests),

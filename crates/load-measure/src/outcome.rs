@@ -37,6 +37,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// What the threads counted at the same time.
+    #[must_use]
     pub fn new(settings: &Settings, begin_ns: u64, tallies: Vec<Tally>, failure: Option<LoadError>) -> Self {
         let started_ns = tallies.iter().filter_map(|tally| tally.started_ns).min();
         let ended_ns = tallies.iter().filter(|tally| tally.started_ns.is_some()).map(|tally| tally.ended_ns).max();
@@ -126,11 +127,13 @@ impl Outcome {
     }
 
     /// CPU time of all threads.
+    #[must_use]
     pub fn client_cpu_ns(&self) -> u64 {
         self.threads.iter().map(|thread| thread.cpu_ns).sum()
     }
 
     /// All commands together.
+    #[must_use]
     pub fn total(&self) -> CommandTally {
         let mut total = CommandTally::default();
         for command in &self.commands {
@@ -140,6 +143,7 @@ impl Outcome {
     }
 
     /// Requests in a second of `elapsed_ns`; 0 if no time went by.
+    #[must_use]
     pub fn per_second(&self, requests: u64) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { requests as f64 / (self.elapsed_ns as f64 / 1e9) }
     }

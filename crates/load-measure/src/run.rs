@@ -18,12 +18,14 @@ pub struct Run {
 
 impl Run {
     /// A run that failed before anything was measured.
+    #[must_use]
     pub fn failed(settings: &Settings, failure: LoadError) -> Self {
         let outcome = Outcome { failure: Some(failure), ..Outcome::empty(settings.commands.len()) };
         Self { started: SystemTime::now(), phases: Vec::new(), outcome }
     }
 
     /// All runs as if they had been one: counts are added, times too.
+    #[must_use]
     pub fn merged(settings: &Settings, runs: &[Self]) -> Self {
         let mut outcome = Outcome::empty(settings.commands.len());
         for run in runs {

@@ -55,6 +55,7 @@ pub struct Step {
 
 impl Step {
     /// Judges the outcome of a run at `pace`.
+    #[must_use]
     pub fn new(slo: Slo, pace: Pace, outcome: &Outcome) -> Self {
         let total = outcome.total();
         let achieved = outcome.per_second(total.requests());

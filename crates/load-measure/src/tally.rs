@@ -125,6 +125,7 @@ impl NodeTally {
 
 impl Tally {
     /// Nothing counted. A timeline begins at `started_ns`.
+    #[must_use]
     pub fn new(settings: &Settings, work: &Work, started_ns: u64) -> Self {
         let commands = settings.commands.len();
         Self {
@@ -155,6 +156,7 @@ impl Tally {
     }
 
     /// What is shown of it while it grows.
+    #[must_use]
     pub fn live_counts(&self) -> LiveCounts {
         LiveCounts {
             requests: self.commands.iter().map(|command| command.requests() + command.lost()).sum(),
@@ -337,11 +339,13 @@ impl CommandTally {
     }
 
     /// Replies of all kinds.
+    #[must_use]
     pub fn requests(&self) -> u64 {
         self.kinds.iter().sum()
     }
 
     /// Requests that never got a reply.
+    #[must_use]
     pub const fn lost(&self) -> u64 {
         self.disconnected + self.timed_out
     }
@@ -353,6 +357,7 @@ impl CommandTally {
     }
 
     /// Successful replies that bring something: neither nil nor an empty aggregate.
+    #[must_use]
     pub fn hits(&self) -> u64 {
         self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
     }

@@ -5,6 +5,7 @@ use crate::settings::share;
 use crate::{Policy, Settings};
 
 /// Requests with which connection `connection` (of all threads) does its share of a pass over all keys.
+#[must_use]
 pub fn requests_for_all_keys(settings: &Settings, connection: usize) -> u64 {
     match settings.policy {
         Policy::Lab => requests_for_walks(settings, connection)

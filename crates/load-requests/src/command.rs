@@ -52,6 +52,7 @@ pub struct Command {
 
 impl Command {
     /// Whether any of its requests draws a key.
+    #[must_use]
     pub fn draws_keys(&self) -> bool {
         match &self.source {
             Source::Recorded(recorded) => recorded.recording.draws_keys(),
@@ -60,6 +61,7 @@ impl Command {
     }
 
     /// Whether it reads the value of a key that it draws, and nothing else.
+    #[must_use]
     pub fn reads_one_value(&self) -> bool {
         matches!(self.source, Source::Template)
             && self.template.command() == "GET"
@@ -68,6 +70,7 @@ impl Command {
     }
 
     /// Whether any of its requests draws a value.
+    #[must_use]
     pub fn draws_values(&self) -> bool {
         match &self.source {
             Source::Recorded(recorded) => recorded.recording.draws_values(),

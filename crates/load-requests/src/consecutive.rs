@@ -13,6 +13,7 @@ pub struct ConsecutiveKeys {
 
 impl ConsecutiveKeys {
     /// The keys of `range` from its `index`th on.
+    #[must_use]
     pub const fn new(range: KeyRange, index: usize) -> Self {
         Self { range, place: index as u64 }
     }

@@ -29,6 +29,7 @@ pub enum Purpose {
 
 impl Random {
     /// The stream of one connection of one thread.
+    #[must_use]
     pub fn new(seed: u64, purpose: Purpose, thread: usize, connection: usize) -> Self {
         let mut state = seed;
         for part in [purpose as u64, thread as u64, connection as u64] {

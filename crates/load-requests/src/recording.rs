@@ -85,21 +85,25 @@ impl Recording {
     }
 
     /// How many commands there are.
+    #[must_use]
     pub const fn length(&self) -> usize {
         self.lines.len()
     }
 
     /// Names of commands in upper case, in the order they came, each with the index of its first line.
+    #[must_use]
     pub fn names(&self) -> &[(String, usize)] {
         &self.names
     }
 
     /// Whether any line has `__key__`.
+    #[must_use]
     pub const fn draws_keys(&self) -> bool {
         self.draws_keys
     }
 
     /// Whether any line has `__data__`.
+    #[must_use]
     pub const fn draws_values(&self) -> bool {
         self.draws_values
     }

@@ -50,6 +50,7 @@ impl Percentile {
     }
 
     /// How many of a hundred responses are not slower.
+    #[must_use]
     pub const fn percent(self) -> f64 {
         match self {
             Self::P50 => 50.0,

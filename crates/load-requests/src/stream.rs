@@ -70,6 +70,7 @@ impl RequestStream {
     }
 
     /// For each command that draws no key, the slot of its first argument, which is its key for most commands.
+    #[must_use]
     pub fn fixed_slots(&self) -> Vec<Option<u16>> {
         let slot = |command: &Command| {
             let key = command.template.first_argument().unwrap_or_default();

@@ -30,6 +30,7 @@ pub struct ListenCommand {
 
 impl ListenCommand {
     /// The word of the server's confirmations, one for each channel; none where the server answers once, in any way.
+    #[must_use]
     pub fn confirmation(&self) -> Option<&'static [u8]> {
         match self.template.command() {
             "SUBSCRIBE" => Some(b"subscribe"),
@@ -40,6 +41,7 @@ impl ListenCommand {
     }
 
     /// How many confirmations or answers there are.
+    #[must_use]
     pub fn confirmations(&self) -> usize {
         // Without any channel the server answers with an error.
         if self.confirmation().is_some() { (self.words - 1).max(1) } else { 1 }

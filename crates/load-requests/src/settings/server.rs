@@ -28,6 +28,7 @@ pub struct Server {
 
 impl Server {
     /// Whether requests of a client go to several nodes.
+    #[must_use]
     pub const fn has_nodes(&self) -> bool {
         self.is_cluster || self.replica_reads
     }

@@ -155,7 +155,7 @@ fn a_map_without_end_ends_the_run() {
     let server = Scripted::start(|peer| {
         peer.request();
         peer.send(b"$1000000000\r\n");
-        while peer.send(&[b'x'; 1 << 16]) {}
+        while peer.send(&vec![b'x'; 1 << 16]) {}
     });
     let finished = run(&["-s", "127.0.0.1", "-p", &server.port(), "--cluster-mode", "-t", "1", "-c", "1"]);
     assert_eq!(finished.code, Some(4), "{}", finished.stderr);
