@@ -7,12 +7,13 @@
 mod description;
 mod draft;
 mod error;
+mod groups;
 mod help;
 mod names;
+mod parsing;
 #[cfg(test)]
 mod properties;
 mod table;
-mod values;
 mod warnings;
 
 use std::ffi::OsString;
@@ -20,8 +21,8 @@ use std::ffi::OsString;
 use lexopt::{Arg, Parser};
 
 pub use description::{Description, describe};
-pub(crate) use draft::recorded_lines;
 pub use error::UsageError;
+pub(crate) use groups::recordings::recorded_lines;
 
 use draft::Draft;
 use table::{Action, Argument};

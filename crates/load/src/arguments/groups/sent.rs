@@ -1,20 +1,21 @@
 //! What requests are made of, as far as arguments act on it.
 
-use super::Mode;
 use zerolap_load_requests::{Command, KeyPattern};
+
+use crate::arguments::Mode;
 
 /// What the commands that are sent draw.
 #[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) is_prefilled: bool,
-    pub(super) keys: bool,
-    pub(super) values: bool,
+pub(in crate::arguments) struct Sent {
+    pub(in crate::arguments) is_prefilled: bool,
+    pub(in crate::arguments) keys: bool,
+    pub(in crate::arguments) values: bool,
     /// How keys are drawn.
-    pub(super) patterns: Vec<KeyPattern>,
+    pub(in crate::arguments) patterns: Vec<KeyPattern>,
 }
 
 impl Sent {
-    pub(super) fn new(commands: &[Command], mode: Mode) -> Self {
+    pub(in crate::arguments) fn new(commands: &[Command], mode: Mode) -> Self {
         let is_prefilled = matches!(mode, Mode::Once(plan) if plan.prefill);
         let sent = || commands.iter().filter(|command| command.ratio > 0);
         let with_keys = sent().filter(|command| command.draws_keys());

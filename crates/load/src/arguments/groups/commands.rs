@@ -1,14 +1,79 @@
 //! What is sent.
 
+use zerolap_load_requests::{Command, KeyPattern, Scan, Source};
 use zerolap_resp::{Template, split_words};
 
-use super::data::DataDraft;
-use super::expiry;
 use super::keys::KeysDraft;
-use super::monitor::MonitorDraft;
-use super::{UsageError, Warnings};
-use zerolap_load_requests::Source;
-use zerolap_load_requests::{Command, KeyPattern, Scan};
+use super::recordings::MonitorDraft;
+use super::values;
+use super::values::DataDraft;
+use crate::arguments::UsageError;
+use crate::arguments::parsing::{key_pattern, number, ratio, recording_order};
+use crate::arguments::table::{Argument, put};
+use crate::arguments::warnings::Warnings;
+
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
+    Argument::value(
+        &["command"],
+        &[],
+        "LINE",
+        "a command to send, quoted as in redis-cli; __key__ in an argument stands for a key, __data__ as an argument \
+         for a value; repeat it for more commands (default: SET __key__ __data__ and GET __key__)",
+        |draft, text| {
+            draft.commands.given.push(CommandDraft::new(text));
+            Ok(())
+        },
+    ),
+    Argument::value(
+        &["command-ratio"],
+        &[],
+        "NUMBER",
+        "how many times the last --command is sent in its turn (default 1; 0: never)",
+        |draft, text| put(&mut draft.commands.last()?.ratio, number(text, 0..=u64::MAX)),
+    ),
+    Argument::value(
+        &["command-key-pattern"],
+        &[],
+        "R|S|P|G|Z",
+        "keys of the last --command (default R), as for --key-pattern",
+        |draft, text| put(&mut draft.commands.last()?.pattern, key_pattern(text)),
+    ),
+    Argument::value(
+        &["ratio"],
+        &[],
+        "SETS:GETS",
+        "how many times SET and GET are sent in turn, without --command (default 1:10)",
+        |draft, text| put(&mut draft.commands.ratio, ratio(text)),
+    ),
+    Argument::value(
+        &["monitor-input"],
+        &[],
+        "FILE",
+        "commands recorded with redis-cli MONITOR: --command __monitor_line1__ is the first of them, \
+         --command __monitor_line@__ another one each time",
+        |draft, text| put(&mut draft.commands.monitor.input, Ok(text.to_owned())),
+    ),
+    Argument::value(
+        &["monitor-pattern"],
+        &[],
+        "S|R",
+        "what __monitor_line@__ stands for: S one line after the other, over all connections (default); R any, at random",
+        |draft, text| put(&mut draft.commands.monitor.order, recording_order(text)),
+    ),
+    Argument::switch(
+        &["scan-incremental-iteration"],
+        &[],
+        "the one --command is a SCAN: go on with the cursor of each reply, and start anew when it is 0",
+        |draft| draft.commands.scan = true,
+    ),
+    Argument::value(
+        &["scan-incremental-max-iterations"],
+        &[],
+        "NUMBER",
+        "start anew also after so many replies (default 0: never)",
+        |draft, text| put(&mut draft.commands.scan_maximum_iterations, number(text, 0..=u64::MAX)),
+    ),
+];
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct CommandsDraft {
@@ -54,7 +119,7 @@ impl CommandsDraft {
     }
 
     /// How a SCAN goes on, if it does.
-    pub(super) fn scan(&self, warnings: &mut Warnings) -> Result<Option<Scan>, UsageError> {
+    pub(in crate::arguments) fn scan(&self, warnings: &mut Warnings) -> Result<Option<Scan>, UsageError> {
         if !self.scan {
             let is_given = self.scan_maximum_iterations.is_some();
             let reason = "--scan-incremental-iteration is not given";
@@ -74,7 +139,7 @@ impl CommandsDraft {
     }
 
     /// Compiles the commands; SET and GET if none was given, with the key patterns that are theirs.
-    pub(super) fn finish(
+    pub(in crate::arguments) fn finish(
         mut self,
         keys: &KeysDraft,
         data: &DataDraft,
@@ -94,7 +159,7 @@ impl CommandsDraft {
         if let Some(recorded) = recorded {
             recorded.apply(&mut commands, keys.prefix())?;
         }
-        expiry::apply(data, &mut commands, keys.prefix(), warnings)?;
+        values::apply_expiry(data, &mut commands, keys.prefix(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }

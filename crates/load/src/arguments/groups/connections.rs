@@ -1,8 +1,15 @@
 //! How many connections, and what holds for each.
 
-use super::{Argument, put};
-use crate::arguments::values::{nonzero, number, patience, positive, seconds};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use zerolap_load_engine::parse_cpus;
+use zerolap_load_requests::{Connecting, Reconnecting};
+
+use crate::arguments::UsageError;
+use crate::arguments::parsing::{nonzero, number, patience, positive, seconds};
+use crate::arguments::table::{Argument, put};
+use crate::arguments::warnings::Warnings;
 
 /// Limits that keep a typing error from exhausting the machine.
 const MOST_THREADS: usize = 1024;
@@ -11,7 +18,7 @@ const MOST_IN_FLIGHT: usize = 1_000_000;
 /// More than an hour.
 const MOST_JITTER_MICROSECONDS: u64 = u32::MAX as u64;
 
-pub(super) static ARGUMENTS: &[Argument] = &[
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::value(&["threads"], &['t'], "NUMBER", "threads (default 4)", |draft, text| {
         put(&mut draft.connections.threads, number(text, 1..=MOST_THREADS))
     }),
@@ -112,3 +119,55 @@ pub(super) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.connections.backoff_factor, positive(text)),
     ),
 ];
+
+#[derive(Debug, Default)]
+pub(in crate::arguments) struct ConnectionsDraft {
+    pub(in crate::arguments) threads: Option<usize>,
+    pub(in crate::arguments) clients: Option<usize>,
+    pub(in crate::arguments) pipeline: Option<usize>,
+    pub(in crate::arguments) lockstep: bool,
+    pub(in crate::arguments) busy_poll: bool,
+    pub(in crate::arguments) cpus: Vec<usize>,
+    pub(in crate::arguments) connect_timeout: Option<Duration>,
+    pub(in crate::arguments) reply_timeout: Option<Duration>,
+    pub(in crate::arguments) jitter_minimum_microseconds: Option<u64>,
+    pub(in crate::arguments) jitter_maximum_microseconds: Option<u64>,
+    pub(in crate::arguments) reconnect_interval: Option<NonZeroU64>,
+    pub(in crate::arguments) reconnect_on_error: bool,
+    pub(in crate::arguments) maximum_attempts: Option<u64>,
+    pub(in crate::arguments) backoff_factor: Option<f64>,
+}
+
+impl ConnectionsDraft {
+    pub(in crate::arguments) fn finish(self, warnings: &mut Warnings) -> Result<Connecting, UsageError> {
+        let jitter = [self.jitter_minimum_microseconds, self.jitter_maximum_microseconds]
+            .map(|microseconds| Duration::from_micros(microseconds.unwrap_or(0)));
+        if jitter[0] > jitter[1] {
+            return Err(UsageError::Conflict(
+                "--thread-conn-start-max-jitter-micros must not be below --thread-conn-start-min-jitter-micros",
+            ));
+        }
+        let needs_reconnecting = [
+            (self.maximum_attempts.is_some(), "--max-reconnect-attempts"),
+            (self.backoff_factor.is_some(), "--reconnect-backoff-factor"),
+        ];
+        for (is_given, argument) in needs_reconnecting {
+            warnings.without_effect(
+                is_given && !self.reconnect_on_error,
+                argument,
+                "--reconnect-on-error is not given",
+            );
+        }
+        let reconnecting = Reconnecting {
+            maximum_attempts: self.maximum_attempts.unwrap_or(0),
+            backoff_factor: self.backoff_factor.unwrap_or(0.0),
+        };
+        Ok(Connecting {
+            connect_timeout: self.connect_timeout.unwrap_or(Duration::from_secs(10)),
+            reply_timeout: self.reply_timeout.unwrap_or(Duration::from_secs(30)),
+            jitter: jitter.into(),
+            reconnect_interval: self.reconnect_interval,
+            reconnect_on_error: self.reconnect_on_error.then_some(reconnecting),
+        })
+    }
+}

@@ -1,35 +1,18 @@
 //! What was given so far, and what it comes to.
 
-mod amount;
-mod chance;
-mod commands;
-mod connections;
-mod data;
-mod expiry;
-mod keys;
-mod listeners;
-mod monitor;
-mod output;
-mod sent;
-mod server;
-mod tls;
-mod verify;
-
-pub(super) use commands::CommandDraft;
-
+use super::groups::amount::AmountDraft;
+use super::groups::commands::CommandsDraft;
+use super::groups::connections::ConnectionsDraft;
+use super::groups::keys::ChanceDraft;
+use super::groups::keys::KeysDraft;
+use super::groups::listeners::{ListenersDraft, draws_keys};
+use super::groups::output::OutputDraft;
+use super::groups::sent::Sent;
+use super::groups::server::ServerDraft;
+use super::groups::values;
+use super::groups::values::DataDraft;
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
-use amount::AmountDraft;
-use chance::ChanceDraft;
-use commands::CommandsDraft;
-use connections::ConnectionsDraft;
-use data::DataDraft;
-use keys::KeysDraft;
-use listeners::{ListenersDraft, draws_keys};
-pub(crate) use monitor::recorded_lines;
-use output::OutputDraft;
-use sent::Sent;
-use server::ServerDraft;
 use zerolap_load_requests::Source;
 use zerolap_load_requests::{Amount, Command, Settings};
 
@@ -66,7 +49,7 @@ impl Draft {
         let commands =
             if sends { commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)? } else { Vec::new() };
         let mut sent = Sent::new(&commands, mode);
-        verify::apply(&data, &commands, &mut sent, &mut warnings);
+        values::apply_verifying(&data, &commands, &mut sent, &mut warnings);
         let verifies = data.verify;
         sent.keys |= draws_keys(listening.as_ref());
         let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;

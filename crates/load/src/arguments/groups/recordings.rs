@@ -3,12 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 
+use zerolap_load_requests::{Command, Recorded, Recording, RecordingOrder, Source};
 use zerolap_resp::Template;
 
 use super::commands::CommandDraft;
-use super::{UsageError, Warnings};
-use zerolap_load_requests::Command;
-use zerolap_load_requests::{Recorded, Recording, RecordingOrder, Source};
+use crate::arguments::UsageError;
+use crate::arguments::warnings::Warnings;
 
 const PREFIX: &str = "__monitor_line";
 const ANY: &str = "__monitor_line@__";
@@ -23,7 +23,7 @@ pub(in crate::arguments) struct MonitorDraft {
 
 /// The lines of a file that hold commands.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::arguments) struct Lines {
     path: String,
     /// From the first quote on.
     texts: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct Lines {
 
 impl MonitorDraft {
     /// Puts recorded lines in the places of those that stand for them: a numbered one for good, any other for a while.
-    pub(super) fn expand(
+    pub(in crate::arguments) fn expand(
         &self,
         given: &mut [CommandDraft],
         warnings: &mut Warnings,
@@ -71,7 +71,7 @@ impl MonitorDraft {
 impl Lines {
     /// Makes the commands that stand for any line send them all. The replies to each name are counted apart: those to
     /// the first one with the command itself, those to others with commands that are never sent in a turn of their own.
-    pub(super) fn apply(self, commands: &mut Vec<Command>, key_prefix: &str) -> Result<(), UsageError> {
+    pub(in crate::arguments) fn apply(self, commands: &mut Vec<Command>, key_prefix: &str) -> Result<(), UsageError> {
         if self.places.is_empty() {
             return Ok(());
         }

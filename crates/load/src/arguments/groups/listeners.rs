@@ -1,9 +1,51 @@
 //! Connections that only read.
 
+use zerolap_load_requests::{Credentials, ListenCommand, Listening};
 use zerolap_resp::{Template, split_words};
 
-use super::{Draft, UsageError};
-use zerolap_load_requests::{Credentials, ListenCommand, Listening};
+use crate::arguments::UsageError;
+use crate::arguments::draft::Draft;
+use crate::arguments::parsing::{credentials, listen_line, number};
+use crate::arguments::table::{Argument, put};
+
+/// A limit that keeps a typing error from exhausting the machine.
+const MOST_LISTENERS: usize = 1_000_000;
+
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
+    Argument::value(
+        &["listen"],
+        &[],
+        "LINE",
+        "open connections that send this once, such as \"SUBSCRIBE __key__\", and then only read and count what the \
+         server pushes; __key__ stands for a key of the range, another one for each listener; repeat it, and \
+         listeners take the lines in turn",
+        |draft, text| {
+            draft.listeners.lines.push(listen_line(text)?);
+            Ok(())
+        },
+    )
+    .own(),
+    Argument::value(&["listeners"], &[], "NUMBER", "connections for --listen in total (default 1)", |draft, text| {
+        put(&mut draft.listeners.connections, number(text, 1..=MOST_LISTENERS))
+    })
+    .own(),
+    Argument::value(
+        &["listen-authenticate"],
+        &[],
+        "PASSWORD|USER:PASSWORD",
+        "what listeners authenticate with, in place of --authenticate; repeat it, and they take them in turn",
+        |draft, text| {
+            draft.listeners.credentials.push(credentials(text));
+            Ok(())
+        },
+    )
+    .own()
+    .secret(),
+    Argument::switch(&["listen-only"], &[], "send no requests: only listen, for --test-time", |draft| {
+        draft.listeners.is_alone = true;
+    })
+    .own(),
+];
 
 #[derive(Debug, Default)]
 pub(in crate::arguments) struct ListenersDraft {
@@ -15,7 +57,7 @@ pub(in crate::arguments) struct ListenersDraft {
 
 impl Draft {
     /// The listeners; none where there are none.
-    pub(super) fn listening(&mut self) -> Result<Option<Listening>, UsageError> {
+    pub(in crate::arguments) fn listening(&mut self) -> Result<Option<Listening>, UsageError> {
         let ListenersDraft { lines, connections, credentials, is_alone } = std::mem::take(&mut self.listeners);
         if lines.is_empty() {
             if is_alone {
@@ -83,6 +125,6 @@ impl Draft {
 }
 
 /// Whether what listeners send holds keys.
-pub(super) fn draws_keys(listening: Option<&Listening>) -> bool {
+pub(in crate::arguments) fn draws_keys(listening: Option<&Listening>) -> bool {
     listening.is_some_and(|listening| listening.commands.iter().any(|command| command.template.key_count() > 0))
 }

@@ -1,16 +1,7 @@
 //! All arguments: their names, their help and what they do.
 
-mod amount;
-mod commands;
-mod connections;
-mod keys;
-mod listeners;
-mod other;
-mod output;
-mod server;
-mod values;
-
 use super::draft::Draft;
+use super::groups::{amount, commands, connections, keys, listeners, other, output, server, values};
 
 /// Takes a value into the draft, or says what is wrong with it.
 pub(super) type Take = fn(&mut Draft, &str) -> Result<(), String>;
@@ -77,7 +68,7 @@ pub(super) fn refused() -> &'static [Argument] {
 }
 
 impl Argument {
-    const fn value(
+    pub(super) const fn value(
         long: &'static [&'static str],
         short: &'static [char],
         called: &'static str,
@@ -87,7 +78,7 @@ impl Argument {
         Self { long, short, action: Action::Value { called, take }, help, origin: Origin::Memtier, is_secret: false }
     }
 
-    const fn switch(
+    pub(super) const fn switch(
         long: &'static [&'static str],
         short: &'static [char],
         help: &'static str,
@@ -96,7 +87,7 @@ impl Argument {
         Self { long, short, action: Action::Switch(turn_on), help, origin: Origin::Memtier, is_secret: false }
     }
 
-    const fn print(
+    pub(super) const fn print(
         long: &'static [&'static str],
         short: &'static [char],
         help: &'static str,
@@ -105,23 +96,23 @@ impl Argument {
         Self { long, short, action: Action::Print(text), help, origin: Origin::Memtier, is_secret: false }
     }
 
-    const fn refuse(long: &'static [&'static str], instead: &'static str) -> Self {
+    pub(super) const fn refuse(long: &'static [&'static str], instead: &'static str) -> Self {
         Self { long, short: &[], action: Action::Refuse, help: instead, origin: Origin::Memtier, is_secret: false }
     }
 
     /// The same, but not known to memtier.
-    const fn own(self) -> Self {
+    pub(super) const fn own(self) -> Self {
         Self { origin: Origin::Own, ..self }
     }
 
     /// The same, with a value that stays out of messages.
-    const fn secret(self) -> Self {
+    pub(super) const fn secret(self) -> Self {
         Self { is_secret: true, ..self }
     }
 }
 
 /// Takes a value into a field that may be absent.
-fn put<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
+pub(super) fn put<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
     *field = Some(value?);
     Ok(())
 }

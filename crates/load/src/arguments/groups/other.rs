@@ -1,9 +1,9 @@
 //! What is no setting, or only one of memtier's.
 
-use super::Argument;
 use crate::arguments::help;
+use crate::arguments::table::Argument;
 
-pub(super) static ARGUMENTS: &[Argument] = &[
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::print(&["help"], &[], "this text (-h is the host)", help::text),
     Argument::print(&["version"], &['v'], "the program's version", help::version),
     Argument::switch(&["debug"], &['D'], "accepted for memtier's sake, without effect", |draft| {
@@ -16,7 +16,7 @@ const USE_JSON: &str = "--json-out-file writes the counts, the time series and t
 const NO_IMPORT: &str = "values cannot be imported or verified";
 const NO_STAIRS: &str = "start it several times with more --clients";
 
-pub(super) static REFUSED: &[Argument] = &[
+pub(in crate::arguments) static REFUSED: &[Argument] = &[
     Argument::refuse(&["data-import"], NO_IMPORT),
     Argument::refuse(&["data-verify"], NO_IMPORT),
     Argument::refuse(&["verify-only"], NO_IMPORT),
