@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::{Slo, Work};
+use crate::Slo;
+use crate::Work;
 
 /// What to do, in this order: connect and authenticate, check, prefill, warm up, measure until every reply is in. No
 /// thread begins a phase before all have ended the one before.

@@ -1,8 +1,123 @@
-//! Values that are made from their keys, so that whoever reads one knows what it must be.
+//! Which values a connection draws.
 
-use super::DataSizes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::DataSizes;
+use crate::KeyRange;
 use crate::Settings;
+use crate::random::Purpose;
+use crate::random::Random;
 use crate::random::splitmix64;
+
+/// How many different slices of a random pool the longest value can be.
+const RANDOM_OFFSETS: usize = 1 << 16;
+
+/// The bytes that all values are slices of, and how many recorded commands were sent in their order.
+#[derive(Debug, Clone)]
+pub struct DataPool {
+    bytes: Arc<[u8]>,
+    is_random: bool,
+    recorded: Arc<AtomicU64>,
+}
+
+impl DataPool {
+    /// The pool that these settings ask for.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        let maximum = settings.data.sizes.maximum();
+        if !settings.data.random {
+            return Self { bytes: vec![b'x'; maximum].into(), is_random: false, recorded: Arc::default() };
+        }
+        let mut bytes = vec![0; maximum + RANDOM_OFFSETS - 1];
+        Random::new(settings.seed, Purpose::Pool, 0, 0).fill(&mut bytes);
+        Self { bytes: bytes.into(), is_random: true, recorded: Arc::default() }
+    }
+
+    /// The place in a recording that is next over all connections.
+    pub(super) fn next_place(&self) -> u64 {
+        self.recorded.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// One value of `size` bytes, which is at most the maximum of the settings.
+    pub(super) fn slice(&self, size: usize, random: &mut Random) -> &[u8] {
+        if !self.is_random {
+            return &self.bytes[..size];
+        }
+        let offsets = self.bytes.len() - size + 1;
+        let offset = usize::try_from(random.below(offsets as u64)).unwrap_or(0);
+        &self.bytes[offset..offset + size]
+    }
+}
+
+/// The lengths of the values of one connection.
+#[derive(Debug, Clone)]
+pub(super) enum SizeSequence {
+    Fixed(usize),
+    Uniform { low: usize, choices: u64 },
+    ByKey { low: usize, growth: usize, keys: KeyRange },
+    Weighted(Turns),
+}
+
+/// Sizes in turn.
+#[derive(Debug, Clone)]
+pub(super) struct Turns {
+    /// Sizes and how often each comes in its turn; at least one, none with 0.
+    sizes: Vec<(usize, u64)>,
+    /// Whose turn it is.
+    index: usize,
+    /// How often it came in this turn.
+    given: u64,
+}
+
+impl SizeSequence {
+    pub(super) fn new(settings: &Settings) -> Self {
+        match &settings.data.sizes {
+            &DataSizes::Fixed(size) => Self::Fixed(size),
+            &DataSizes::Uniform(one, other) => {
+                let (low, high) = (one.min(other), one.max(other));
+                Self::Uniform { low, choices: (high - low) as u64 + 1 }
+            }
+            &DataSizes::ByKey(one, other) => {
+                let (low, high) = (one.min(other), one.max(other));
+                Self::ByKey { low, growth: high - low, keys: settings.keys.range }
+            }
+            DataSizes::Weighted(sizes) => {
+                let sizes: Vec<(usize, u64)> = sizes.iter().copied().filter(|&(_, weight)| weight > 0).collect();
+                if sizes.is_empty() { Self::Fixed(0) } else { Self::Weighted(Turns { sizes, index: 0, given: 0 }) }
+            }
+        }
+    }
+
+    /// The next length; `key` is the last one before the value in the same request.
+    pub(super) fn next(&mut self, key: Option<u64>, random: &mut Random) -> usize {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { low, choices } => *low + usize::try_from(random.below(*choices)).unwrap_or(0),
+            Self::ByKey { low, growth, keys } => *low + key.map_or(0, |key| grown(*growth, key, *keys)),
+            Self::Weighted(turns) => turns.next(),
+        }
+    }
+}
+
+impl Turns {
+    fn next(&mut self) -> usize {
+        let (size, weight) = self.sizes[self.index];
+        self.given += 1;
+        if self.given == weight {
+            (self.index, self.given) = ((self.index + 1) % self.sizes.len(), 0);
+        }
+        size
+    }
+}
+
+/// The part of `growth` that belongs to the place of the key in its range, rounded down.
+fn grown(growth: usize, key: u64, keys: KeyRange) -> usize {
+    let length = keys.maximum() - keys.minimum();
+    let place = key.saturating_sub(keys.minimum()).min(length);
+    let grown = (growth as u128 * u128::from(place)).checked_div(u128::from(length));
+    grown.and_then(|grown| usize::try_from(grown).ok()).unwrap_or(0)
+}
 
 /// The offset and the prime of FNV-1a with 64 bits: RFC 9923.
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
