@@ -29,9 +29,10 @@ from zerolap.records import (
     TreeSource,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, reading, require_sandbox
+from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
 
 PROGRAM, RECORD = "server", "build.json"
+WORK_PREFIX = "w-"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
 
@@ -178,28 +179,30 @@ class Builder:
         return self.builds.keep(record, source.path)
 
     def _from_source(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec) -> BuiltServer:
-        name = named(source, variant.name)
-        self._on_build(name)
-        # Of fixed length: the path is part of the debug information, whose size must not depend on the source.
-        work = self._directory / f"w-{secrets.token_hex(6)}"
+        self._on_build(named(source, variant.name))
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            tree = work / "source"
-            tree.mkdir(parents=True)
-            export(source, tree)
-            recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-            program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
-            words = server_words(Program(program, policy=self._policy))
-            _require_effect(name, program, variant, words)
-            return self.builds.keep(_described(program, words, spec, str(tree)), program)
+            remove_abandoned(WORK_PREFIX, self._directory)
+            # Its name has a fixed length: the path is part of the debug information, whose size must not depend on it.
+            with scratch_directory(WORK_PREFIX, self._directory) as work:
+                return self._make(source, variant, spec, work)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
             raise no_space(self._directory) from fault
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+
+    def _make(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec, work: Path) -> BuiltServer:
+        name = named(source, variant.name)
+        if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        tree = work / "source"
+        tree.mkdir()
+        export(source, tree)
+        recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
+        program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
+        words = server_words(Program(program, policy=self._policy))
+        _require_effect(name, program, variant, words)
+        return self.builds.keep(_described(program, words, spec, str(tree)), program)
 
 
 def named(source: Source, variant: str) -> str:

@@ -1,5 +1,6 @@
 """A request carried out from its beginning, or from where it was interrupted, to its document."""
 
+from zerolap.engines import TRIAL_PREFIX
 from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
 from zerolap.lab.conclusions import DECIDING_TIME
 from zerolap.lab.loop import Loop
@@ -17,6 +18,7 @@ from zerolap.records import (
     UsageError,
     ZerolapError,
 )
+from zerolap.sandbox import remove_abandoned
 from zerolap.store import RequestBusy, Store
 
 
@@ -107,6 +109,7 @@ def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
             built = lab.builds.find(server.spec.digest)
             if built is not None:
                 results.builds[server.spec.digest] = built.record
+        remove_abandoned(TRIAL_PREFIX)
         bank = read_bank(store, request.platform.fingerprint)[DECIDING_TIME]
         _keep(_document(results, lab, "running", reasons=False), store, "running")
         try:
