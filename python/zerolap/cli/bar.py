@@ -84,7 +84,9 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        # One that was not started would end with an empty line.
+        if self._task is not None:
+            self._progress.stop()
 
 
 def _described(activity: Activity, cases: int) -> str:
