@@ -78,7 +78,14 @@ class Worker:
 
 
 def _failed(job: TrialsJob, fault: TrialFailed) -> JobFailed:
-    return JobFailed(job=job.id, reason=fault.message, hint=fault.hint, details=fault.details, side=fault.side)
+    return JobFailed(
+        job=job.id,
+        reason=fault.message,
+        hint=fault.hint,
+        details=fault.details,
+        side=fault.side,
+        block=fault.block,
+    )
 
 
 def _stamped(event: TrialDone) -> TrialDone:
