@@ -41,20 +41,24 @@ class BuildFailed(ZerolapError):
 class TrialFailed(ZerolapError):
     """A trial could not be carried out; `details` holds the end of the server's log.
 
-    `side` is the one that failed, none where that is not known or there is one only.
+    `side` is the one that failed, none where that is not known or there is one only; `block` is the number of the
+    trial's block, none where no trial had begun.
     """
 
-    def __init__(self, message: str, hint: str = "", details: str = "", side: str | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str = "", details: str = "", side: str | None = None, block: int | None = None
+    ) -> None:
         super().__init__(message, hint, details)
         self.side = side
+        self.block = block
 
     def of(self, node: str) -> "TrialFailed":
         """Return the fault with the name of the server that it happened on."""
-        return TrialFailed(f"{node}: {self.message}", self.hint, self.details, self.side)
+        return TrialFailed(f"{node}: {self.message}", self.hint, self.details, self.side, self.block)
 
     def on(self, side: str) -> "TrialFailed":
         """Return the fault with the side that it happened on."""
-        return TrialFailed(self.message, self.hint, self.details, side)
+        return TrialFailed(self.message, self.hint, self.details, side, self.block)
 
 
 class CaseRefused(TrialFailed):

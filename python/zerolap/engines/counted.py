@@ -12,7 +12,7 @@ import redis
 from zerolap.build import Program
 from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
-from zerolap.engines.engine import Deadline, Place, named_side
+from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.windows import (
     Counting,
     WindowCounts,
@@ -74,7 +74,7 @@ class Counted:
             for side in job.servers:
                 measurement = place.measured(block, side)
                 if measurement is None:
-                    with named_side(side, job):
+                    with named_failure(job, block, side):
                         measurement = _count(job, block, side, place, windows)
                     yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
                 windows = measurement.amounts.windows

@@ -156,14 +156,14 @@ def trials_of(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
 
 
 @contextlib.contextmanager
-def named_side(side: Side, job: TrialsJob) -> Iterator[None]:
-    """Give a failure of this side its name where there are several."""
+def named_failure(job: TrialsJob, block: Block, side: Side | None = None) -> Iterator[None]:
+    """Give a failure the number of its block, and the name of its side where there are several."""
     try:
         yield
     except TrialFailed as fault:
-        if len(job.servers) == 1 or fault.side is not None:
-            raise
-        fault.side = side
+        fault.block = block.number
+        if fault.side is None and len(job.servers) > 1:
+            fault.side = side
         raise
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 from zerolap.engines.disturbance import watch
-from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, trials_of
+from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
@@ -41,7 +41,8 @@ class Loaded:
         name = job.load_tool or OWN_TOOL
         load = _Load(name, load_tool_named(name))
         for trial in trials_of(job, place):
-            yield trial.done(load.measure(trial))
+            with named_failure(job, trial.block, trial.side):
+                yield trial.done(load.measure(trial))
 
 
 class _Load:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict
 
 from zerolap.engines.checks import executed_check, reply_checks
-from zerolap.engines.engine import EngineTrial, Place, named_side, trials_of
+from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import SideSetup, set_up
@@ -46,7 +46,7 @@ class Sampled:
         if any(server.topology.nodes > 1 for server in job.servers.values()):
             raise TrialFailed("stacks are taken of one server; the topology has several")
         for trial in trials_of(job, place):
-            with named_side(trial.side, job):
+            with named_failure(job, trial.block, trial.side):
                 yield trial.done(_pass(trial, place))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
-from zerolap.engines.engine import Deadline, Place
+from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
@@ -82,7 +82,8 @@ class Timed:
                 if deadline.is_over:
                     yield JobFinished(job=job.id, cut_short=True)
                     return
-                started = _undisturbed(job, block, place, pinning, amounts)
+                with named_failure(job, block):
+                    started = _undisturbed(job, block, place, pinning, amounts)
                 measurements = {side: _kept(started, side, place) for side in job.servers}
                 yield TrialDone(job=job.id, block=block.number, measurements=measurements)
             amounts = next(iter(measurements.values())).amounts

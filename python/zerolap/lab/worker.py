@@ -83,7 +83,14 @@ class Worker:
 
 
 def _failed(job: TrialsJob, fault: TrialFailed) -> JobFailed:
-    return JobFailed(job=job.id, reason=fault.message, hint=fault.hint, details=fault.details, side=fault.side)
+    return JobFailed(
+        job=job.id,
+        reason=fault.message,
+        hint=fault.hint,
+        details=fault.details,
+        side=fault.side,
+        block=fault.block,
+    )
 
 
 def _require_sound(event: object) -> None:

@@ -62,9 +62,16 @@ class Request(Record):
             "servers": {
                 side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
             },
-            "cases": [(case.name, case.digest, case.topology.name, sorted(case.config.items())) for case in self.cases],
+            "cases": [_asked_of(case) for case in self.cases],
             "settings": self.settings.model_dump(),
             "platform": self.platform.fingerprint,
             "all_stacks": self.all_stacks,
         }
         return digest_of(repr(asked))
+
+
+def _asked_of(case: Case) -> tuple[object, ...]:
+    """Return what makes the measurements of a case, and what must hold for them to be valid."""
+    topology = case.topology.model_dump(exclude={"description"})
+    expected = [case.expect, None if case.dataset is None else case.dataset.expect]
+    return case.name, case.digest, topology, sorted(case.config.items()), expected
