@@ -84,8 +84,7 @@ def test_a_tool_that_is_not_installed_ends_the_run_before_anything_is_measured(
     zerolap: Zerolap, redis_server: Path, tmp_path: Path
 ) -> None:
     without = path_without(tmp_path / "bin", "redis-benchmark")
-    arguments = ["get-100B", "--server", redis_server, "--load-tool", "redis-benchmark", "--store", zerolap.store]
-    asked = zerolap("run", *arguments, environment=without)
+    asked = zerolap("run", "get-100B", "--server", redis_server, "--load-tool", "redis-benchmark", environment=without)
     asked.fails_with(3, "the load tool `redis-benchmark` cannot be used: redis-benchmark is not on the PATH")
 
 

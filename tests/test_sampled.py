@@ -121,7 +121,16 @@ def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
 ) -> None:
     zerolap = Zerolap(tmp_path)
     without = path_without(tmp_path / "bin", "perf", "python3-perf", "perf_6.1")
-    common = ["compare", redis_server, redis_server, "good", "--cases", file, "--store", zerolap.store]
+    common: list[str | Path] = [
+        "compare",
+        redis_server,
+        redis_server,
+        "good",
+        "--cases",
+        file,
+        "--store",
+        zerolap.store,
+    ]
     asked = zerolap(*common, "--engine", "timed,sampled", environment=without)
     reason = "the engine `sampled` cannot be used: perf is not installed"
     asked.fails_with(3, reason, "hint: apt-get install linux-perf")
@@ -149,7 +158,16 @@ def test_a_perf_that_may_not_record_says_so(tmp_path: Path, monkeypatch: pytest.
 def test_stacks_of_all_cases_reach_the_page(file: Path, redis_server: Path, tmp_path: Path) -> None:
     zerolap = Zerolap(tmp_path)
     page = tmp_path / "report.html"
-    common = ["compare", redis_server, redis_server, "good", "--cases", file, "--store", zerolap.store]
+    common: list[str | Path] = [
+        "compare",
+        redis_server,
+        redis_server,
+        "good",
+        "--cases",
+        file,
+        "--store",
+        zerolap.store,
+    ]
     ended = zerolap(*common, "--engine", "counted,sampled", "--stacks", "all", "--html", page, "--json", "-")
     assert ended.code == 0, ended
     assert ended.document()["settings"]["engines"] == ["counted", "sampled"]
