@@ -185,19 +185,21 @@ class Planner:
     def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
         key = tuple(sorted(looks.items()))
+        settings = self.request.settings
         if key not in self._looks:
             ready = {}
             for name, look in looks.items():
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
                     ready[name] = trials.pairs[: LOOKS[look - 1]]
-            judged = judge_timed(DECIDING_TIME, ready, self.request.settings.min_effect["timed"], self._bank)
+            judged = judge_timed(DECIDING_TIME, ready, settings.min_effect["timed"], self._bank, settings.q)
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = len(METRICS) * len(looks)
             self._looks[key] = frozenset(
                 name
                 for name, verdict in judged.items()
-                if not results.timed[name].of_cost.is_over and wants_more_starts(verdict, len(ready[name]), comparisons)
+                if not results.timed[name].of_cost.is_over
+                and wants_more_starts(verdict, len(ready[name]), comparisons, settings.q)
             )
         return self._looks[key]
 
@@ -248,7 +250,8 @@ class Planner:
             seed = self.request.settings.seed
             self._jobs[key] = TrialsJob(
                 request=self.request.id,
-                case=case,
+                # Where a case was read from is of this machine; it is known by its name.
+                case=case.model_copy(update={"file": "", "line": 0, "warnings": []}),
                 servers=self._servers[case.name],
                 engine=engine,
                 blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
