@@ -18,8 +18,8 @@ from toy_server import CASES, ToySource
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.lab import RunRequest, Silent, run
-from zerolap.records import Interrupted, Settings
+from zerolap.lab import AskedServer, Lab, Options, read_comparison, run, run_question
+from zerolap.records import Event, Interrupted, TrialDone
 from zerolap.sandbox import Cancellation, launch
 from zerolap.store import Store
 
@@ -41,7 +41,7 @@ def cases(tmp_path: Path) -> Path:
 def trials_in(store: Path) -> int:
     try:
         with closing(sqlite3.connect(f"file:{store / 'zerolap.db'}?mode=ro", uri=True)) as connection:
-            count: int = connection.execute("SELECT count(*) FROM trial WHERE state = 'done'").fetchone()[0]
+            count: int = connection.execute("SELECT count(*) FROM trial").fetchone()[0]
             return count
     except sqlite3.OperationalError:
         return 0
@@ -75,14 +75,15 @@ def test_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path, number:
     assert explained.code == 0, explained.err
     document = explained.document()
     assert document["state"] == "interrupted"
+    assert f"zerolap resume {document['id']}" in ended.err
     assert f"zerolap explain {document['id']}" in ended.err
     with Store.open(str(zerolap.store)) as store:
         measured = store.measurements(document["id"])
         assert 1 <= len(measured) < 8 * 3 * 2
         assert store.failures(document["id"]) == [], "a trial that was interrupted has not failed"
         for _, measurement in measured:
-            assert measurement.profile is not None
-            assert store.blobs.get(measurement.profile)
+            assert measurement.graph is not None
+            assert store.blobs.get(measurement.graph)
     assert zerolap("explain", "latest", "--store", zerolap.store).code == 0
 
 
@@ -101,7 +102,8 @@ def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> 
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended
     zerolap.leaves_nothing()
-    identity = ended.err.split("zerolap explain ")[1].strip()
+    [identity] = set(re.findall(r"\br-[0-9a-f]{24}\b", ended.err))
+    assert f"zerolap resume {identity}" in ended.err
     assert zerolap("explain", identity, "--store", zerolap.store).code == 0
 
 
@@ -122,12 +124,37 @@ def test_killed(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
     zerolap.wait_for_no_process()
     explained = zerolap("explain", "latest", "--store", zerolap.store, "--json", "-")
     assert explained.code == 0, explained.err
-    assert explained.document()["state"] == "running"
-    assert trials_in(zerolap.store) >= 1
-    again = zerolap(
-        "compare", toy_program, toy_program, "work-1", "--cases", cases, "--store", zerolap.store, "--quick"
-    )
+    killed = explained.document()
+    assert killed["state"] == "running"
+    with Store.open(str(zerolap.store)) as store:
+        kept = store.measurements(killed["id"])
+        assert len(kept) >= 1
+        # What was measured is part of the document, though the killed program wrote none of it.
+        assert [case.case for case in read_comparison(store, killed["id"]).cases] == ["work-1"]
+    resumed = zerolap("resume", killed["id"], "--store", zerolap.store, "--json", "-")
+    assert resumed.code == 0, resumed.err
+    assert (resumed.document()["id"], resumed.document()["state"]) == (killed["id"], "done")
+    with Store.open(str(zerolap.store)) as store:
+        measured = store.measurements(killed["id"])
+    assert measured[: len(kept)] == kept, "nothing is measured twice"
+    assert len({(trial.job, trial.side, trial.block) for trial, _ in measured}) == len(measured)
+
+
+@pytest.mark.slow
+def test_the_same_command_goes_on(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.yml"
+    cases.write_text('group: toy\ncases:\n  - {name: work-1, commands: ["WORK key 100000"]}\n')
+    command = ["compare", toy_program, toy_program, "--cases", cases, "--engine", "counted", "--store", zerolap.store]
+    child = zerolap.start(*command)
+    wait_until(lambda: trials_in(zerolap.store) >= 1, child)
+    ended = stop(child, signal.SIGINT)
+    [identity] = set(re.findall(r"\bc-[0-9a-f]{24}\b", ended.err))
+    again = zerolap(*command, "--json", "-")
     assert again.code == 0, again.err
+    assert f"continuing {identity}" in again.err
+    assert (again.document()["id"], again.document()["state"]) == (identity, "done")
+    afresh = zerolap(*command, "--json", "-")
+    assert afresh.document()["id"] != identity, "what is done is not continued"
 
 
 def test_killed_without_a_sandbox(zerolap: Zerolap, toy_program: Path, cases: Path, tmp_path: Path) -> None:
@@ -159,28 +186,30 @@ def test_cancelled_from_another_thread(
     # The name of a unix socket below it is at most 107 bytes long.
     trials = tmp_path_factory.mktemp("t")
     monkeypatch.setattr(tempfile, "tempdir", str(trials))
-    settings = Settings(engines=["counted"], min_effect={"counted": 0.01}, q=0.01, budget_seconds=None, seed=1)
-    request = RunRequest(resolve(str(toy_program), None), load_cases(cases), settings, command_line="")
+    server = AskedServer(resolve(str(toy_program), None))
+    question = run_question(server, load_cases(cases), Options(engines=["counted"]))
     cancellation = Cancellation()
     with Store.open(str(tmp_path / "store")) as store:
-        progress = CancelsInAnotherThread(cancellation)
+        canceller = CancelsInAnotherThread(cancellation)
         with pytest.raises(Interrupted, match="interrupted after"):
-            run(request, store, progress, cancellation)
-        progress.canceller.join()
+            run(question, Lab(store, canceller, cancellation=cancellation))
+        canceller.thread.join()
         assert list(trials.iterdir()) == []
         with cancellation.current(), pytest.raises(Interrupted):
             launch(["true"], environment={"PATH": "/usr/bin:/bin"})
         assert store.failures(store.latest().id) == [], "a trial that was interrupted has not failed"
-        again = run(replace(request, cases=request.cases[:1]), store, Silent())
+        again = run(replace(question, cases=question.cases[:1]), Lab(store))
         assert [case.validity.valid for case in again.cases] == [True]
 
 
-class CancelsInAnotherThread(Silent):
+class CancelsInAnotherThread:
     """Cancels once the first trial has ended, while others are under way."""
 
     def __init__(self, cancellation: Cancellation) -> None:
-        self.canceller = threading.Thread(target=cancellation.cancel)
+        self.thread = threading.Thread(target=cancellation.cancel)
+        self._is_started = False
 
-    def trial_done(self, case: str, done: int, expected: int) -> None:
-        if done == 1:
-            self.canceller.start()
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, TrialDone) and not self._is_started:
+            self._is_started = True
+            self.thread.start()
