@@ -149,11 +149,18 @@ def test_a_check_fails_where_its_condition_does(
 
 
 def test_a_draining_keyspace_is_filled_before_each_slice(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """How long requests take is up to the machine: no look is long enough here until one finds nothing left."""
+    monkeypatch.setattr(pairing, "FIRST_LOOK_SECONDS", float("inf"))
     found = timed(cases["drains"], both, pinning, tmp_path / "t", Amounts(pairs=8))
     assert failed_checks(found) == []
-    assert slice_requests(found) * 8 > 6_000
+    assert 6_000 / 2 < slice_requests(found) <= 6_000
+    assert len(found.timelines["head"].slices) > 2
 
 
 def test_at_a_fixed_rate_both_sides_are_sent_the_same(
