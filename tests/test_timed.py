@@ -149,23 +149,31 @@ def test_a_check_fails_where_its_condition_does(
 
 
 def test_a_draining_keyspace_is_filled_before_each_slice(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """How long requests take is up to the machine: no look is long enough here until one finds nothing left."""
+    monkeypatch.setattr(pairing, "FIRST_LOOK_SECONDS", float("inf"))
     found = timed(cases["drains"], both, pinning, tmp_path / "t", Amounts(pairs=8))
     assert failed_checks(found) == []
-    assert slice_requests(found) * 8 > 6_000
+    assert 6_000 / 2 < slice_requests(found) <= 6_000
+    assert len(found.timelines["head"].slices) > 2
 
 
 def test_at_a_fixed_rate_both_sides_are_sent_the_same(
     cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
-    amounts = Amounts(pairs=3, slice_requests=3200, per_second=32_000)
+    # Each connection is sent a pipeline five times a second: one is answered before the next, however busy the machine.
+    amounts = Amounts(pairs=3, slice_requests=320, per_second=1_600)
     found = timed(cases["good"], both, pinning, tmp_path / "t", amounts)
     assert failed_checks(found) == []
     assert found.amounts == amounts
     assert "rate" in [check.check for check in found.measurements["head"].validity.checks]
     for side in both:
-        assert found.measurements[side].metrics["ops_per_sec"] < 34_000
+        assert found.measurements[side].metrics["ops_per_sec"] < 1_700
         # Whole pipelines of 16 are sent, each in one write.
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in found.timelines[side].slices)
 
