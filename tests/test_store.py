@@ -223,7 +223,7 @@ def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
     fields = {
         "metrics": {"instructions_per_op": 11201.4, "syscalls_per_op": 0.1 + 0.2},
         "validity": VALID,
-        "amounts": Amounts(windows=Windows(small=100, large=300), looks=(1, 2)),
+        "amounts": Amounts(windows=Windows(small=100, large=300)),
         "graph": "ab" * 32,
         "seconds": seconds,
         "method": 2,

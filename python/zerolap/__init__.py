@@ -9,8 +9,8 @@
 Documents and the values in them are types of `zerolap.records`; errors are those of `zerolap.errors`.
 """
 
-from typing import TYPE_CHECKING
-
+# Type checkers take it for true; the module `typing` would be loaded by every command for it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from zerolap import errors
     from zerolap.lab import Options
