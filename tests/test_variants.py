@@ -111,7 +111,7 @@ def build(compiler: None, directory: Path) -> Any:
     def make(era: str, words: str) -> BuiltServer:
         path = directory / era
         tree = path if path.exists() else tree_of_era(era, path)
-        return builder.build(tree(era, tree), parse_variant(words))
+        return builder.build(tree_source(era, tree), parse_variant(words))
 
     return make
 
