@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them say so and skip otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo test test-slow lint format wheel web bench-counted bench-timed bench-load bench-suites clean
+.PHONY: help setup build demo test test-slow fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ test: setup  ## run the tests, but for the slow ones
 
 test-slow: setup  ## run the slow tests: deployments, builds, suites under instruments
 	@scripts/pytest -m slow
+
+fuzz:  ## run the readers of what others write on random input, a minute each
+	@scripts/fuzz $(SECONDS_EACH)
 
 lint: setup  ## check form, types and the order of packages
 	@scripts/lint
@@ -46,6 +49,9 @@ bench-load: setup  ## measure how cheap and how true the load generator is; half
 
 bench-suites: setup  ## measure how the public suites run and how faults in them are found; half an hour; writes .bench/suites.json
 	@.venv/bin/python -m benches.suites $(FIGURES)
+
+bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, and what 500 cases cost; half an hour; writes .bench/frame.json
+	@PYTHONPATH=tests .venv/bin/python -m benches.frame $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean

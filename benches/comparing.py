@@ -1,45 +1,50 @@
-"""Runs the program as a user would, for the benches."""
+"""Comparisons through the Python API, for the benches."""
 
-import json
 import shutil
-import subprocess
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import zerolap
 from benches.figures import DIRECTORY
+from zerolap.records import CaseVerdict, Comparison, Verdict
 
 SERVER = "redis-server"
 DEMO_REPOSITORY = Path(".demo/redis")
-TRIAL_FAILED = 4
-"""Exit code of a comparison that has a result, though a trial of it failed."""
+CHANGED: frozenset[CaseVerdict] = frozenset({"regression", "improvement"})
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One comparison's document and how long its command took, in seconds."""
+class ClockedComparison:
+    """A comparison's document and the seconds from its beginning to its end, builds included."""
 
-    document: dict[str, Any]
+    document: Comparison
     seconds: float
 
-    def verdicts(self, metric: str) -> dict[str, dict[str, Any]]:
+    @property
+    def confirmed(self) -> list[str]:
+        """The cases whose change was confirmed."""
+        return [case.case for case in self.document.cases if case.confirmed]
+
+    @property
+    def machine_seconds_per_case(self) -> float:
+        """The seconds of machine time that a case's trials took, those of both sides."""
+        return self.document.summary.machine_seconds / len(self.document.cases)
+
+    def verdicts(self, metric: str) -> dict[str, Verdict]:
         """Return the verdicts on a metric by case."""
         return {
-            case["case"]: verdict
-            for case in self.document["cases"]
-            for verdict in case["verdicts"]
-            if verdict["metric"] == metric
+            case.case: verdict for case in self.document.cases for verdict in case.verdicts if verdict.metric == metric
         }
 
-    def timed_changes(self) -> list[dict[str, Any]]:
-        """Return the timed verdicts on any metric that say that something changed."""
+    def timed_changes(self) -> list[tuple[str, Verdict]]:
+        """Return the cases and timed verdicts, on any metric, that report a change."""
         return [
-            {"case": case["case"], **verdict}
-            for case in self.document["cases"]
-            for verdict in case["verdicts"]
-            if verdict["engine"] == "timed" and verdict["verdict"] in ("regression", "improvement")
+            (case.case, verdict)
+            for case in self.document.cases
+            for verdict in case.verdicts
+            if verdict.engine == "timed" and verdict.verdict in CHANGED
         ]
 
 
@@ -50,12 +55,15 @@ def empty_store(name: str) -> Path:
     return store
 
 
-def compare(*arguments: str, store: Path) -> Comparison:
-    """Run `zerolap compare`; raises `subprocess.CalledProcessError` if there is no result at all."""
-    zerolap = Path(sys.executable).with_name("zerolap")
+def compare_servers(options: zerolap.Options, store: Path) -> ClockedComparison:
+    """Compare the installed server with itself over the core suite."""
     began = time.monotonic()
-    command = [str(zerolap), "compare", *arguments, "--store", str(store), "--json", "-"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    if done.returncode not in (0, TRIAL_FAILED):
-        raise subprocess.CalledProcessError(done.returncode, command)
-    return Comparison(json.loads(done.stdout), time.monotonic() - began)
+    document = zerolap.compare(SERVER, SERVER, options=options, store=store)
+    return ClockedComparison(document, time.monotonic() - began)
+
+
+def compare_demo(options: zerolap.Options, store: Path, cases: Sequence[str] = ()) -> ClockedComparison:
+    """Compare the demo's two revisions, by default over the core suite."""
+    began = time.monotonic()
+    document = zerolap.compare("HEAD~1", "HEAD", cases, repo=DEMO_REPOSITORY, options=options, store=store)
+    return ClockedComparison(document, time.monotonic() - began)

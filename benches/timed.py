@@ -7,21 +7,22 @@ Names of figures as arguments measure these alone; the file then holds no others
 import math
 import statistics
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from benches import page
-from benches.comparing import DEMO_REPOSITORY, SERVER, Comparison, compare, empty_store
+from benches.comparing import DEMO_REPOSITORY, ClockedComparison, compare_demo, compare_servers, empty_store
 from benches.figures import Figure, show_figures, write_figures
-from zerolap.lab.timed_start import FIRST_PACED_BLOCK
+from zerolap import Options, open_store
+from zerolap.lab import read_pictures
 from zerolap.records import Timeline
-from zerolap.store import Store
+from zerolap.report.html import comparison_html
 
 LIVE_COMPARISONS = 20
 COST_COMPARISONS = 3
 KNOWN_CASE = "xadd-auto-id"
 METRIC = "cpu_ns_per_op"
+SMALLEST_EFFECT = {"timed": 0.03}
 
 
 def same_build() -> dict[str, Figure]:
@@ -29,33 +30,35 @@ def same_build() -> dict[str, Figure]:
     store = empty_store("same-build")
     comparisons = []
     for seed in range(1, LIVE_COMPARISONS + 1):
-        comparisons.append(compare(SERVER, SERVER, "--seed", str(seed), store=store))
-        confirmed = [case["case"] for case in comparisons[-1].document["cases"] if case["confirmed"]]
-        print(f"comparison {seed}: {comparisons[-1].seconds:.0f} s, confirmed: {confirmed or 'none'}", file=sys.stderr)
-    alarms = [[case["case"] for case in one.document["cases"] if case["confirmed"]] for one in comparisons]
+        comparison = compare_servers(Options(seed=seed), store)
+        comparisons.append(comparison)
+        confirmed = ", ".join(comparison.confirmed) or "none"
+        print(f"comparison {seed}: {comparison.seconds:.0f} s, confirmed: {confirmed}", file=sys.stderr)
     pairs = pair_ratios(comparisons, store)
-    others = sum(len(one.timed_changes()) for one in comparisons)
+    others = sum(len(comparison.timed_changes()) for comparison in comparisons)
     deviations = {case: statistics.stdev(ratios) for case, ratios in pairs.items()}
-    undecided = sum(one.document["summary"]["unsure"] for one in comparisons)
+    undecided = sum(comparison.document.summary.unsure for comparison in comparisons)
     return {
         "aa_alarms": Figure(
-            value=sum(len(cases) for cases in alarms),
+            value=sum(len(comparison.confirmed) for comparison in comparisons),
             unit="confirmed changes",
             samples=[
                 {
                     "seed": seed,
-                    "confirmed": cases,
+                    "confirmed": comparison.confirmed,
                     "seconds": comparison.seconds,
-                    "changes_in_any_metric": comparison.timed_changes(),
-                    "verdicts": comparison.verdicts(METRIC),
+                    "changes_in_any_metric": [
+                        {"case": case, **verdict.model_dump()} for case, verdict in comparison.timed_changes()
+                    ],
+                    "verdicts": {case: verdict.model_dump() for case, verdict in comparison.verdicts(METRIC).items()},
                 }
-                for seed, (cases, comparison) in enumerate(zip(alarms, comparisons, strict=True), 1)
+                for seed, comparison in enumerate(comparisons, 1)
             ],
             trials=timed_starts(comparisons),
             notes=[
-                f"{others} timed verdicts on any metric say that it changed",
+                f"{others} timed verdicts on any metric report a change",
                 f"{undecided} cases unsure",
-                f"{statistics.median(one.seconds for one in comparisons):.0f} s each",
+                f"{median_seconds(comparisons):.0f} s each",
             ],
         ),
         "sd_pair_cpu": Figure(
@@ -71,19 +74,19 @@ def same_build() -> dict[str, Figure]:
     }
 
 
-def pair_ratios(comparisons: list[Comparison], location: Path) -> dict[str, list[float]]:
+def pair_ratios(comparisons: list[ClockedComparison], location: Path) -> dict[str, list[float]]:
     """Return the log ratio of every pair of slices at full speed by case."""
     ratios: dict[str, list[float]] = {}
-    with Store.open_to_read(str(location)) as store:
+    with open_store(location) as store:
         for comparison in comparisons:
-            slices: dict[tuple[str, int, str], Timeline] = {}
-            for trial, measurement in store.measurements(comparison.document["id"]):
-                if trial.engine == "timed" and trial.block < FIRST_PACED_BLOCK and measurement.profile is not None:
-                    timeline = Timeline.model_validate_json(store.blobs.get(measurement.profile))
-                    slices[trial.case, trial.block, trial.side] = timeline
-            for (case, block, side), base in slices.items():
+            timelines: dict[tuple[str, int, str], Timeline] = {}
+            for trial, measurement in store.measurements(comparison.document.id):
+                if trial.engine == "timed" and trial.per_second is None and measurement.timeline is not None:
+                    timeline = Timeline.model_validate_json(store.blobs.get(measurement.timeline))
+                    timelines[trial.case, trial.block, trial.side] = timeline
+            for (case, block, side), base in timelines.items():
                 if side == "base":
-                    head = slices[case, block, "head"]
+                    head = timelines[case, block, "head"]
                     ratios.setdefault(case, []).extend(
                         math.log(after.metrics[METRIC] / before.metrics[METRIC])
                         for before, after in zip(base.slices, head.slices, strict=True)
@@ -91,34 +94,38 @@ def pair_ratios(comparisons: list[Comparison], location: Path) -> dict[str, list
     return ratios
 
 
-def timed_starts(comparisons: list[Comparison]) -> int:
+def timed_starts(comparisons: list[ClockedComparison]) -> int:
     """Return the starts of servers behind the timed verdicts."""
-    return sum(2 * verdict["samples"] for one in comparisons for verdict in one.verdicts(METRIC).values())
+    return sum(2 * verdict.samples for comparison in comparisons for verdict in comparison.verdicts(METRIC).values())
+
+
+def median_seconds(comparisons: list[ClockedComparison]) -> float:
+    """Return the seconds that a comparison took, with all waits."""
+    return statistics.median(comparison.seconds for comparison in comparisons)
 
 
 def known_change() -> dict[str, Figure]:
     """Compare the demo's revisions again and again: how often is the change found, and held by its interval?"""
-    arguments = ("HEAD~1", "HEAD", KNOWN_CASE, "--repo", str(DEMO_REPOSITORY))
     store = empty_store("known-change")
-    comparisons = [compare(*arguments, "--seed", str(seed), store=store) for seed in range(1, LIVE_COMPARISONS + 1)]
-    verdicts = [one.verdicts(METRIC).get(KNOWN_CASE) for one in comparisons]
-    cases = [one.document["cases"][0] for one in comparisons]
-    found = [case["confirmed"] and case["verdict"] == "regression" for case in cases]
+    comparisons = [compare_demo(Options(seed=seed), store, [KNOWN_CASE]) for seed in range(1, LIVE_COMPARISONS + 1)]
+    verdicts = [comparison.verdicts(METRIC).get(KNOWN_CASE) for comparison in comparisons]
+    cases = [comparison.document.cases[0] for comparison in comparisons]
+    detected = [case.confirmed and case.verdict == "regression" for case in cases]
     known = [verdict for verdict in verdicts if verdict is not None]
-    pooled = statistics.mean(verdict["change"] for verdict in known)
-    held = sum(verdict["low"] <= pooled <= verdict["high"] for verdict in known)
+    pooled = statistics.mean(verdict.change for verdict in known)
+    held = sum(verdict.low <= pooled <= verdict.high for verdict in known)
     samples = [
-        {"seed": seed, "confirmed": confirmed, "verdict": verdict}
-        for seed, (confirmed, verdict) in enumerate(zip(found, verdicts, strict=True), 1)
+        {"seed": seed, "confirmed": confirmed, "verdict": None if verdict is None else verdict.model_dump()}
+        for seed, (confirmed, verdict) in enumerate(zip(detected, verdicts, strict=True), 1)
     ]
     trials = timed_starts(comparisons)
     return {
         "known_change": Figure(
-            value=sum(found),
+            value=sum(detected),
             unit=f"of {LIVE_COMPARISONS} found",
             samples=samples,
             trials=trials,
-            notes=[f"pooled {pooled:+.1%}, {statistics.median(one.seconds for one in comparisons):.0f} s each"],
+            notes=[f"pooled {pooled:+.1%}, {median_seconds(comparisons):.0f} s each"],
         ),
         "known_change_held": Figure(value=held, unit=f"of {len(known)} intervals", samples=samples, trials=trials),
     }
@@ -126,33 +133,38 @@ def known_change() -> dict[str, Figure]:
 
 def cost() -> dict[str, Figure]:
     """Time the core suite to 3 %."""
-    arguments = (SERVER, SERVER, "--engine", "timed", "--min-effect", "timed=3%")
     store = empty_store("cost")
-    comparisons = [compare(*arguments, "--seed", str(seed), store=store) for seed in range(1, COST_COMPARISONS + 1)]
-    seconds = [one.document["summary"]["machine_seconds"] / len(one.document["cases"]) for one in comparisons]
+    comparisons = [
+        compare_servers(Options(engines=["timed"], min_effect=SMALLEST_EFFECT, seed=seed), store)
+        for seed in range(1, COST_COMPARISONS + 1)
+    ]
     return {
         "seconds_per_case": Figure(
-            value=statistics.median(seconds),
+            value=statistics.median(comparison.machine_seconds_per_case for comparison in comparisons),
             unit="s of trials, both sides",
             samples=[
-                {"trials": own, "command": one.seconds, "cases": len(one.document["cases"])}
-                for own, one in zip(seconds, comparisons, strict=True)
+                {
+                    "trials": comparison.machine_seconds_per_case,
+                    "command": comparison.seconds,
+                    "cases": len(comparison.document.cases),
+                }
+                for comparison in comparisons
             ],
             trials=timed_starts(comparisons),
-            notes=[f"{statistics.median(one.seconds for one in comparisons):.0f} s a comparison, with all waits"],
+            notes=[f"{median_seconds(comparisons):.0f} s a comparison, with all waits"],
         )
     }
 
 
 def report() -> dict[str, Figure]:
     """Write the page of the core suite with the stacks of all its cases."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "report.html"
-        arguments = ("--engine", "timed,sampled", "--stacks", "all", "--min-effect", "timed=3%", "--html", str(file))
-        comparison = compare(SERVER, SERVER, *arguments, store=empty_store("report"))
-        kib = file.stat().st_size / 1024
-    cases = len(comparison.document["cases"])
-    return {"report_kib": Figure(value=kib, unit="KiB", samples=[kib], trials=2 * cases)}
+    location = empty_store("report")
+    options = Options(engines=["timed", "sampled"], all_stacks=True, min_effect=SMALLEST_EFFECT)
+    comparison = compare_servers(options, location).document
+    with open_store(location) as store:
+        html = comparison_html(comparison, read_pictures(comparison, store))
+    kib = len(html.encode()) / 1024
+    return {"report_kib": Figure(value=kib, unit="KiB", samples=[kib], trials=2 * len(comparison.cases))}
 
 
 def drawing() -> dict[str, Figure]:

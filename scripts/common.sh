@@ -9,6 +9,7 @@ fi
 # Node as `scripts/node` has put it there, where the system has none or an old one.
 own_node=$PWD/.venv/node
 PATH=${PATH//"$own_node:"/}
+# shellcheck disable=SC2034  # for the scripts that source this
 system_path=$PATH
 if [[ -d $own_node ]]; then
     PATH=$own_node:$PATH

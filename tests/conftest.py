@@ -19,9 +19,12 @@ def _required(*programs: str) -> None:
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
     """An empty directory, its name short whoever runs the tests: the path of a socket has no more than 107 bytes."""
-    directory = Path(tempfile.mkdtemp(prefix="zt-")).resolve()
+    outer = Path(tempfile.mkdtemp(prefix="zt-")).resolve()
+    directory = outer / "t"
+    directory.mkdir()
     yield directory
-    shutil.rmtree(directory, ignore_errors=True)
+    # What a test has put beside its directory goes too.
+    shutil.rmtree(outer, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,29 @@
 """A run in a store with what its trials left there, for tests of its reports."""
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from zerolap.records import Check, Measurement, RunReport, SliceRecord, Timeline, Trial, Validity
+from zerolap.records import (
+    HEAD,
+    BinarySource,
+    Block,
+    BuildSpec,
+    Case,
+    Check,
+    JobFinished,
+    Measurement,
+    Request,
+    RequestedServer,
+    RunReport,
+    ServerSpec,
+    SliceRecord,
+    Timeline,
+    TrialDone,
+    TrialsJob,
+    Validity,
+)
 from zerolap.store import Store
 
 STARTS, SLICES = 2, 3
@@ -102,15 +122,63 @@ RUN = a_run(
 """A case with all there is, one that was counted only, one that says little, one invalid, one failed."""
 
 
+SPEC = BuildSpec(content="the server's program")
+REQUEST = Request(
+    id=RUN.id,
+    kind="run",
+    created=RUN.created,
+    command_line=RUN.command_line,
+    servers={
+        HEAD: RequestedServer(
+            source=BinarySource(name=RUN.server.name, path=Path("/src/redis-server")),
+            variant="",
+            spec=SPEC,
+            config=RUN.server.config,
+        )
+    },
+    cases=tuple(Case(name=case.case, group=case.group, commands=case.commands) for case in RUN.cases),
+    settings=RUN.settings,
+    platform=RUN.platform,
+)
+
+
 def stored_run(store: Store) -> RunReport:
     """Record `RUN` and its trials: timed and sampled ones of the first case, the last start disturbed."""
-    store.begin_run(RUN)
-    for block in range(STARTS + 1):
-        validity = VALID if block < STARTS else DISTURBED
-        _record(store, "timed", block, a_timeline(1 + block).model_dump_json(by_alias=True).encode(), validity)
-    _record(store, "sampled", 0, json.dumps(a_table()).encode(), VALID)
-    store.finish_run(RUN)
+    store.begin(REQUEST)
+    starts = [
+        a_measurement(
+            validity=VALID if block < STARTS else DISTURBED,
+            timeline=store.blobs.put(a_timeline(1 + block).model_dump_json(by_alias=True).encode()),
+        )
+        for block in range(STARTS + 1)
+    ]
+    record_trials(store, "get-100B", "timed", starts)
+    record_trials(store, "get-100B", "sampled", [a_pass(store)])
+    store.record_run(RUN, "done")
+    store.end(RUN.id, "done")
     return RUN
+
+
+def a_pass(store: Store) -> Measurement:
+    """Return the measurement of a pass whose stacks are in the store."""
+    return a_measurement(stacks=store.blobs.put(json.dumps(a_table()).encode()))
+
+
+def a_measurement(**fields: Any) -> Measurement:
+    """Return a valid measurement without metrics."""
+    return Measurement(**{"metrics": {}, "validity": VALID, "seconds": 0.5, **fields})
+
+
+def record_trials(store: Store, name: str, engine: str, measurements: Sequence[Measurement]) -> None:
+    """Record a job of `RUN` with a trial of each measurement."""
+    case = next(case for case in REQUEST.cases if case.name == name)
+    server = ServerSpec(build=SPEC.digest, topology=case.topology, config=RUN.server.config)
+    blocks = tuple(Block(number=number, seed=number) for number in range(len(measurements)))
+    job = TrialsJob(request=REQUEST.id, case=case, servers={HEAD: server}, engine=engine, blocks=blocks)
+    store.record_job(job)
+    for block, measurement in zip(blocks, measurements, strict=True):
+        store.record(job, TrialDone(job=job.id, block=block.number, measurements={HEAD: measurement}))
+    store.record(job, JobFinished(job=job.id))
 
 
 def a_timeline(number: int) -> Timeline:
@@ -140,9 +208,3 @@ def a_table() -> dict[str, Any]:
         ],
         "stacks": [{"thread": 0, "frames": list(path), "samples": samples} for path, samples in SAMPLES.items()],
     }
-
-
-def _record(store: Store, engine: str, block: int, content: bytes, validity: Validity) -> None:
-    trial = Trial.model_validate({"case": "get-100B", "side": "base", "engine": engine, "block": block, "seed": block})
-    measurement = Measurement(metrics={}, validity=validity, profile=store.blobs.put(content), seconds=0.5)
-    store.record_trial(RUN.id, trial, measurement)

@@ -14,8 +14,8 @@ from toy_server import ToySource
 
 from zerolap.build import Builder, changes_between, measured_server, parse_variant, resolve
 from zerolap.build.changes import parse_diff
-from zerolap.build.export import content_digest, export
 from zerolap.build.recipe import recipe_for
+from zerolap.build.source import content_digest, export
 from zerolap.records import BuildFailed, EndpointSource, EnvironmentMissing, RevisionSource, Source, UsageError
 from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 
@@ -293,7 +293,7 @@ GENEROUS = Limits(memory_bytes=512 << 20, processes=64, disk_bytes=64 << 20, sec
     ("hostile", "limits", "named"),
     [
         ("tail /dev/zero", replace(GENEROUS, memory_bytes=64 << 20), "64 MiB of memory"),
-        ("b() { b | b & }; b; sleep 60", GENEROUS, "64 processes"),
+        ("for n in $$(seq 99); do sleep 60 & done; wait; exit 1", GENEROUS, "64 processes"),
         ("head -c 65M /dev/zero > large", GENEROUS, "64 MiB of disk space"),
         ("while true; do head -c 1M /dev/zero >> large; cp large large-$$(date +%N); done", GENEROUS, "of disk space"),
         ("while true; do :; done", replace(GENEROUS, seconds=3), "its limit of 3 s"),

@@ -60,7 +60,7 @@ def test_function_called_twice(compare: Any, toy: ToySource) -> None:
 
 def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> None:
     assert document["schema"] == "zerolap.comparison/1"
-    assert re.fullmatch(r"c-[0-9a-f]+", document["id"])
+    assert re.fullmatch(r"c-[0-9a-f]{24}", document["id"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["created"])
     assert document["command_line"].startswith("zerolap compare ")
     assert document["state"] == "done"
@@ -73,7 +73,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
         assert "-O2" in build["flags"].split()
     assert document["base"]["build"] != document["head"]["build"]
     platform = document["platform"]
-    assert platform.keys() == {"name", "fingerprint", "cpu", "cores", "kernel"}
+    assert platform.keys() == {"name", "fingerprint", "cpu", "cores", "kernel", "facts"}
     assert platform["cores"] >= 1
     settings = document["settings"]
     assert settings["engines"] == ["counted"]
@@ -92,7 +92,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
 
 def assert_is_a_documented_case(case: Any) -> None:
     assert {
-        "case", "commands", "group", "topology", "verdict", "confirmed", "validity", "verdicts", "findings",
+        "case", "commands", "group", "topology", "verdict", "deciding", "confirmed", "validity", "verdicts", "findings",
     } <= case.keys()  # fmt: skip
     assert (case["group"], case["topology"], case["confirmed"]) == ("toy", "standalone", False)
     assert case["validity"]["valid"] is True

@@ -10,12 +10,13 @@ from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, scaled
-from zerolap.engines import Counted, CountedTrial, Requests, checks, count, load, pin
-from zerolap.load.program import packaged
-from zerolap.server import statistics
+from zerolap.engines import checks, pin
+from zerolap.engines.counted import CountedTrial, count
 from zerolap.engines.pin import Pin
-from zerolap.records import CallGraph, Case, TrialFailed
-from zerolap.server import running, start
+from zerolap.load import program as load
+from zerolap.load.program import packaged
+from zerolap.records import STANDALONE, CallGraph, Case, Measurement, ServerSpec, TrialFailed, Windows
+from zerolap.server import running, start, statistics
 
 QUICK = 0.1
 
@@ -53,47 +54,54 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 
 def trial(
-    program: Path, case: Case, directory: Path, seed: int = 1, requests: Requests | None = None, scale: float = QUICK
-) -> Counted:
+    program: Path, case: Case, directory: Path, seed: int = 1, windows: Windows | None = None, scale: float = QUICK
+) -> tuple[Measurement, bytes]:
     directory.mkdir()
     return count(
         CountedTrial(
             program=Program(program),
             source_root="",
             case=scaled(case, QUICK),
-            settings={},
+            server=ServerSpec(build="b-1", topology=STANDALONE),
             seed=seed,
             directory=directory,
-            requests=requests,
+            windows=windows,
             scale=scale,
         )
     )
 
 
-def failed_checks(counted: Counted) -> list[str]:
-    return [check.check for check in counted.measurement.validity.failed]
+def measured(program: Path, case: Case, directory: Path, seed: int = 1, scale: float = QUICK) -> Measurement:
+    measurement, _ = trial(program, case, directory, seed=seed, scale=scale)
+    return measurement
+
+
+def failed_checks(measurement: Measurement) -> list[str]:
+    return [check.check for check in measurement.validity.failed]
 
 
 def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
-    counted = trial(redis_server, cases["good"], tmp_path / "t", scale=1)
-    assert counted.measurement.validity.valid
-    assert [check.check for check in counted.measurement.validity.checks] == [
+    measurement, call_graph = trial(redis_server, cases["good"], tmp_path / "t", scale=1)
+    assert measurement.validity.valid
+    assert [check.check for check in measurement.validity.checks] == [
         "keys", "clock_pinned", "randomness_pinned", "errors", "hit_rate", "reply", "executed", "windows_agree",
     ]  # fmt: skip
-    assert counted.measurement.metrics["instructions_per_op"] > 100
-    graph = CallGraph.model_validate_json(counted.graph)
-    assert graph.totals.instructions == pytest.approx(counted.measurement.metrics["instructions_per_op"])
+    assert measurement.metrics["instructions_per_op"] > 100
+    graph = CallGraph.model_validate_json(call_graph)
+    assert graph.totals.instructions == pytest.approx(measurement.metrics["instructions_per_op"])
     by_name = {function.name: function for function in graph.functions}
     assert by_name.get("getCommand", by_name.get("call", graph.functions[0])).calls >= 0
-    assert counted.requests.large > counted.requests.small
+    windows = measurement.amounts.windows
+    assert windows is not None
+    assert windows.large > windows.small
 
 
 @pytest.mark.parametrize("name", ["errors", "reply", "hit_rate", "keys", "windows_agree"])
 def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_path: Path, name: str) -> None:
     scale = 1 if name == "windows_agree" else QUICK
-    counted = trial(redis_server, cases[name], tmp_path / "t", scale=scale)
-    assert not counted.measurement.validity.valid
-    assert failed_checks(counted) == [name]
+    measurement = measured(redis_server, cases[name], tmp_path / "t", scale=scale)
+    assert not measurement.validity.valid
+    assert failed_checks(measurement) == [name]
 
 
 def test_checks_of_the_server_itself(cases: dict[str, Case]) -> None:
@@ -107,7 +115,7 @@ def test_checks_of_the_server_itself(cases: dict[str, Case]) -> None:
 
 
 def test_errors_that_are_expected(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
-    assert trial(redis_server, cases["allowed"], tmp_path / "t").measurement.validity.valid
+    assert measured(redis_server, cases["allowed"], tmp_path / "t").validity.valid
 
 
 def test_setup_and_load_that_the_server_refuses(redis_server: Path, cases: dict[str, Case], tmp_path: Path) -> None:
@@ -120,18 +128,18 @@ def test_setup_and_load_that_the_server_refuses(redis_server: Path, cases: dict[
 @pytest.mark.parametrize("name", ["hset", "zadd", "xadd-auto-id"])
 def test_one_seed_counts_the_same_twice(redis_server: Path, tmp_path: Path, name: str) -> None:
     case = next(case for case in core_suite() if case.name == name)
-    first = trial(redis_server, case, tmp_path / "first", seed=1000)
-    second = trial(redis_server, case, tmp_path / "other", seed=1000, requests=first.requests)
-    metrics = first.measurement.metrics
-    assert metrics == pytest.approx(second.measurement.metrics, rel=1e-6)
-    assert metrics["instructions_per_op"] > 100
+    first = measured(redis_server, case, tmp_path / "first", seed=1000)
+    second, _ = trial(redis_server, case, tmp_path / "other", seed=1000, windows=first.amounts.windows)
+    assert first.metrics == pytest.approx(second.metrics, rel=1e-6)
+    assert second.amounts == first.amounts
+    assert first.metrics["instructions_per_op"] > 100
 
 
 def test_another_seed_is_valid_too(redis_server: Path, tmp_path: Path) -> None:
     case = next(case for case in core_suite() if case.name == "hset")
     for seed in (2, 2**64 - 1):
-        counted = trial(redis_server, case, tmp_path / str(seed), seed=seed)
-        assert counted.measurement.validity.valid, counted.measurement.validity.failed
+        measurement = measured(redis_server, case, tmp_path / str(seed), seed=seed)
+        assert measurement.validity.valid, measurement.validity.failed
 
 
 def facts_of_a_pinned_server(program: Path, directory: Path, seed: int) -> tuple[int, str, str]:

@@ -118,13 +118,52 @@ def test_cases_that_a_plugin_refuses_are_skipped(zerolap: Zerolap, tmp_path: Pat
     assert "one command, without data" in skipped["text"]
 
 
+LATE = """\
+from zerolap.engines import trials_of
+
+
+class Late:
+    def missing(self):
+        return None
+
+    def carry_out(self, job, place):
+        for trial in trials_of(job, place):
+            raise AssertionError("its time was over")
+        yield from ()
+"""
+UNSOUND = """\
+from zerolap.engines import trials_of
+from zerolap.records import Measurement, Validity
+
+
+class Exiting:
+    def missing(self):
+        return None
+
+    def carry_out(self, job, place):
+        raise SystemExit(0)
+
+
+class Foreign(Exiting):
+    def carry_out(self, job, place):
+        yield {"seconds": 1.0}
+
+
+class Infinite(Exiting):
+    def carry_out(self, job, place):
+        for trial in trials_of(job, place):
+            yield trial.done(Measurement(metrics={"x": float("inf")}, validity=Validity.of([])))
+"""
 BROKEN = {
     "broken_import.py": "import no_such_module\n",
     "broken_shape.py": "class Shape:\n    def missing(self):\n        return None\n",
     "absent.py": "class Absent:\n    def missing(self):\n        return 'no such device'\n"
-    "    def measure(self, trial):\n        raise AssertionError\n",
+    "    def carry_out(self, job, place):\n        raise AssertionError\n",
     "raising.py": "class Raising:\n    def missing(self):\n        return None\n"
-    "    def measure(self, trial):\n        raise RuntimeError('out of tea')\n\n\ndef probe():\n    return 1 / 0\n",
+    "    def carry_out(self, job, place):\n        raise RuntimeError('out of tea')\n\n\n"
+    "def probe():\n    return 1 / 0\n",
+    "late.py": LATE,
+    "unsound.py": UNSOUND,
 }
 BROKEN_ENTRIES = """\
 [zerolap.engines]
@@ -132,6 +171,10 @@ import = broken_import:Engine
 shape = broken_shape:Shape
 absent = absent:Absent
 raising = raising:Raising
+late = late:Late
+exiting = unsound:Exiting
+foreign = unsound:Foreign
+infinite = unsound:Infinite
 [zerolap.load_tools]
 import = broken_import:Tool
 [zerolap.probes]
@@ -149,10 +192,14 @@ def broken(tmp_path: Path) -> dict[str, str]:
     ("arguments", "code", "part"),
     [
         (["run", "--engine", "import"], 3, "the plugin `import` of `broken-plugins` (zerolap.engines) cannot be used"),
-        (["run", "--engine", "shape"], 3, "`broken_shape:Shape` lacks one of: measure, missing"),
+        (["run", "--engine", "shape"], 3, "`broken_shape:Shape` lacks one of: carry_out, missing"),
         (["run", "--engine", "absent"], 3, "the engine `absent` cannot be used: no such device"),
         (["run", "--load-tool", "import"], 3, "ModuleNotFoundError: No module named 'no_such_module'"),
-        (["run", "--engine", "guessed"], 2, "counted, timed, sampled, loaded, absent, import, raising, shape"),
+        (
+            ["run", "--engine", "guessed"],
+            2,
+            "counted, timed, sampled, loaded, absent, exiting, foreign, import, infinite, late, raising, shape",
+        ),
         (["run", "--load-tool", "guessed"], 2, "redis-benchmark, valkey-benchmark, import"),
         (["run", "--load-tool", "import", "--quick"], 2, "`--quick` only counts"),
         (["run", "--engine", "raising", "--quick"], 2, "`--quick` leaves nothing to measure"),
@@ -164,6 +211,30 @@ def test_what_cannot_be_used_is_told_by_name(
     zerolap: Zerolap, broken: dict[str, str], arguments: list[str], code: int, part: str
 ) -> None:
     zerolap(*arguments, environment=broken).fails_with(code, part)
+
+
+def test_a_plugin_whose_time_is_over_is_reported(zerolap: Zerolap, broken: dict[str, str], redis_server: Path) -> None:
+    arguments = ["run", "get-100B", "--engine", "late", "--budget", "0.000000001s", "--json", "-"]
+    document = zerolap(*arguments, environment=broken).document()
+    assert document["cases"] == []
+    assert "the budget was used up: get-100B" in document["notes"][-1]
+
+
+@pytest.mark.parametrize(
+    ("engine", "reason"),
+    [
+        ("exiting", "SystemExit: 0"),
+        ("foreign", "TypeError: it yielded {'seconds': 1.0}, which is no event of trials"),
+        ("infinite", "ValueError: x is inf"),
+    ],
+)
+def test_a_plugin_that_yields_what_cannot_be_recorded_fails_its_case(
+    zerolap: Zerolap, broken: dict[str, str], redis_server: Path, engine: str, reason: str
+) -> None:
+    ended = zerolap("run", "get-100B", "--engine", engine, "--json", "-", environment=broken)
+    assert ended.code == 4, ended
+    (case,) = ended.document()["cases"]
+    assert f"the engine `{engine}` failed: {reason}" in case["failure"]
 
 
 def test_a_plugin_that_fails_costs_no_more_than_itself(
@@ -179,10 +250,6 @@ def test_a_plugin_that_fails_costs_no_more_than_itself(
     (case,) = beside.document()["cases"]
     assert case["metrics"]["instructions_per_op"] > 0
     assert "out of tea" in case["limits"][0]
-    short = zerolap(
-        "run", "get-100B", "--engine", "raising", "--budget", "0.000001s", "--json", "-", environment=broken
-    )
-    assert "the budget was used up: get-100B" in short.document()["notes"][-1]
     doctor = zerolap("doctor", "--json", "-", environment=broken)
     found = {one["subject"]: one for one in doctor.document()["diagnoses"]}
     assert "ZeroDivisionError" in found["raising"]["found"]

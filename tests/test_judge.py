@@ -159,10 +159,10 @@ def test_validity_of_a_case_is_that_of_its_worst_trial() -> None:
         return Measurement(metrics={}, validity=Validity.of(checks))
 
     good, bad, other = trial(1.0, ok=True), trial(0.5, ok=False), trial(1.0, ok=True, extra=True)
-    validity = case_validity([good, good], [bad, other])
+    validity = case_validity([good, good, bad, other])
     assert not validity.valid
     assert [check.check for check in validity.checks] == ["hit_rate", "keys"]
     assert [check.value for check in validity.failed] == [0.5]
-    assert case_validity([good], [other]).valid
-    assert case_validity([bad], [good]).failed[0].value == 0.5
-    assert case_validity([], []).valid
+    assert case_validity([good, other]).valid
+    assert case_validity([bad, good]).failed[0].value == 0.5
+    assert case_validity([]).valid

@@ -6,8 +6,16 @@ import random
 import pytest
 
 from zerolap.explain import explain_cause
-from zerolap.judge import LOOKS, TimedPair, case_verdict, is_confirmed, judge_timed, next_look, spread_of_starts
-from zerolap.judge.timed import wants_more_starts
+from zerolap.judge import (
+    LOOKS,
+    TimedPair,
+    case_verdict,
+    is_confirmed,
+    judge_timed,
+    next_look,
+    spread_of_starts,
+    wants_more_starts,
+)
 from zerolap.records import SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
 
 METRIC = "cpu_ns_per_op"
@@ -40,7 +48,7 @@ def starts(change: float, count: int, seed: int, *, start_sd: float = 0.01, metr
         head = [one * (1 + change) * shift * math.exp(chance.gauss(0, 0.02)) for one in base]
         for place in chance.sample(range(24), 4):
             head[place] *= 2
-        found.append(TimedPair(timeline(base, metric), timeline(head, metric)))
+        found.append(TimedPair.of(timeline(base, metric), timeline(head, metric)))
     return found
 
 

@@ -5,14 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import Zerolap, path_without
+from engine_place import job_of, measured, place_in
 from machine import failed_by_the_server
 
-from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases
-from zerolap.engines import EngineTrial, LoadWork, engine_named
+from zerolap.engines.loaded import Loaded
+from zerolap.load import LoadWork
 from zerolap.load.tools import load_tool_named
-from zerolap.host import choose_pinning, read_processors
-from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, TrialFailed
+from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, Measurement, TrialFailed
 
 pytestmark = pytest.mark.slow
 
@@ -33,11 +34,13 @@ def work(case: Case, tmp_path: Path) -> LoadWork:
     return LoadWork(case, 32_000, 7, tmp_path / "socket", tmp_path / "result", (1,))
 
 
-def trial(case: Case, tmp_path: Path) -> EngineTrial:
+def loaded(case: Case, directory: Path, tool: str | None = None) -> Measurement:
+    """Measure a real server under the load of a tool, by default the lab's own."""
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("not installed: redis-server")
-    return EngineTrial(Program(Path(program)), {}, case, 1, tmp_path, choose_pinning(read_processors()))
+    place = place_in(directory)
+    return measured(Loaded(), job_of("loaded", case, Path(program), place, load_tool=tool), place)
 
 
 def installed(name: str) -> str:
@@ -49,35 +52,40 @@ def installed(name: str) -> str:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_measures_a_real_server(tmp_path: Path, name: str) -> None:
-    engine = engine_named("loaded", installed(name))
-    measured = engine.measure(trial(reading(), tmp_path))
-    assert failed_by_the_server(measured.validity.checks) == []
-    metrics = measured.metrics
+    measurement = loaded(reading(), tmp_path, installed(name))
+    assert failed_by_the_server(measurement.validity.checks) == []
+    metrics = measurement.metrics
     assert metrics["ops_per_sec"] > 0
     assert 0 < metrics["latency_p50_us"] <= metrics["latency_p99_us"] <= metrics["latency_max_us"]
     assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
     assert metrics["client_cpu_ns_per_op"] > 0
-    told = {check.check: check.value for check in measured.validity.checks}
+    told = {check.check: check.value for check in measurement.validity.checks}
     assert told["errors"] == 0
     assert told["hit_rate"] == 1.0
 
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_misses_and_errors_are_seen_whatever_the_tool_tells(tmp_path: Path, name: str) -> None:
-    engine = engine_named("loaded", installed(name))
-    (tmp_path / "misses").mkdir()
+    tool = installed(name)
     missing = reading(keys=STRINGS.model_copy(update={"prefix": "other:"}))
-    found = engine.measure(trial(missing, tmp_path / "misses")).validity
+    found = loaded(missing, tmp_path / "misses", tool).validity
     assert "hit_rate" in {check.check for check in found.failed}
-    (tmp_path / "errors").mkdir()
     all_refused = reading(commands=["LPUSH __key__ x"], expect=Expect())
     half_refused = reading(commands=["LPUSH __key__ x", "GET __key__"], ratios=[1, 1], expect=Expect())
     if name in ("redis-benchmark", "valkey-benchmark"):
         with pytest.raises(TrialFailed, match="failed"):
-            engine.measure(trial(all_refused, tmp_path / "errors"))
+            loaded(all_refused, tmp_path / "errors", tool)
     else:
-        found = engine.measure(trial(half_refused, tmp_path / "errors")).validity
+        found = loaded(half_refused, tmp_path / "errors", tool).validity
         assert "errors" in {check.check for check in found.failed}
+
+
+def test_a_tool_that_is_not_installed_ends_the_run_before_anything_is_measured(
+    zerolap: Zerolap, redis_server: Path, tmp_path: Path
+) -> None:
+    without = path_without(tmp_path / "bin", "redis-benchmark")
+    asked = zerolap("run", "get-100B", "--server", redis_server, "--load-tool", "redis-benchmark", environment=without)
+    asked.fails_with(3, "the load tool `redis-benchmark` cannot be used: redis-benchmark is not on the PATH")
 
 
 @pytest.mark.parametrize("name", ["redis-benchmark", "valkey-benchmark"])
@@ -111,7 +119,7 @@ def test_what_redis_benchmark_cannot_send_is_refused(tmp_path: Path, fields: dic
 
 def test_cases_that_use_up_their_data_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CaseRefused, match="used up"):
-        engine_named("loaded").measure(trial(reading(state="drains"), tmp_path))
+        loaded(reading(state="drains"), tmp_path)
 
 
 @pytest.mark.parametrize("case", core_suite(), ids=lambda case: case.name)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
-from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_run, stored_run
+from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
 
 from zerolap.lab import read_run_pictures
-from zerolap.records import Pictures, RunReport, Trial
+from zerolap.records import Pictures, RunReport
 from zerolap.report import html
 from zerolap.report.html import run_html
 from zerolap.report.run_markdown import run_markdown
@@ -87,12 +87,10 @@ def test_a_case_that_is_not_valid_has_no_pictures(store: Store) -> None:
 
 def test_a_lost_blob_is_told_and_costs_only_its_case(store: Store, tmp_path: Path) -> None:
     report = stored_run(store)
-    kept = Trial(case="hset", side="base", engine="sampled", block=0, seed=0)
-    sampled = next(one for trial, one in store.measurements(report.id) if trial.engine == "sampled")
-    lost = next(one for trial, one in store.measurements(report.id) if trial.engine == "timed")
-    store.record_trial(report.id, kept, sampled)
-    assert lost.profile is not None
-    (tmp_path / "store" / "blobs" / lost.profile[:2] / lost.profile[2:]).unlink()
+    record_trials(store, "hset", "sampled", [a_pass(store)])
+    lost = next(one.timeline for trial, one in store.measurements(report.id) if trial.engine == "timed")
+    assert lost is not None
+    (tmp_path / "store" / "blobs" / lost[:2] / lost[2:]).unlink()
     cases = read_run_pictures(report, store).cases
     assert "no blob" in (cases["get-100B"].missing or "")
     assert cases["get-100B"].stacks is None

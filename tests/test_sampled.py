@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap, path_without
+from engine_place import job_of, measured, place_in
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
 
 from zerolap import _core
-from zerolap.build import Program
 from zerolap.cases import load_cases
-from zerolap.engines import SampledTrial, ServerProgram, missing_for_sampling, perf, sample, sampled
-from zerolap.host import choose_pinning, read_processors
-from zerolap.records import Case, TrialFailed
+from zerolap.engines import missing_for_sampling, perf, sampled
+from zerolap.engines.sampled import Sampled
+from zerolap.records import Case, Measurement, TrialFailed
 
 CASES = """
 group: checks
@@ -53,20 +53,23 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampled, "SAMPLED_SECONDS", 0.3)
 
 
-def trial(case: Case, server: Path, directory: Path) -> SampledTrial:
-    directory.mkdir()
-    return SampledTrial(ServerProgram(Program(server), {}), "/", case, 1, directory, choose_pinning(read_processors()))
+def sample(case: Case, server: Path, directory: Path) -> tuple[Measurement, bytes]:
+    """Carry out a pass; return its measurement and its stacks."""
+    place = place_in(directory)
+    measurement = measured(Sampled(), job_of("sampled", case, server, place), place)
+    assert measurement.stacks is not None
+    return measurement, place.blobs.get(measurement.stacks)
 
 
 @pytest.mark.usefixtures("short")
 def test_a_pass_has_the_stacks_of_the_servers_threads(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path
 ) -> None:
-    found = sample(trial(cases["good"], redis_server, tmp_path / "t"))
-    checks = {check.check: check for check in found.measurement.validity.checks}
+    measurement, stacks = sample(cases["good"], redis_server, tmp_path / "t")
+    checks = {check.check: check for check in measurement.validity.checks}
     assert failed_by_the_server(checks.values()) == []
-    assert found.measurement.metrics["cpu_ns_per_op"] > 0
-    table = json.loads(found.stacks)
+    assert measurement.metrics["cpu_ns_per_op"] > 0
+    table = json.loads(stacks)
     assert table["event"] == perf.sampling_event()
     assert table["samples"] == sum(stack["samples"] for stack in table["stacks"]) > 0
     assert checks["stack_samples"].value == table["samples"]
@@ -75,7 +78,7 @@ def test_a_pass_has_the_stacks_of_the_servers_threads(
     objects = {table["frames"][frame]["object"] for stack in table["stacks"] for frame in stack["frames"]}
     assert "server" in objects
     assert {thread["name"] for thread in table["threads"]} >= {"server"}
-    rows = _core.function_samples(found.stacks)
+    rows = _core.function_samples(stacks)
     assert sum(own for _, _, _, own, _ in rows) == table["samples"]
 
 
@@ -83,9 +86,9 @@ def test_a_pass_has_the_stacks_of_the_servers_threads(
 def test_a_pass_whose_replies_are_wrong_is_not_valid(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path
 ) -> None:
-    found = sample(trial(cases["misses"], redis_server, tmp_path / "t"))
-    assert failed_by_the_server(found.measurement.validity.checks) == ["hit_rate"]
-    assert not found.measurement.validity.valid
+    measurement, _ = sample(cases["misses"], redis_server, tmp_path / "t")
+    assert failed_by_the_server(measurement.validity.checks) == ["hit_rate"]
+    assert not measurement.validity.valid
 
 
 def test_a_perf_that_is_killed_ends_the_pass(
@@ -99,7 +102,7 @@ def test_a_perf_that_is_killed_ends_the_pass(
 
     monkeypatch.setattr(perf.Recorder, "begin", begin_and_die)
     with pytest.raises(TrialFailed, match="perf"):
-        sample(trial(cases["good"], redis_server, tmp_path / "t"))
+        sample(cases["good"], redis_server, tmp_path / "t")
 
 
 @pytest.mark.usefixtures("short")
@@ -109,8 +112,8 @@ def test_too_few_samples_and_lost_ones_are_told(
     """How many there are is up to the machine: the limits are set so that they are too few, and too many are lost."""
     monkeypatch.setattr(sampled, "FEWEST_SAMPLES", 10**9)
     monkeypatch.setattr(sampled, "MOST_LOST", -1.0)
-    found = sample(trial(cases["good"], redis_server, tmp_path / "t"))
-    assert {check.check for check in found.measurement.validity.failed} >= {"stack_samples", "lost_samples"}
+    measurement, _ = sample(cases["good"], redis_server, tmp_path / "t")
+    assert {check.check for check in measurement.validity.failed} >= {"stack_samples", "lost_samples"}
 
 
 def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
@@ -118,9 +121,19 @@ def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
 ) -> None:
     zerolap = Zerolap(tmp_path)
     without = path_without(tmp_path / "bin", "perf", "python3-perf", "perf_6.1")
-    common = ["compare", redis_server, redis_server, "good", "--cases", file, "--store", zerolap.store]
+    common: list[str | Path] = [
+        "compare",
+        redis_server,
+        redis_server,
+        "good",
+        "--cases",
+        file,
+        "--store",
+        zerolap.store,
+    ]
     asked = zerolap(*common, "--engine", "timed,sampled", environment=without)
-    asked.fails_with(3, "no stacks: perf is not installed", "hint: apt-get install linux-perf")
+    reason = "the engine `sampled` cannot be used: perf is not installed"
+    asked.fails_with(3, reason, "hint: apt-get install linux-perf")
     ended = zerolap(*common, "--budget", "0.1s", "--json", "-", environment=without)
     assert ended.code == 0, ended
     assert "warning: no stacks of what changed: perf is not installed" in ended.err
@@ -145,7 +158,16 @@ def test_a_perf_that_may_not_record_says_so(tmp_path: Path, monkeypatch: pytest.
 def test_stacks_of_all_cases_reach_the_page(file: Path, redis_server: Path, tmp_path: Path) -> None:
     zerolap = Zerolap(tmp_path)
     page = tmp_path / "report.html"
-    common = ["compare", redis_server, redis_server, "good", "--cases", file, "--store", zerolap.store]
+    common: list[str | Path] = [
+        "compare",
+        redis_server,
+        redis_server,
+        "good",
+        "--cases",
+        file,
+        "--store",
+        zerolap.store,
+    ]
     ended = zerolap(*common, "--engine", "counted,sampled", "--stacks", "all", "--html", page, "--json", "-")
     assert ended.code == 0, ended
     assert ended.document()["settings"]["engines"] == ["counted", "sampled"]

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from postgresql_server import PostgresqlServer, programs, server_user
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
@@ -59,7 +59,7 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import BlobDamaged, Blobs, RequestBusy, Store
+from zerolap.store import BlobDamaged, Blobs, RequestBusy, Store, requests
 from zerolap.store.blobs import Files, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata
@@ -693,6 +693,24 @@ def test_a_killed_process_leaves_a_readable_store(database: Database, delay_ms: 
         assert len(comparison.cases) in (acknowledged % 7 + 1, (acknowledged + 1) % 7 + 1)
         assert store.unfinished(a_request().digest) == ["c-1"]
         store.record(job, a_trial_done(job, kept))
+
+
+def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert = requests.begin
+
+    def insert_and_stop(connection: Connection, request: Request) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        insert(connection, request)
+
+    monkeypatch.setattr(requests, "begin", insert_and_stop)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            store.begin(a_request())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert store.request("c-1").id == "c-1"
+    store.record_job(a_job())
 
 
 OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).close()"

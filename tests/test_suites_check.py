@@ -48,7 +48,7 @@ FAULTY: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "wrong-arity": (suite('--command "EVAL \\"return redis.call(\'GET\')\\" 0"'), "errors", "EVAL"),
     "new-keys": (suite('--command "LPUSH __key__ x" --key-prefix other-', LIST), "new keys", "LPUSH"),
     "comes-late": (
-        suite(f'{GET} --command-ratio 250 --command "INCR __key__" --command-ratio 1', PRELOAD),
+        suite(f'{GET} --command-ratio 160 --command "INCR __key__" --command-ratio 1', PRELOAD),
         "errors",
         "INCR",
     ),
@@ -182,9 +182,12 @@ class TestCheck:
         assert "the server died" in fault["text"]
 
     def test_all_requests_are_counted(self, report: Any) -> None:
-        commands = checked(report, "mixed")["facts"]["commands"]
+        facts = checked(report, "mixed")["facts"]
+        commands = facts["commands"]
         assert sorted(command["command"] for command in commands) == ["GET", "SETRANGE"]
-        assert sum(command["requests"] for command in commands) == 600
+        assert min(command["requests"] for command in commands) > 0
+        # Before the burst and after it; on a machine that is very busy time may end before there are 300.
+        assert 0 < facts["sampled_requests"] < sum(command["requests"] for command in commands) <= 600
         assert {command["command"] for command in commands if command["writes"]} == {"SETRANGE"}
 
 

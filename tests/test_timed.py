@@ -2,25 +2,28 @@
 
 import contextlib
 import os
+import random
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from machine import failed_by_the_server
+from waiting import command_lines, wait_until
 
 from zerolap.build import Program
-from zerolap.cases import Case, load_cases
-from zerolap.engines import ServerProgram, Timed, TimedStart, disturbance, load, pairing, time_start, timed_checks
+from zerolap.cases import load_cases
+from zerolap.engines import disturbance, pairing, timed_checks
 from zerolap.engines import timed as timed_engine
-from zerolap.engines.slices import TimedSide
-from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_topology
-from zerolap.records import Side, TrialFailed
-from zerolap.sandbox import descendants
+from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.timed import StartOutcome, TimedStart, time_start
+from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
+from zerolap.load import program as load
+from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
 from zerolap.server import read_cpu_times, start
 
 CASES = """
@@ -68,56 +71,77 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 @pytest.fixture(scope="module")
 def pinning() -> Pinning:
-    chosen = choose_pinning(read_topology())
+    chosen = choose_pinning(read_processors())
     if chosen.sharing is Sharing.PROCESSOR:
         pytest.skip("server and client need a processor each")
     return chosen
 
 
 @pytest.fixture
-def both(redis_server: Path) -> dict[Side, ServerProgram]:
-    return {"base": ServerProgram(Program(redis_server), {}), "head": ServerProgram(Program(redis_server), {})}
+def both(redis_server: Path) -> dict[Side, Program]:
+    return {"base": Program(redis_server), "head": Program(redis_server)}
 
 
-def timed(case: Case, servers: dict[Side, ServerProgram], pinning: Pinning, directory: Path, pairs: int = 2) -> Timed:
+def timed(
+    case: Case, programs: Mapping[Side, Program], pinning: Pinning, directory: Path, amounts: Amounts | None = None
+) -> StartOutcome:
+    """Carry out a start, of two pairs unless `amounts` asks for another number."""
     directory.mkdir(exist_ok=True)
-    return time_start(TimedStart(case, servers, 1, directory, pinning, pairs))
+    return time_start(
+        TimedStart(
+            case=case,
+            servers={side: ServerSpec(build="b-1", topology=STANDALONE) for side in programs},
+            programs=programs,
+            seed=1,
+            directory=directory,
+            pinning=pinning,
+            amounts=amounts or Amounts(pairs=2),
+        )
+    )
 
 
-def failed_checks(found: Timed, side: Side = "head") -> list[str]:
-    return [check.check for check in found.measurements[side].validity.failed if check.check not in OF_THE_MACHINE]
+def slice_requests(started: StartOutcome) -> int:
+    requests = started.amounts.slice_requests
+    assert requests is not None
+    return requests
 
 
-OF_THE_MACHINE = ("steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds", "slice_seconds")
+def failed_checks(started: StartOutcome) -> list[str]:
+    """Return what fails on the head's side on any machine."""
+    return failed_by_the_server(started.measurements["head"].validity.checks)
+
+
+def all_failed_checks(started: StartOutcome, side: Side = "head") -> list[str]:
+    return [check.check for check in started.measurements[side].validity.failed]
 
 
 def test_a_start_measures_both_sides_with_the_same_work(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
-    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
     assert failed_checks(found) == []
     for side in both:
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
         slices = found.timelines[side].slices
-        assert [one.requests for one in slices] == [found.requests] * 3
-        assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * found.requests
+        assert [one.requests for one in slices] == [slice_requests(found)] * 3
+        assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * slice_requests(found)
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
 
 
 def test_slices_are_whole_cycles_of_whole_pipelines(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases["mixed"], both, pinning, tmp_path / "t")
     assert failed_checks(found) == []
-    assert found.requests % 5 == 0
-    assert found.requests % 4 == 0
+    assert slice_requests(found) % 5 == 0
+    assert slice_requests(found) % 4 == 0
 
 
 @pytest.mark.parametrize("check", ["errors", "reply", "hit_rate", "keys"])
 def test_a_check_fails_where_its_condition_does(
-    check: str, cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    check: str, cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
     found = timed(cases[check], both, pinning, tmp_path / "t")
     assert failed_checks(found) == [check]
@@ -125,54 +149,62 @@ def test_a_check_fails_where_its_condition_does(
 
 
 def test_a_draining_keyspace_is_filled_before_each_slice(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = timed(cases["drains"], both, pinning, tmp_path / "t", pairs=8)
+    """How long requests take is up to the machine: no look is long enough here until one finds nothing left."""
+    monkeypatch.setattr(pairing, "FIRST_LOOK_SECONDS", float("inf"))
+    found = timed(cases["drains"], both, pinning, tmp_path / "t", Amounts(pairs=8))
     assert failed_checks(found) == []
-    assert found.requests * 8 > 6_000
+    assert 6_000 / 2 < slice_requests(found) <= 6_000
+    assert len(found.timelines["head"].slices) > 2
 
 
 def test_at_a_fixed_rate_both_sides_are_sent_the_same(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
-    (tmp_path / "t").mkdir()
-    found = time_start(
-        TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=3, requests=3200, per_second=32_000)
-    )
-    assert failed_checks(found) in ([], ["rate"])
+    # Each connection is sent a pipeline five times a second: one is answered before the next, however busy the machine.
+    amounts = Amounts(pairs=3, slice_requests=320, per_second=1_600)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", amounts)
+    assert failed_checks(found) == []
+    assert found.amounts == amounts
     assert "rate" in [check.check for check in found.measurements["head"].validity.checks]
     for side in both:
-        assert found.measurements[side].metrics["ops_per_sec"] < 34_000
+        assert found.measurements[side].metrics["ops_per_sec"] < 1_700
         # Whole pipelines of 16 are sent, each in one write.
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in found.timelines[side].slices)
 
 
 def test_a_rate_that_a_server_cannot_keep_is_told(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
-    (tmp_path / "t").mkdir()
-    plan = TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=3200, per_second=50_000_000)
-    assert failed_checks(time_start(plan)) == ["rate"]
+    amounts = Amounts(pairs=2, slice_requests=3200, per_second=50_000_000)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", amounts)
+    assert "rate" in all_failed_checks(found)
+    assert failed_checks(found) == []
 
 
 def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(timed_engine, "available_bytes", lambda: 1 << 20)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
-    assert found.alone
+    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
+    assert all(measurement.amounts.alone for measurement in found.measurements.values())
     assert failed_checks(found) == []
     for side in both:
-        assert [one.requests for one in found.timelines[side].slices] == [found.requests] * 3
+        assert [one.requests for one in found.timelines[side].slices] == [slice_requests(found)] * 3
 
 
 def test_a_client_that_is_the_bottleneck_is_told(
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -180,12 +212,12 @@ def test_a_client_that_is_the_bottleneck_is_told(
     """No server at hand outruns the load generator: the limits are set so that this one does."""
     monkeypatch.setattr(timed_checks, "CLIENT_BUSY_LIMIT", 0.05)
     monkeypatch.setattr(timed_checks, "SERVER_BUSY_ENOUGH", 2.0)
-    assert "client_saturation" in failed_checks(timed(cases["good"], both, pinning, tmp_path / "t"))
+    assert "client_saturation" in all_failed_checks(timed(cases["good"], both, pinning, tmp_path / "t"))
 
 
 def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -197,27 +229,29 @@ def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
     def frozen(side: TimedSide) -> None:
         freeze(side)
         state = Path(f"/proc/{side.processes[0]}/stat")
-        end = time.monotonic() + 5
-        while state.read_text().rpartition(")")[2].split()[0] != "T" and time.monotonic() < end:
-            time.sleep(0.01)
-        assert time.monotonic() < end
+        wait_until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")
         stopped.append(side.processes[0])
 
     monkeypatch.setattr(pairing, "IDLE_LIMIT", -1.0)
     monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 1e-6)
     monkeypatch.setattr(TimedSide, "freeze", frozen)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", pairs=3)
+    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
     assert len(set(stopped)) == 2
     assert failed_checks(found) == []
     assert_nothing_runs_below(tmp_path)
 
 
 def test_slices_that_are_too_short_are_told(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "t").mkdir()
-    found = time_start(TimedStart(cases["good"], both, 1, tmp_path / "t", pinning, pairs=2, requests=50))
-    assert "slice_seconds" in [check.check for check in found.measurements["base"].validity.failed]
+    """How long slices take is up to the machine: the limit is set so that these are too short."""
+    monkeypatch.setattr(timed_checks, "SHORTEST_SLICE_SECONDS", float("inf"))
+    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=2, slice_requests=50))
+    assert "slice_seconds" in all_failed_checks(found, "base")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +266,7 @@ def test_a_clock_that_leaps_within_a_trial_is_told(
     clock: int | None,
     seconds: float,
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -241,8 +275,7 @@ def test_a_clock_that_leaps_within_a_trial_is_told(
     clocks = Leaping(clock, seconds)
     monkeypatch.setattr(disturbance, "time", clocks)
     found = timed(cases["good"], both, pinning, tmp_path / "t")
-    failed = [one.check for one in found.measurements["base"].validity.failed if one.check.endswith("seconds")]
-    assert check in failed
+    assert check in all_failed_checks(found, "base")
 
 
 @dataclass
@@ -272,7 +305,7 @@ class Leaping:
 def test_what_the_machine_takes_is_told(
     check: str,
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -285,26 +318,26 @@ def test_what_the_machine_takes_is_told(
 
     monkeypatch.setattr(disturbance, "noise_between", disturbed)
     found = timed(cases["good"], both, pinning, tmp_path / "t")
-    assert check in [one.check for one in found.measurements["head"].validity.failed]
+    assert check in all_failed_checks(found)
 
 
 def test_a_load_generator_that_has_no_time_left_is_told(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
     """The load generator shares its processor with others: it is what limits the throughput."""
     with burning(pinning.client, processes=3):
-        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t", pairs=200)
+        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t", Amounts(pairs=200))
     saturation = next(
         check for check in found.measurements["base"].validity.checks if check.check == "client_saturation"
     )
     assert isinstance(saturation.value, float)
     assert 0 < saturation.value <= 1.01
-    assert "other_load" in [check.check for check in found.measurements["base"].validity.failed]
+    assert "other_load" in all_failed_checks(found, "base")
 
 
 def test_a_server_that_does_not_answer_ends_the_trial(
     cases: dict[str, Case],
-    both: dict[Side, ServerProgram],
+    both: dict[Side, Program],
     pinning: Pinning,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -315,25 +348,43 @@ def test_a_server_that_does_not_answer_ends_the_trial(
     assert_nothing_runs_below(tmp_path)
 
 
+def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[TimedSide], int]) -> None:
+    """Have a process of the head's side killed once both sides are up and a slice's requests are chosen."""
+    run_pairs = pairing.run_pairs
+
+    def kill_and_run(
+        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, order: random.Random
+    ) -> dict[Side, list[Slice]]:
+        os.kill(process(sides["head"]), signal.SIGKILL)
+        return run_pairs(sides, work, most, order)
+
+    monkeypatch.setattr(timed_engine, "run_pairs", kill_and_run)
+
+
 def test_a_load_generator_that_is_killed_ends_the_trial(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    killer = threading.Thread(target=kill_when_there, args=("zerolap-load", str(tmp_path), "--cpus"))
-    killer.start()
+    killed_before_the_pairs(monkeypatch, lambda side: side.load.number)
     with pytest.raises(TrialFailed, match="load generator"):
-        timed(cases["good"], both, pinning, tmp_path / "t", pairs=200)
-    killer.join()
+        timed(cases["good"], both, pinning, tmp_path / "t")
     assert_nothing_runs_below(tmp_path)
 
 
 def test_a_server_that_is_killed_ends_the_trial_with_its_end(
-    cases: dict[str, Case], both: dict[Side, ServerProgram], pinning: Pinning, tmp_path: Path
+    cases: dict[str, Case],
+    both: dict[Side, Program],
+    pinning: Pinning,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    killer = threading.Thread(target=kill_server_of, args=(tmp_path / "t" / "head" / "primary-1" / "server",))
-    killer.start()
-    with pytest.raises(TrialFailed, match="died"):
-        timed(cases["good"], both, pinning, tmp_path / "t", pairs=200)
-    killer.join()
+    killed_before_the_pairs(monkeypatch, lambda side: side.processes[0])
+    with pytest.raises(TrialFailed, match="died") as raised:
+        timed(cases["good"], both, pinning, tmp_path / "t")
+    assert raised.value.side == "head"
     assert_nothing_runs_below(tmp_path)
 
 
@@ -363,42 +414,6 @@ def burning(processors: tuple[int, ...], processes: int) -> Iterator[None]:
             child.wait()
 
 
-def command_lines() -> dict[int, str]:
-    found = {}
-    for directory in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            found[int(directory.name)] = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-    return found
-
-
-def kill_when_there(*words: str) -> None:
-    """Kill the first process whose command line has all the words, a moment after it is seen."""
-    for _ in range(1000):
-        for process, line in command_lines().items():
-            if process != os.getpid() and all(word in line for word in words):
-                time.sleep(0.3)
-                os.kill(process, signal.SIGKILL)
-                return
-        time.sleep(0.01)
-
-
-def kill_server_of(program: Path) -> None:
-    for _ in range(1000):
-        for process in descendants(os.getpid()):
-            with contextlib.suppress(OSError):
-                if Path(f"/proc/{process}/exe").readlink() == program:
-                    time.sleep(0.5)
-                    os.kill(process, signal.SIGKILL)
-                    return
-        time.sleep(0.01)
-
-
 def assert_nothing_runs_below(directory: Path) -> None:
     """A sandbox ends with the process that it was started by, a moment later."""
-    left: dict[int, str] = {}
-    for _ in range(200):
-        left = {process: line for process, line in command_lines().items() if str(directory) in line}
-        if not left:
-            return
-        time.sleep(0.01)
-    raise AssertionError(left)
+    wait_until(lambda: not any(str(directory) in line for line in command_lines().values()))

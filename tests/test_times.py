@@ -2,9 +2,9 @@
 
 import pytest
 
-from zerolap.engines import latencies_us, sum_of_histograms
 from zerolap.explain import SampledFunction, SampledSide, explain_times, with_times
 from zerolap.judge import TimedPair, unequal_batching
+from zerolap.load import latencies_us, sum_of_histograms
 from zerolap.records import Finding, SliceRecord, Timeline
 
 LOOKUP, PARSE = ("lookupKey", "db.c"), ("processMultibulkBuffer", "networking.c")
@@ -65,19 +65,19 @@ def starts(per_read: float, per_cycle: float | None, ops_per_sec: float) -> Time
 
 
 def test_batches_within_five_percent_are_alike() -> None:
-    pairs = [TimedPair(starts(16.0, 100.0, 1e5), starts(15.5, 104.0, 1.1e5))]
+    pairs = [TimedPair.of(starts(16.0, 100.0, 1e5), starts(15.5, 104.0, 1.1e5))]
     assert unequal_batching(pairs) is None
 
 
 def test_unequal_batches_ask_for_half_the_slower_sides_rate() -> None:
-    pairs = [TimedPair(starts(8.0, 100.0, 1e5), starts(10.0, 160.0, 1.4e5))]
+    pairs = [TimedPair.of(starts(8.0, 100.0, 1e5), starts(10.0, 160.0, 1.4e5))]
     found = unequal_batching(pairs)
     assert found is not None
     assert (found.of, found.base, found.head, found.per_second) == ("event-loop cycle", 100.0, 160.0, 50_000)
 
 
 def test_a_server_that_tells_of_no_cycles_is_judged_by_its_reads() -> None:
-    pairs = [TimedPair(starts(8.0, None, 1e5), starts(10.0, None, 1.4e5))]
+    pairs = [TimedPair.of(starts(8.0, None, 1e5), starts(10.0, None, 1.4e5))]
     found = unequal_batching(pairs)
     assert found is not None
     assert found.of == "read"

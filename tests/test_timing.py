@@ -2,6 +2,7 @@
 
 import shutil
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from zerolap.build import resolve
 from zerolap.cases import load_cases
 from zerolap.engines import disturbance, timed_checks
-from zerolap.judge import LOOKS, Batching, Q
-from zerolap.lab import CompareRequest, Silent, compare, read_pictures, timed_start, timing
-from zerolap.records import Comparison, Settings, Timeline
+from zerolap.host import choose_pinning, read_processors
+from zerolap.judge import LOOKS, Batching, TimedPair
+from zerolap.lab import AskedServer, Lab, Options, compare, comparison_question, planner, read_pictures, results
+from zerolap.records import Comparison, Timeline
 from zerolap.store import Store
 
 CASES = """
@@ -31,7 +33,9 @@ PER_SECOND = 20_000
 @pytest.fixture(autouse=True)
 def _any_machine_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the machine does beside a trial, or how fast it is, holds against none, and asks for no more of them."""
-    monkeypatch.setattr(timing, "wants_more_starts", lambda *_: False)
+    if not choose_pinning(read_processors()).is_clean:
+        pytest.skip("server and client need a core each")
+    monkeypatch.setattr(planner, "wants_more_starts", lambda *_: False)
     for limit in ("STEAL_LIMIT", "OTHERS_LIMIT", "SWAP_LIMIT", "CLOCK_LIMIT_SECONDS"):
         monkeypatch.setattr(disturbance, limit, float("inf"))
     monkeypatch.setattr(timed_checks, "SHORTEST_SLICE_SECONDS", 0.0)
@@ -42,11 +46,9 @@ def _any_machine_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def timed(store: Store, server: Path, directory: Path) -> Comparison:
     file = directory / "cases.yml"
     file.write_text(CASES)
-    settings = Settings(
-        engines=["timed"], min_effect={"counted": 0.005, "timed": 0.02}, q=Q, budget_seconds=None, seed=1
-    )
-    source = resolve(str(server), None)
-    found = compare(CompareRequest(source, source, load_cases(file), settings, "zerolap compare"), store, Silent())
+    server_asked = AskedServer(resolve(str(server), None))
+    question = comparison_question(server_asked, server_asked, load_cases(file), Options(engines=["timed"]))
+    found = compare(question, Lab(store))
     assert not [note for note in found.notes if note.startswith("no timed verdict")]
     return found
 
@@ -81,24 +83,31 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
     redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One build has equal batches: it is told otherwise here."""
-    monkeypatch.setattr(timed_start, "PAIRS_PER_START", 2)
-    monkeypatch.setattr(timing, "unequal_batching", lambda _: Batching("read", 8.0, 16.0, PER_SECOND))
+    at_full_speed: list[TimedPair] = []
+
+    def unequal_at_full_speed(starts: Sequence[TimedPair]) -> Batching | None:
+        at_full_speed.extend(starts if not at_full_speed else [])
+        return Batching("read", 8.0, 16.0, PER_SECOND) if starts[0] is at_full_speed[0] else None
+
+    monkeypatch.setattr(planner, "PAIRS_PER_START", 2)
+    monkeypatch.setattr(results, "unequal_batching", unequal_at_full_speed)
     with Store.open(str(tmp_path / "store")) as store:
         found = timed(store, redis_server, tmp_path)
-        trials = [one for _, one in store.measurements(found.id)]
-        slices = [Timeline.model_validate_json(store.blobs.get(one.profile or "")).slices for one in trials]
+        trials = store.measurements(found.id)
+        slices = [Timeline.model_validate_json(store.blobs.get(one.timeline or "")).slices for _, one in trials]
     told = next(check for check in found.cases[0].validity.checks if check.check == "batching")
     assert told.value == "8.0 → 16.0 requests a read"
     assert "20,000 requests/s" in told.limit
-    has_rate = ["rate" in {check.check for check in one.validity.checks} for one in trials]
-    at_a_rate, at_full_speed = (
+    has_rate = ["rate" in {check.check for check in one.validity.checks} for _, one in trials]
+    assert [trial.per_second for trial, _ in trials] == [PER_SECOND if paced else None for paced in has_rate]
+    served_at_the_rate, served_at_full_speed = (
         [one.metrics["ops_per_sec"] for own, has in zip(slices, has_rate, strict=True) if has is paced for one in own]
         for paced in (True, False)
     )
     assert has_rate.count(True) == has_rate.count(False) == 2 * LOOKS[0]
     # Slices are whole pipelines of all 20 connections: the last one is due after 19 of 20 parts of the time.
-    assert all(served <= PER_SECOND * 20 / 19 for served in at_a_rate)
+    assert all(served <= PER_SECOND * 20 / 19 for served in served_at_the_rate)
     verdicts = {verdict.metric: verdict for verdict in found.cases[0].verdicts}
     assert verdicts["cpu_ns_per_op"].samples == verdicts["ops_per_sec"].samples == LOOKS[0]
     centre = statistics.geometric_mean([verdicts["ops_per_sec"].base, verdicts["ops_per_sec"].head])
-    assert min(at_full_speed) <= centre <= max(at_full_speed), "what is served is told at full speed"
+    assert min(served_at_full_speed) <= centre <= max(served_at_full_speed), "what is served is told at full speed"

@@ -12,7 +12,7 @@ from sources import binary_source, revision_source, tree_source
 from toy_server import CASES, ToySource
 
 from zerolap.build import Builder, BuiltServer, Variant, measured_server, parse_variant
-from zerolap.build.effective import Effective, unmet
+from zerolap.build.variant import Effective, unmet
 from zerolap.cli import options
 from zerolap.records import BuildFailed, EnvironmentMissing, MeasuredServer, UsageError
 
@@ -252,7 +252,7 @@ def test_a_program_is_as_it_was_built(toy_program: Path, tmp_path: Path) -> None
 
 
 def test_a_compiler_that_is_missing(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zerolap.build.compilers import compiler_version
+    from zerolap.build.variant import compiler_version
 
     compiler_version.cache_clear()
     monkeypatch.setenv("PATH", path_without(tmp_path / "path", "clang")["PATH"])

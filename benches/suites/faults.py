@@ -1,17 +1,18 @@
 """Faults put into public suites: how many are found, and how many suites are called faulty that are not."""
 
-import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from benches.figures import Figure
 from benches.suites.injection import Suite, injected, plan
+from zerolap import load_cases, open_store
+from zerolap.build import resolve
+from zerolap.lab import AskedServer, CheckQuestion, Lab, check
+
+SERVER = "redis-server"
 
 DRAWN, INJECTED = 20, 10
 """Suites of each kind of fault that are drawn, and those of them, sound by themselves, that get it."""
@@ -35,15 +36,17 @@ def faults_caught(directory: Path) -> dict[str, Figure]:
         for injection, names in drawn.items()
         for name in [name for name in names if not untouched[name]][:INJECTED]
     ]
-    faulty = checked({f"{n}-{name}": injected(suites[name], one) for n, (name, one) in enumerate(chosen)}, topologies)
+    faulty = checked(
+        {f"{n}-{name}": injected(suites[name], injection) for n, (name, injection) in enumerate(chosen)}, topologies
+    )
     rows = []
     for number, (name, injection) in enumerate(chosen):
-        found = faulty[f"{number}-{name}"]
-        told = sorted(f"{command}: {kind}" for kind, command in found if kind in injection.told)
-        rows.append([name, injection.kind, told])
+        detected = faulty[f"{number}-{name}"]
+        expected = sorted(f"{command}: {kind}" for kind, command in detected if kind in injection.faults)
+        rows.append([name, injection.kind, expected])
     caught = [row for row in rows if row[2]]
     judged = yaml.safe_load(JUDGED.read_text())
-    alarms = [[name, sorted(kind for kind, _ in found)] for name, found in untouched.items() if found]
+    alarms = [[name, sorted(kind for kind, _ in faults)] for name, faults in untouched.items() if faults]
     wrong = [[name, kinds] for name, kinds in alarms if not set(kinds) <= set(judged.get(name, {}))]
     return {
         "faults_caught": Figure(
@@ -64,24 +67,19 @@ def faults_caught(directory: Path) -> dict[str, Figure]:
 
 
 def checked(suites: dict[str, Suite], topologies: Path) -> dict[str, set[tuple[str, str]]]:
-    """Return the kinds of faults that `zerolap suites check` tells of each suite, with their commands."""
+    """Return the kinds of faults that a check detects in each suite, with their commands."""
     with tempfile.TemporaryDirectory() as directory:
         files = Path(directory) / "suites"
         files.mkdir()
         shutil.copy(topologies, files)
         for name, suite in suites.items():
             (files / name).write_text(yaml.safe_dump({**suite, "name": Path(name).stem}))
-        report = Path(directory) / "check.json"
-        command = [str(Path(sys.executable).with_name("zerolap")), "suites", "check", "--cases", str(files), "--quiet"]
-        subprocess.run([*command, "--json", str(report), "--store", f"{directory}/store"], check=True)
-        document = json.loads(report.read_text())
-    found: dict[str, set[tuple[str, str]]] = {}
-    for case in document["cases"]:
-        found[f"{case['case']}.yml"] = {_kind(fault) for fault in case["faults"]}
-    for one in document["skipped"]:
-        found[f"{one['case']}.yml"] = {(one["reason"], "")}
-    return found
-
-
-def _kind(fault: dict[str, Any]) -> tuple[str, str]:
-    return fault["kind"], fault["command"] or ""
+        question = CheckQuestion(AskedServer(resolve(SERVER, None)), load_cases(files), SEED, "benches.suites")
+        with open_store(Path(directory) / "store") as store:
+            report = check(question, Lab(store))
+    faults: dict[str, set[tuple[str, str]]] = {}
+    for case in report.cases:
+        faults[f"{case.case}.yml"] = {(fault.kind, fault.command or "") for fault in case.faults}
+    for skipped in report.skipped:
+        faults[f"{skipped.case}.yml"] = {(skipped.reason, "")}
+    return faults

@@ -15,13 +15,13 @@ KEYED = re.compile(r"--command[= ](?:\"|')?(\w+) (__key__)")
 
 @dataclass(frozen=True)
 class Injection:
-    """A kind of fault: `inject` changes a suite, `applies` tells whether it would be a fault in it.
+    """A kind of fault: `inject` puts it into a suite, `applies` returns whether it would be a fault in that suite.
 
-    It is caught where a fault of one of the kinds `told` is told of.
+    It is caught where the check reports one of the kinds in `faults`.
     """
 
     kind: str
-    told: frozenset[str]
+    faults: frozenset[str]
     applies: Callable[[Suite], bool]
     inject: Callable[[Suite], None]
 

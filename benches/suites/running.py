@@ -1,15 +1,14 @@
 """All public suites with one command, quickly."""
 
-import json
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from benches.figures import Figure
+from zerolap.records import RunCase, RunReport
 
 
 def quick_run(suites: Path) -> dict[str, Figure]:
@@ -27,11 +26,11 @@ def quick_run(suites: Path) -> dict[str, Figure]:
         seconds = time.monotonic() - began
         if not report.exists():
             raise SystemExit(f"the run gave no report: {ended.stderr[-2000:]}")
-        document = json.loads(report.read_text())
-    outcomes = {case["case"]: outcome(case) for case in document["cases"]}
+        document = RunReport.model_validate_json(report.read_text())
+    outcomes = {case.case: outcome(case) for case in document.cases}
     ran = [name for name, word in outcomes.items() if word == "ran"]
-    reasons = Counter(one["reason"] for one in document["skipped"])
-    count = len(outcomes) + len(document["skipped"])
+    reasons = Counter(skipped.reason for skipped in document.skipped)
+    count = len(outcomes) + len(document.skipped)
     return {
         "ran": Figure(
             value=len(ran),
@@ -41,9 +40,9 @@ def quick_run(suites: Path) -> dict[str, Figure]:
             notes=[f"{name}: {word}" for name, word in outcomes.items() if word != "ran"],
         ),
         "skipped": Figure(
-            value=len(document["skipped"]),
+            value=len(document.skipped),
             unit="suites",
-            samples=[[one["case"], one["reason"], one["text"]] for one in document["skipped"]],
+            samples=[[skipped.case, skipped.reason, skipped.text] for skipped in document.skipped],
             trials=1,
             notes=[f"{reason}: {number}" for reason, number in reasons.most_common()],
         ),
@@ -51,11 +50,10 @@ def quick_run(suites: Path) -> dict[str, Figure]:
     }
 
 
-def outcome(case: dict[str, Any]) -> str:
+def outcome(case: RunCase) -> str:
     """Return `ran` for a case that made requests and got no error reply that it does not declare, or what it was."""
-    if case["failure"] is not None:
-        return "failed: " + str(case["failure"]).splitlines()[0]
-    broken = [check for check in case["validity"]["checks"] if not check["ok"]]
-    if broken:
-        return "invalid: " + ", ".join(f"{check['check']} {check['value']} ({check['limit']})" for check in broken)
+    if case.failure is not None:
+        return "failed: " + case.failure.splitlines()[0]
+    if case.validity.failed:
+        return "invalid: " + ", ".join(f"{check.check} {check.value} ({check.limit})" for check in case.validity.failed)
     return "ran"

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use zerolap_profile::callgrind::{self, Dump};
-use zerolap_profile::graph::CallGraph;
+use zerolap_profile::graph::{self, CallGraph};
 use zerolap_profile::window::{Window, per_request};
-use zerolap_profile::{binary, functions, merge};
+use zerolap_profile::{binary, functions};
 
 use crate::errors::{binary_error, dump_error, os_error, value_error};
 
@@ -46,7 +46,7 @@ pub(crate) fn call_graph<'py>(
 pub(crate) fn merge_call_graphs(py: Python<'_>, graphs: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
     let bytes = py.detach(|| {
         let graphs: Result<Vec<CallGraph>, _> = graphs.iter().map(|bytes| CallGraph::from_json(bytes)).collect();
-        json(&merge::merge(&graphs.map_err(value_error)?).map_err(value_error)?)
+        json(&graph::merge(&graphs.map_err(value_error)?).map_err(value_error)?)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }

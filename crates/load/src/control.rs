@@ -4,19 +4,20 @@
 //! |---|---|
 //! | (all connections are up) | `{"event":"ready","connections":N}` |
 //! | `{"do":"slice","requests":N}` | `{"event":"slice", ...result}` once every reply is in |
-//! | `{"do":"slice","requests":N,"per_second":R}` | the same, at that rate over all connections |
+//! | `{"do":"slice","requests":N,"per_second":R}` | the same, at that rate over all connections; latencies are response times, and `schedule` has service times and slip |
 //! | `{"do":"stop"}`, or the end of input | nothing |
 //! | anything else, or trouble with a connection | `{"event":"error","message":"..."}`, and that is the end |
 
 use std::io::{self, BufRead, Write};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Amount, Arrivals, Crew, LoadError, Outcome, Pace, ResultRecord, Settings, Unit, Work};
+use zerolap_load_engine::{Crew, Watch};
+use zerolap_load_measure::{LoadError, Outcome, SliceRecord};
+use zerolap_load_requests::{Amount, Arrivals, Pace, Settings, Unit, Work};
 
 /// The program's exit code for a line that cannot be understood.
 const EXIT_USAGE: u8 = 2;
@@ -32,7 +33,7 @@ enum Order {
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Event<'event> {
     Ready { connections: usize },
-    Slice(&'event ResultRecord),
+    Slice(&'event SliceRecord),
     Error { message: String },
 }
 
@@ -77,7 +78,7 @@ pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) ->
 }
 
 fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) -> Result<Outcome, ControlError> {
-    let mut crew = Crew::connect(settings, &Arc::default())?;
+    let mut crew = Crew::connect(settings, &Watch::default())?;
     let mut total = Outcome::empty(crew.settings().commands.len());
     send(output, &Event::Ready { connections: crew.settings().connections() })?;
     for (index, line) in input.split(b'\n').enumerate() {
@@ -94,11 +95,16 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
                     return Err(failure.into());
                 }
                 total.append(&outcome);
-                send(output, &Event::Slice(&ResultRecord::new(&crew.settings().commands, &outcome)))?;
+                send(output, &Event::Slice(&SliceRecord::new(&crew.settings().commands, work.pace, &outcome)))?;
             }
         }
     }
     Ok(total)
+}
+
+/// Whether a line is an order.
+pub(crate) fn is_order(line: &[u8]) -> bool {
+    serde_json::from_slice::<Order>(line).is_ok()
 }
 
 fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), LoadError> {

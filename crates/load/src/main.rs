@@ -10,10 +10,11 @@ use std::time::SystemTime;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
-use zerolap_load::{
-    Amount, Document, LoadError, OutputFile, Plan, ReportSettings, Run, Settings, Work, drive, search, write_settings,
-    write_summary,
-};
+use zerolap_load::output_file::OutputFile;
+use zerolap_load::progress::ProgressDisplay;
+use zerolap_load_engine::{Watch, drive, search};
+use zerolap_load_measure::{Document, LoadError, ReportSettings, Run, write_settings, write_summary};
+use zerolap_load_requests::{Amount, Plan, Settings, Work};
 
 const EXIT_USAGE: u8 = 2;
 /// The shell's code for an interrupted program.
@@ -65,15 +66,20 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
         write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
         io::stderr().write_all(&shown).map_err(write_error)?;
     }
-    let interrupt = watch_for_interrupts()?;
+    let watch = Watch { interrupt: watch_for_interrupts()?, ..Watch::default() };
+    let progress = if report.quiet { None } else { Some(ProgressDisplay::start(watch.live.clone(), settings)?) };
     let (plan, mut runs, searched) = match (plan.search, plan.work.pace) {
         (Some(slo), Some(pace)) => {
-            let found = search(settings, plan, (slo, pace), &interrupt, tell)?;
+            let found = search(settings, plan, (slo, pace), &watch, |step| {
+                progress.iter().for_each(ProgressDisplay::clear);
+                tell(step);
+            })?;
             (found.plan, vec![found.run], Some(found.search))
         }
-        _ => (*plan, drive(settings, plan, &interrupt)?, None),
+        _ => (*plan, drive(settings, plan, &watch)?, None),
     };
-    for warning in runs.iter().flat_map(|run| [run.outcome.slip_warnings(), run.outcome.listener_warnings()].concat()) {
+    drop(progress);
+    for warning in runs.iter().flat_map(|run| run.outcome.warnings()) {
         warn(&warning);
     }
     let mut summary = Vec::new();

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::LoadError;
+use zerolap_load_measure::LoadError;
 
 /// A file to be written at the end of a run. That it can be is found out at the start.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use support::settings::{accept, plan, read, refusal, settings};
 use zerolap_load::arguments::{Mode, UsageError};
-use zerolap_load::{
+use zerolap_load_requests::{
     Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Percentile, Policy, Protocol, Settings, TlsVersion,
     Unit,
 };
@@ -250,7 +250,10 @@ fn contradictions_are_refused() {
         (&["--cluster-mode", "--reconnect-interval", "5"], "--cluster-mode and --reconnect-interval"),
         (&["--cluster-mode", "-S", "/x"], "--cluster-mode needs a TCP port"),
         (&["--cluster-mode", "-u", "redis://db/1"], "--cluster-mode excludes --select-db"),
-        (&["--cluster-mode", "--monitor-input", "Cargo.toml", "--command", any_line], "leave out --cluster-mode"),
+        (
+            &["--cluster-mode", "--monitor-input", "tests/recording.txt", "--command", any_line],
+            "leave out --cluster-mode",
+        ),
         (&["--cluster-mode", scan, "--command", "SCAN 0"], "leave out --cluster-mode"),
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),

@@ -3,7 +3,7 @@
 mod support;
 
 use support::settings::{accept, warnings};
-use zerolap_load::KeyPattern;
+use zerolap_load_requests::KeyPattern;
 
 #[test]
 fn an_argument_without_effect_is_told_with_its_reason() {
@@ -11,7 +11,10 @@ fn an_argument_without_effect_is_told_with_its_reason() {
     let cases = [
         (vec!["--distinct-client-seed"], "--distinct-client-seed has no effect: each connection draws"),
         (vec!["--monitor-pattern", "R"], "--monitor-pattern has no effect: no --command is __monitor_line@__"),
-        (vec!["--monitor-input", "Cargo.toml"], "--monitor-input has no effect: no --command is __monitor_lineN__"),
+        (
+            vec!["--monitor-input", "tests/recording.txt"],
+            "--monitor-input has no effect: no --command is __monitor_lineN__",
+        ),
         (ping(&["--verify"]), "--verify has no effect: no command that is sent is GET __key__"),
         (
             vec!["--verify", "--command", "MGET __key__ __key__"],

@@ -12,8 +12,6 @@ use support::program::Finished;
 use support::real::{Real, partial_document, suites};
 
 /// Longest time of a line; blocking commands take the reply timeout.
-const LIMIT: Duration = Duration::from_secs(20);
-
 /// What the server counted since it was last told to forget.
 struct ServerCounts {
     calls: BTreeMap<String, u64>,
@@ -48,6 +46,8 @@ impl ServerCounts {
 #[derive(Default)]
 struct Findings {
     lines: usize,
+    /// The line that took longest.
+    slowest: (Duration, String),
     clean: usize,
     /// Lines without errors whose replies were all nil or empty.
     only_misses: Vec<String>,
@@ -60,6 +60,7 @@ struct Findings {
 impl Findings {
     fn print(&self, started: Instant) {
         println!("{} command lines ran in {:.1} s", self.lines, started.elapsed().as_secs_f64());
+        println!("the slowest took {:.1} s: {}", self.slowest.0.as_secs_f64(), self.slowest.1);
         println!("{:6} had neither errors nor misses only", self.clean);
         println!("{:6} found nothing at all: {}", self.only_misses.len(), self.only_misses.join(", "));
         println!("{:6} waited in vain, as a timeout: {}", self.timeouts.len(), self.timeouts.join(", "));
@@ -102,11 +103,12 @@ impl Runner {
         let started = Instant::now();
         let short = suites::Shortened::new(words);
         let finished = self.server.run(&short.words());
-        let took = started.elapsed();
         self.findings.lines += 1;
-        let judged =
-            if took > LIMIT { Err(format!("took {took:?}")) } else { self.judge(name, &finished, short.requests) };
-        if let Err(fault) = judged {
+        let took = started.elapsed();
+        if took > self.findings.slowest.0 {
+            self.findings.slowest = (took, name.to_owned());
+        }
+        if let Err(fault) = self.judge(name, &finished, short.requests) {
             self.findings.faults.push(format!("{name}: {fault}"));
         }
     }

@@ -10,7 +10,7 @@ use support::program::run;
 use support::real::Real;
 use support::real::cluster::Cluster;
 
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(120);
 const KEYS: [&str; 4] = ["--key-minimum", "1", "--key-maximum", "1000"];
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {

@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use support::program::{Finished, run};
 use support::real::Real;
@@ -36,11 +34,8 @@ impl Encrypted {
     fn load_from(&self, port: usize, arguments: &[&str]) -> Finished {
         let port = self.server.ports[port].to_string();
         let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "2", "-c", "2", "-n", "5", "--command", "INCR counter"];
-        let started = Instant::now();
-        let output = ["--json-out-file", "-", "--reply-timeout", "1"];
-        let finished = run(&[&shape[..], &output, arguments].concat());
-        assert!(started.elapsed() < Duration::from_secs(10), "it took {:?}: {}", started.elapsed(), finished.stderr);
-        finished
+        let output = ["--json-out-file", "-", "--reply-timeout", "5"];
+        run(&[&shape[..], &output, arguments].concat())
     }
 
     /// Runs encrypted.

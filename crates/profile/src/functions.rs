@@ -1,17 +1,16 @@
 //! The functions of the source and the lines they take, out of the debug information.
 
-mod definitions;
-mod lines;
-
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use gimli::SectionId;
+use gimli::{AttributeValue, DebuggingInformationEntry, SectionId};
 
 use crate::elf::{self, BinaryError, Reader};
 use crate::source_root::SourceRoot;
-use definitions::Definition;
-use lines::LineSet;
+use crate::symbol;
+
+/// A chain of references longer than this is no chain that a compiler writes.
+const REFERENCES_LIMIT: usize = 8;
 
 /// A function definition in the source tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +48,7 @@ pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Ve
     let sections = elf::sections(file, &WANTED)?;
     let dwarf = elf::dwarf(file, &sections);
     let mut files = Files::new(root);
-    let mut definitions = definitions::Collector::default();
+    let mut definitions = Definitions::default();
     let mut lines = LineSet::default();
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
@@ -141,6 +140,126 @@ fn with_last_lines(definitions: Vec<Definition>, lines: &[(FileId, u32)], names:
         .collect();
     functions.sort_unstable();
     functions
+}
+
+/// A definition in the source tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Definition {
+    file: FileId,
+    first_line: u32,
+    name: String,
+}
+
+/// Offset in `.debug_info`.
+type Offset = usize;
+
+struct Subprogram {
+    name: Option<String>,
+    file: Option<FileId>,
+    first_line: Option<u32>,
+    /// Says of itself that it is a declaration only.
+    declared: bool,
+    /// The entry that holds what this one leaves out.
+    refers_to: Option<Offset>,
+}
+
+#[derive(Default)]
+struct Definitions {
+    subprograms: HashMap<Offset, Subprogram>,
+}
+
+impl Definitions {
+    /// Takes in the unit's functions. C has them directly below the unit's root.
+    fn collect(
+        &mut self,
+        dwarf: &gimli::Dwarf<Reader<'_>>,
+        unit: &gimli::Unit<Reader<'_>>,
+        files: &UnitFiles,
+    ) -> Result<(), BinaryError> {
+        let mut entries = unit.entries();
+        entries.next_dfs()?;
+        let mut next = entries.next_dfs()?;
+        while let Some(entry) = next {
+            if entry.tag() == gimli::DW_TAG_subprogram
+                && let Some(offset) = entry.offset().to_debug_info_offset(&unit.header)
+            {
+                self.subprograms.insert(offset.0, subprogram(dwarf, unit, files, entry)?);
+            }
+            next = entries.next_sibling()?;
+        }
+        Ok(())
+    }
+
+    /// Sorted by file and line, without doubles.
+    fn finish(self) -> Vec<Definition> {
+        let defined = self.subprograms.values().filter(|subprogram| !subprogram.declared);
+        let found: BTreeSet<Definition> = defined.filter_map(|subprogram| self.resolve(subprogram)).collect();
+        found.into_iter().collect()
+    }
+
+    fn resolve(&self, subprogram: &Subprogram) -> Option<Definition> {
+        let next = |subprogram: &&Subprogram| self.subprograms.get(&subprogram.refers_to?);
+        let chain = || std::iter::successors(Some(subprogram), next).take(REFERENCES_LIMIT);
+        let name = chain().find_map(|entry| entry.name.as_deref())?;
+        let (file, first_line) = chain().find_map(|entry| Some((entry.file?, entry.first_line?)))?;
+        Some(Definition { file, first_line, name: symbol::normal_form(name).to_owned() })
+    }
+}
+
+fn subprogram(
+    dwarf: &gimli::Dwarf<Reader<'_>>,
+    unit: &gimli::Unit<Reader<'_>>,
+    files: &UnitFiles,
+    entry: &DebuggingInformationEntry<Reader<'_>>,
+) -> Result<Subprogram, BinaryError> {
+    let name = entry.attr_value(gimli::DW_AT_name).map(|value| dwarf.attr_string(unit, value)).transpose()?;
+    let number = |name| entry.attr(name).and_then(gimli::Attribute::udata_value);
+    let declared = matches!(entry.attr_value(gimli::DW_AT_declaration), Some(AttributeValue::Flag(true)));
+    let refers_to = [gimli::DW_AT_abstract_origin, gimli::DW_AT_specification];
+    Ok(Subprogram {
+        name: name.map(|name| name.to_string_lossy().into_owned()),
+        file: number(gimli::DW_AT_decl_file)
+            .and_then(|index| files.get(usize::try_from(index).ok()?).copied().flatten()),
+        first_line: number(gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()),
+        declared,
+        refers_to: refers_to.into_iter().find_map(|name| referred(unit, entry.attr_value(name)?)),
+    })
+}
+
+fn referred(unit: &gimli::Unit<Reader<'_>>, value: AttributeValue<Reader<'_>>) -> Option<Offset> {
+    match value {
+        AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header).map(|offset| offset.0),
+        AttributeValue::DebugInfoRef(offset) => Some(offset.0),
+        _ => None,
+    }
+}
+
+/// Lines of files in the source tree. A row of the line table that lies between a definition's first line and the next
+/// definition's belongs to that definition, wherever its code was inlined.
+#[derive(Default)]
+struct LineSet(Vec<(FileId, u32)>);
+
+impl LineSet {
+    fn collect(&mut self, unit: &gimli::Unit<Reader<'_>>, files: &UnitFiles) -> Result<(), BinaryError> {
+        let Some(program) = unit.line_program.clone() else { return Ok(()) };
+        let mut rows = program.rows();
+        while let Some((_, row)) = rows.next_row()? {
+            let file = usize::try_from(row.file_index()).ok().and_then(|index| files.get(index).copied().flatten());
+            let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
+            let (Some(file), Some(line), false) = (file, line, row.end_sequence()) else { continue };
+            if self.0.last() != Some(&(file, line)) {
+                self.0.push((file, line));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorted, without doubles.
+    fn finish(mut self) -> Vec<(FileId, u32)> {
+        self.0.sort_unstable();
+        self.0.dedup();
+        self.0
+    }
 }
 
 #[cfg(test)]

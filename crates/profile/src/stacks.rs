@@ -1,21 +1,15 @@
 //! The stack table: which stacks a server's threads were seen in, and how often.
 
-mod builder;
-mod costs;
-mod fold;
-mod merge;
-mod tree;
+mod views;
 
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub(crate) use builder::Builder;
-pub use costs::{FunctionSamples, by_function};
-pub use fold::fold;
-pub use merge::merge;
-pub use tree::{Nodes, Tree, tree};
+pub use views::{FunctionSamples, Nodes, Tree, by_function, fold, tree};
 
 /// The `schema` of stack tables of this version.
 pub const SCHEMA: &str = "zerolap.stacks/1";
@@ -151,5 +145,101 @@ impl Stacks {
             sum = sum.and_then(|sum| sum.checked_add(stack.samples));
         }
         if sum == Some(self.samples) { Ok(()) } else { Err(TableError::Samples { stated: self.samples }) }
+    }
+}
+
+/// One table with the samples of all: of several trials, or of several threads' files. Threads are matched by name,
+/// frames by all that is known of them. The merger of no table is an empty table.
+///
+/// # Errors
+/// When a table is inconsistent, the events differ, or the samples are too many to be counted.
+pub fn merge(tables: &[Stacks]) -> Result<Stacks, TableError> {
+    let mut builder = Builder::default();
+    let mut lost = 0_u64;
+    let event = tables.first().map(|table| table.event.clone()).unwrap_or_default();
+    for table in tables {
+        table.check()?;
+        if table.event != event {
+            return Err(TableError::Events { first: event, other: table.event.clone() });
+        }
+        lost = lost.checked_add(table.lost).ok_or(TableError::Overflow)?;
+        let threads: Vec<usize> = table.threads.iter().map(|thread| builder.thread(thread)).collect();
+        let frames: Vec<usize> = table.frames.iter().map(|frame| builder.frame(frame)).collect();
+        for stack in &table.stacks {
+            let of_stack = stack.frames.iter().map(|frame| frames[*frame]).collect();
+            if !builder.add(threads[stack.thread], of_stack, stack.samples) {
+                return Err(TableError::Overflow);
+            }
+        }
+    }
+    builder.finish(event, lost).ok_or(TableError::Overflow)
+}
+
+/// Samples on the way to a table; takes them in any order.
+#[derive(Default)]
+pub(crate) struct Builder {
+    threads: Interner<Thread>,
+    frames: Interner<Frame>,
+    samples: HashMap<(usize, Vec<usize>), u64>,
+}
+
+impl Builder {
+    pub(crate) fn thread(&mut self, thread: &Thread) -> usize {
+        self.threads.index(thread)
+    }
+
+    pub(crate) fn frame(&mut self, frame: &Frame) -> usize {
+        self.frames.index(frame)
+    }
+
+    /// Adds samples of a stack, from the root to the leaf; false when they are too many to be counted.
+    #[must_use]
+    pub(crate) fn add(&mut self, thread: usize, frames: Vec<usize>, samples: u64) -> bool {
+        let sum = self.samples.entry((thread, frames)).or_default();
+        sum.checked_add(samples).map(|total| *sum = total).is_some()
+    }
+
+    /// None when the samples of all stacks are too many to be counted.
+    pub(crate) fn finish(self, event: String, lost: u64) -> Option<Stacks> {
+        let (threads, new_thread) = self.threads.sorted();
+        let (frames, new_frame) = self.frames.sorted();
+        let samples: BTreeMap<(usize, Vec<usize>), u64> = (self.samples.into_iter())
+            .map(|((thread, frames), samples)| {
+                ((new_thread[thread], frames.into_iter().map(|frame| new_frame[frame]).collect()), samples)
+            })
+            .collect();
+        let total = samples.values().try_fold(0_u64, |sum, samples| sum.checked_add(*samples))?;
+        let stacks = samples.into_iter().map(|((thread, frames), samples)| Stack { thread, frames, samples }).collect();
+        Some(Stacks { schema: SCHEMA.to_owned(), event, samples: total, lost, threads, frames, stacks })
+    }
+}
+
+struct Interner<T>(HashMap<T, usize>);
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: Clone + Eq + Hash + Ord> Interner<T> {
+    fn index(&mut self, entry: &T) -> usize {
+        if let Some(known) = self.0.get(entry) {
+            return *known;
+        }
+        let index = self.0.len();
+        self.0.insert(entry.clone(), index);
+        index
+    }
+
+    /// The entries in order, and the new index of each old one.
+    fn sorted(self) -> (Vec<T>, Vec<usize>) {
+        let mut entries: Vec<(T, usize)> = self.0.into_iter().collect();
+        entries.sort_unstable();
+        let mut new_index = vec![0; entries.len()];
+        for (new, (_, old)) in entries.iter().enumerate() {
+            new_index[*old] = new;
+        }
+        (entries.into_iter().map(|(entry, _)| entry).collect(), new_index)
     }
 }

@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use zerolap_profile::callgrind::{Dump, read};
-use zerolap_profile::graph::{CallGraph, GraphError};
-use zerolap_profile::merge::merge;
+use zerolap_profile::graph::{CallGraph, GraphError, merge};
 use zerolap_profile::window::{Window, WindowError, per_request};
 
 const SOURCE_ROOT: &str = "/build/redis";

@@ -138,6 +138,68 @@ fn a_recording_that_is_cut_or_changed_makes_no_panic() {
     }
 }
 
+fn u64_at(bytes: &[u8], offset: usize) -> usize {
+    let number = u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("8 bytes"));
+    usize::try_from(number).expect("an offset")
+}
+
+/// Where the first record of a kind begins.
+fn record_of(bytes: &[u8], kind: u32) -> usize {
+    let (mut at, size) = (u64_at(bytes, 40), u64_at(bytes, 48));
+    let end = at + size;
+    while bytes[at..at + 4] != kind.to_le_bytes() {
+        at += usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+        assert!(at < end, "no record of type {kind}");
+    }
+    at
+}
+
+/// Where the section of a feature begins.
+fn feature(bytes: &[u8], feature: usize) -> usize {
+    let flags = u64_at(bytes, 72);
+    let before = (flags & ((1 << feature) - 1)).count_ones() as usize;
+    u64_at(bytes, u64_at(bytes, 40) + u64_at(bytes, 48) + 16 * before)
+}
+
+/// Each of these numbers would end the process, or reserve all its memory, if it were believed.
+#[test]
+fn numbers_that_a_recording_states_are_not_believed() {
+    const MMAP2: u32 = 10;
+    const SAMPLE: u32 = 9;
+    const EVENT_DESC: usize = 12;
+    let recording = kept("perf_stated", "frame_pointers.data");
+    let whole = std::fs::read(&recording.data).expect("the recording");
+    let (events, mapping, sample) = (feature(&whole, EVENT_DESC), record_of(&whole, MMAP2), record_of(&whole, SAMPLE));
+    let first_record = u64_at(&whole, 40);
+    // Address, thread, time and id lie before the addresses of a sample.
+    let addresses = sample + 8 + 4 * 8;
+    assert!(u64_at(&whole, addresses) < 20);
+    let refused = |changes: &[(usize, &[u8])]| {
+        let mut bytes = whole.clone();
+        for (at, new) in changes {
+            bytes[*at..at + new.len()].copy_from_slice(new);
+        }
+        std::fs::write(&recording.data, bytes).expect("a changed recording");
+        read_stacks(&recording.data, &recording.root).expect_err("is refused").to_string()
+    };
+    for (change, message) in [
+        (&[(16, &[0; 8][..])][..], "the list of events"),
+        (&[(16, &[0xff; 8])], "the list of events"),
+        (&[(24, &[0xff; 8])], "the list of events"),
+        (&[(64, &[1])], "a list of event types"),
+        (&[(88, &[1])], "features of simpleperf"),
+        (&[(events, &[0xff; 4])], "the list of events"),
+        (&[(events + 4, &[0xff; 4])], "the list of events"),
+        (&[(first_record, &[71, 0, 0, 0])], "traces of a processor"),
+        (&[(first_record + 6, &[0, 0])], "a broken record"),
+        (&[(mapping + 5, &[0x40]), (mapping + 8 + 32, &[21])], "a broken record of type 10"),
+        (&[(addresses, &[0, 0, 0, 0, 0, 0, 0, 0x20])], "a broken record of type 9"),
+    ] {
+        let error = refused(change);
+        assert!(error.contains(message), "{change:?}: {error}, not {message}");
+    }
+}
+
 #[test]
 fn a_program_that_is_cut_or_changed_makes_no_panic() {
     let recording = kept("perf_changed_program", "debug_information.data");
@@ -150,4 +212,21 @@ fn a_program_that_is_cut_or_changed_makes_no_panic() {
         std::fs::write(&recording.program, &whole[..at]).expect("a shorter program");
         read(&recording);
     }
+}
+
+#[test]
+fn a_table_of_unwind_information_that_points_elsewhere_is_not_used() {
+    let recording = kept("perf_changed_table", "debug_information.data");
+    let expected = read(&recording);
+    let mut program = std::fs::read(&recording.program).expect("the program");
+    // `.eh_frame_hdr`: its version and encodings, where `.eh_frame` begins, the number of entries, and the entries.
+    let table = program.windows(4).position(|bytes| bytes == [1, 0x1b, 3, 0x3b]).expect("a table");
+    let entries = u32::from_le_bytes(program[table + 8..table + 12].try_into().expect("4 bytes")) as usize;
+    for entry in 0..entries {
+        // An entry is the start of a function, and where its information lies, both from the table on.
+        let place = table + 12 + 8 * entry + 4;
+        program[place..place + 4].fill(0);
+    }
+    std::fs::write(&recording.program, program).expect("a changed program");
+    assert_eq!(read(&recording), expected);
 }

@@ -2,8 +2,8 @@
 
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named
 from zerolap.build.changes import changes_between
+from zerolap.build.program import Program
 from zerolap.build.source import resolve
-from zerolap.build.start_command import Program
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
 
 __all__ = [

@@ -12,14 +12,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build import export
-from zerolap.build.compilers import tools_digest
-from zerolap.build.effective import effective, unmet
-from zerolap.build.making import NEEDED_FREE_BYTES, no_space, run_recipe
-from zerolap.build.program import ServerWords, server_words, source_root_of
-from zerolap.build.recipe import RECIPE_REVISION, recipe_for
-from zerolap.build.start_command import Program
-from zerolap.build.variant import DEFAULT, Variant
+from zerolap.build.program import Program, ServerWords, server_words, source_root_of
+from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
+from zerolap.build.source import content_digest, export
+from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
     BinarySource,
     Build,
@@ -33,9 +29,10 @@ from zerolap.records import (
     TreeSource,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, reading, require_sandbox
+from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
 
 PROGRAM, RECORD = "server", "build.json"
+WORK_PREFIX = "w-"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
 
@@ -182,28 +179,30 @@ class Builder:
         return self.builds.keep(record, source.path)
 
     def _from_source(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec) -> BuiltServer:
-        name = named(source, variant.name)
-        self._on_build(name)
-        # Of fixed length: the path is part of the debug information, whose size must not depend on the source.
-        work = self._directory / f"w-{secrets.token_hex(6)}"
+        self._on_build(named(source, variant.name))
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            tree = work / "source"
-            tree.mkdir(parents=True)
-            export.export(source, tree)
-            recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-            program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
-            words = server_words(Program(program, policy=self._policy))
-            _require_effect(name, program, variant, words)
-            return self.builds.keep(_described(program, words, spec, str(tree)), program)
+            remove_abandoned(WORK_PREFIX, self._directory)
+            # Its name has a fixed length: the path is part of the debug information, whose size must not depend on it.
+            with scratch_directory(WORK_PREFIX, self._directory) as work:
+                return self._make(source, variant, spec, work)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
             raise no_space(self._directory) from fault
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+
+    def _make(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec, work: Path) -> BuiltServer:
+        name = named(source, variant.name)
+        if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        tree = work / "source"
+        tree.mkdir()
+        export(source, tree)
+        recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
+        program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
+        words = server_words(Program(program, policy=self._policy))
+        _require_effect(name, program, variant, words)
+        return self.builds.keep(_described(program, words, spec, str(tree)), program)
 
 
 def named(source: Source, variant: str) -> str:
@@ -220,7 +219,7 @@ def measured_server(build: Build, source: Source, config: dict[str, str]) -> Mea
 
 def _spec(source: TreeSource | RevisionSource, variant: Variant) -> BuildSpec:
     return BuildSpec(
-        content=export.content_digest(source),
+        content=content_digest(source),
         variant=variant.name,
         recipe=RECIPE_REVISION,
         tools=tuple(tools_digest(variant)),

@@ -1,10 +1,16 @@
-"""How a source is built: compiler, optimization, link-time optimization, allocator, frame pointers."""
+"""How a source is built: compiler, flags and allocator, as asked for, as this machine can, and as it took effect."""
 
 import difflib
+import functools
 import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
-from zerolap.records import Record, UsageError
+from zerolap.records import EnvironmentMissing, Record, UsageError
+from zerolap.sandbox import reading
 
 Optimization: TypeAlias = Literal["-O0", "-O1", "-O2", "-O3"]
 Allocator: TypeAlias = Literal["jemalloc", "libc"]
@@ -103,3 +109,136 @@ def _extra_flag(word: str) -> str:
         f"`{word}` is no word of a variant",
         hint=f"{hint}words: {words}; a compiler's version such as clang-19; or a flag such as -march=native",
     )
+
+
+BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where programs are looked for by builds, whose sandbox shows no more."""
+
+CLANG_DEBUG_FLAGS = ("-grecord-command-line", "-gdwarf-4")
+"""What makes clang write its flags into the debug information, which gcc does unasked, and in a form that valgrind
+reads: 3.19 does not know the indexed strings of clang's DWARF 5."""
+
+
+def compiler_of(variant: Variant) -> str:
+    """Return the C compiler's program; `cc`, which is make's own, where the variant names none."""
+    return variant.compiler or "cc"
+
+
+def cxx_of(variant: Variant) -> str:
+    """Return the C++ compiler's program, of the same version as that for C."""
+    family, dash, version = compiler_of(variant).partition("-")
+    return {"cc": "c++", "gcc": "g++", "clang": "clang++"}[family] + dash + version
+
+
+def lto_flag(variant: Variant) -> str:
+    """Return the flag for link-time optimization on all processors: clang does not know gcc's `auto`."""
+    return "-flto" if is_clang(variant) else "-flto=auto"
+
+
+def is_clang(variant: Variant) -> bool:
+    """Whether the compiler is clang, by whatever name it is called; raises `EnvironmentMissing` if there is none."""
+    return "clang" in compiler_version(compiler_of(variant))
+
+
+def lto_linker(variant: Variant) -> str | None:
+    """Return the linker that reads the objects of clang's link-time optimization without a plugin, if it is there.
+
+    That of another version does not read them.
+    """
+    _, dash, version = compiler_of(variant).partition("-")
+    linker = f"ld.lld{dash}{version}"
+    return linker if shutil.which(linker, path=BUILD_PATH) is not None else None
+
+
+def tools_digest(variant: Variant) -> list[str]:
+    """Return what of this machine goes into a build: the compiler's version, and that of the linker for clang."""
+    versions = [compiler_version(compiler_of(variant))]
+    linker = lto_linker(variant) if is_clang(variant) else None
+    if linker is not None:
+        versions.append(_first_line(linker, linker.removeprefix("ld.")))
+    return versions
+
+
+@functools.cache
+def compiler_version(program: str) -> str:
+    """Return what a compiler says of itself; raises `EnvironmentMissing` if it is not installed."""
+    return _first_line(program, "gcc" if program == "cc" else program)
+
+
+def _first_line(program: str, package: str) -> str:
+    hint = f"apt-get install {package}"
+    path = shutil.which(program, path=BUILD_PATH)
+    if path is None or shutil.which(program) is None:
+        missing = "no C compiler is installed" if program == "cc" else f"`{program}` is not installed"
+        raise EnvironmentMissing(missing, hint=hint)
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as fault:
+        raise EnvironmentMissing(f"`{path}` does not work: {fault}", hint=hint) from fault
+    return done.stdout.partition("\n")[0]
+
+
+CODE_FLAG = re.compile(r"-(O|f|m|g|std=)")
+RECORDING_FLAGS = {"-grecord-command-line", "-grecord-gcc-switches"}
+
+
+@dataclass(frozen=True)
+class Effective:
+    """Compiler and flags, of most of the server's own code; empty without debug information."""
+
+    compiler: str
+    flags: str
+
+
+def effective(program: Path) -> Effective:
+    """Return compiler and flags from a program's debug information; raises `ValueError` if it cannot be read."""
+    facts = reading.binary_facts(str(program))
+    if "clang" not in facts.compiler:
+        return Effective(facts.compiler, facts.flags)
+    # Where it records at all, it records its whole command line: its path, each file's name, all warnings.
+    compiler = re.sub(r" /\S*$", "", facts.compiler)
+    flags = [word for word in facts.flags.split() if CODE_FLAG.match(word) and word not in RECORDING_FLAGS]
+    return Effective(compiler, " ".join(dict.fromkeys(flags)))
+
+
+def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
+    """Return the words of a variant that did not take effect."""
+    flags = built.flags.split()
+    missed: list[str] = []
+    if variant.compiler is not None and not _is_compiler(variant.compiler, built.compiler):
+        missed.append(variant.compiler)
+    if variant.optimization not in {None, _optimization(flags)}:
+        missed.append(str(variant.optimization))
+    with_lto = _last(flags, r"-flto(=.*)?", "-fno-lto")
+    if variant.link_time_optimization not in {None, with_lto}:
+        missed.append("-flto" if variant.link_time_optimization else "-fno-lto")
+    if variant.allocator is not None and not allocator.startswith(variant.allocator):
+        missed.append(variant.allocator)
+    with_pointers = _last(flags, "-fno-omit-frame-pointer", "-fomit-frame-pointer")
+    if variant.frame_pointers not in {None, with_pointers}:
+        missed.append("frame-pointers" if variant.frame_pointers else "no-frame-pointers")
+    return missed + [flag for flag in variant.extra if not _is_recorded(flag, flags)]
+
+
+def _is_compiler(wanted: str, said: str) -> bool:
+    """Whether a compiler that says so of itself, such as `GNU C11 12.2.0`, is what `gcc`, or `gcc-12`, stands for."""
+    family, _, version = wanted.partition("-")
+    own_family = "clang" if "clang" in said else "gcc"
+    return family == own_family and (not version or re.search(rf"\b{version}\.\d", said) is not None)
+
+
+def _optimization(flags: list[str]) -> str:
+    """Return the level that counts, the last one; without any the compiler does not optimize."""
+    levels = [flag for flag in flags if re.fullmatch(r"-O\S*", flag)]
+    return levels[-1] if levels else "-O0"
+
+
+def _last(flags: list[str], yes: str, no: str) -> bool:
+    """Whether of two contrary flags the first one came last."""
+    found = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
+    return bool(found) and re.fullmatch(yes, found[-1]) is not None
+
+
+def _is_recorded(flag: str, flags: list[str]) -> bool:
+    """Whether a flag is among those recorded; macros never are, and `native` stands for what the processor is."""
+    return flag.startswith("-D") or flag.endswith("=native") or flag in flags

@@ -84,7 +84,7 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # One that was not started would end with an empty line.
+        # A bar that was never drawn would end with an empty line.
         if self._task is not None:
             self._progress.stop()
 

@@ -1,7 +1,16 @@
 """What measures: each engine turns a job, at a place, into events with measurements."""
 
 from zerolap.engines.counted_deployment import counted_part
-from zerolap.engines.engine import Engine, EngineTrial, FilledServer, Place, disk_full, filled_server, trials_of
+from zerolap.engines.engine import (
+    TRIAL_PREFIX,
+    Engine,
+    EngineTrial,
+    FilledServer,
+    Place,
+    disk_full,
+    filled_server,
+    trials_of,
+)
 from zerolap.engines.names import COMPARING, LOADED, engine_named
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
@@ -11,6 +20,7 @@ __all__ = [
     "LOADED",
     "OF_TIMING",
     "PAIRS_PER_START",
+    "TRIAL_PREFIX",
     "Engine",
     "EngineTrial",
     "FilledServer",

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,12 +27,11 @@ from zerolap.records import (
     TrialFailed,
     TrialsJob,
 )
-from zerolap.sandbox import Cancellation
+from zerolap.sandbox import Cancellation, scratch_directory
 from zerolap.server import RunningServer, start
 from zerolap.store import Blobs
 
-REMOVING_SECONDS = 10
-POLL_SECONDS = 0.01
+TRIAL_PREFIX = "zerolap-trial-"
 
 
 @dataclass(frozen=True)
@@ -72,25 +70,13 @@ class Place:
 
         Raises `EnvironmentMissing` where the disk is full.
         """
-        # The path that a process reports for its program has no links in it.
-        directory = Path(tempfile.mkdtemp(prefix="zerolap-", dir=self.directory)).resolve()
         try:
-            yield directory
+            with scratch_directory(TRIAL_PREFIX, self.directory) as directory:
+                yield directory
         except OSError as fault:
             if fault.errno == errno.ENOSPC:
                 raise disk_full(fault) from fault
             raise
-        finally:
-            _remove(directory)
-
-
-def _remove(directory: Path) -> None:
-    """Remove a directory: what a killed sandbox held may write a moment longer, and is removed again then."""
-    end = time.monotonic() + REMOVING_SECONDS
-    shutil.rmtree(directory, ignore_errors=True)
-    while directory.exists() and time.monotonic() < end:
-        time.sleep(POLL_SECONDS)
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 @runtime_checkable
@@ -102,6 +88,8 @@ class Engine(Protocol):
 
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out the trials of a job that `place` has no record of, and yield each as it is done.
+
+        The end of the job need not be yielded: where trials are missing then, the job's time was over.
 
         Raises `CaseRefused` for a case that it cannot measure, `TrialFailed` where a trial fails: the case ends, others
         go on. `EnvironmentMissing` ends the whole request.

@@ -13,7 +13,7 @@ from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
-from zerolap.records import CaseRefused, Event, JobFinished, Measurement, TrialFailed, TrialsJob, Validity
+from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import launch
 from zerolap.server import read_cpu_times
 from zerolap.server.statistics import StatisticsReader
@@ -43,7 +43,6 @@ class Loaded:
         for trial in trials_of(job, place):
             with named_failure(job, trial.block, trial.side):
                 yield trial.done(load.measure(trial))
-        yield JobFinished(job=job.id)
 
 
 class _Load:

@@ -17,7 +17,6 @@ from zerolap.records import (
     Check,
     EnvironmentMissing,
     Event,
-    JobFinished,
     Measurement,
     TrialFailed,
     TrialsJob,
@@ -49,7 +48,6 @@ class Sampled:
         for trial in trials_of(job, place):
             with named_failure(job, trial.block, trial.side):
                 yield trial.done(_pass(trial, place))
-        yield JobFinished(job=job.id)
 
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:

@@ -21,7 +21,7 @@ SMALLEST_CHANGE: Mapping[str, float] = {"instructions_per_op": 0.0, "allocations
 
 
 def judge_counted(
-    metric: str, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float
+    metric: str, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float, q: float = Q
 ) -> Judged | None:
     """Return the verdict on one metric; none where a side did not measure it.
 
@@ -37,7 +37,7 @@ def judge_counted(
     smallest = SMALLEST[metric]
     base_values = [max(one, smallest) for one, _ in pairs]
     head_values = [max(other, smallest) for _, other in pairs]
-    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - Q)
+    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - q)
     base_mean = sum(one for one, _ in pairs) / len(pairs)
     head_mean = sum(other for _, other in pairs) / len(pairs)
     word = verdict_word(METRICS[metric], paired.change, paired.low, paired.high, min_effect)
@@ -61,14 +61,14 @@ def judge_counted(
     return Judged(verdict=verdict, p=paired.p)
 
 
-def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int) -> bool:
+def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int, q: float = Q) -> bool:
     """Whether another block of seeds could decide what is still unsure.
 
     So is a change whose p would not survive adjustment for that many comparisons, taken at their worst (Bonferroni).
     """
-    return blocks < MAX_BLOCKS and any(_undecided(one, comparisons) for one in judged)
+    return blocks < MAX_BLOCKS and any(_undecided(one, comparisons, q) for one in judged)
 
 
-def _undecided(judged: Judged, comparisons: int) -> bool:
+def _undecided(judged: Judged, comparisons: int, q: float) -> bool:
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > Q)
+    return word == "unsure" or (word != "same" and judged.p * comparisons > q)

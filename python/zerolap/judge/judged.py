@@ -32,18 +32,18 @@ def verdict_word(metric: Metric, change: float, low: float, high: float, min_eff
     return "unsure"
 
 
-def adjusted(judged: Sequence[Judged]) -> list[Verdict]:
-    """Return the verdicts with q over all of them; a change that q does not bear out becomes unsure.
+def adjusted(judged: Sequence[Judged], q: float = Q) -> list[Verdict]:
+    """Return the verdicts with q over all of them; a change whose q is above the given one becomes unsure.
 
     q is the p adjusted by Benjamini and Hochberg (1995).
     """
     values = _core.adjust_p([one.p for one in judged])
     verdicts = []
-    for one, q in zip(judged, values, strict=True):
+    for one, own_q in zip(judged, values, strict=True):
         verdict = one.verdict
         if verdict.verdict == "same":
             verdicts.append(verdict)
             continue
-        kept: VerdictWord = verdict.verdict if q <= Q else "unsure"
-        verdicts.append(verdict.model_copy(update={"q": q, "verdict": kept}))
+        kept: VerdictWord = verdict.verdict if own_q <= q else "unsure"
+        verdicts.append(verdict.model_copy(update={"q": own_q, "verdict": kept}))
     return verdicts

@@ -69,7 +69,11 @@ def _by_side(
 
 
 def judge_timed(
-    metric: str, cases: Mapping[str, Sequence[TimedPair]], min_effect: float, bank: Sequence[Spread] = ()
+    metric: str,
+    cases: Mapping[str, Sequence[TimedPair]],
+    min_effect: float,
+    bank: Sequence[Spread] = (),
+    q: float = Q,
 ) -> dict[str, Judged]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
@@ -82,7 +86,7 @@ def judge_timed(
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - Q / len(LOOKS))
+        found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - q / len(LOOKS))
         starts = cases[name]
         centre = _centre(metric, starts)
         verdict = Verdict(
@@ -123,12 +127,12 @@ def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
     return [start.changes[metric] for start in starts if metric in start.changes]
 
 
-def wants_more_starts(judged: Judged, starts: int, comparisons: int) -> bool:
+def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
     if starts >= LOOKS[-1]:
         return False
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > Q)
+    return word == "unsure" or (word != "same" and judged.p * comparisons > q)
 
 
 def next_look(starts: int) -> int | None:

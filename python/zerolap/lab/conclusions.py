@@ -6,6 +6,7 @@ from typing import TypeAlias
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import (
     Judged,
+    TimedPair,
     adjusted,
     case_validity,
     case_verdict,
@@ -53,10 +54,10 @@ Bank: TypeAlias = Mapping[str, Sequence[Spread]]
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
     """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
     settings = results.request.settings
-    cases = results.measured_cases()
+    cases = results.reported_cases()
     timings = _judge_times(results.timed, settings, bank)
     judged = [[*_judge_counts(results.counted.get(case.name), settings), *timings.get(case.name, [])] for case in cases]
-    verdicts = adjusted([one for of_case in judged for one in of_case])
+    verdicts = adjusted([one for of_case in judged for one in of_case], settings.q)
     concluded, begin = [], 0
     for case, own in zip(cases, judged, strict=True):
         concluded.append(_conclude_case(case, verdicts[begin : begin + len(own)], results, explainer))
@@ -67,7 +68,7 @@ def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[
 def counting_is_undecided(trials: Trials, request: Request) -> bool:
     """Whether another block of counted trials could decide something."""
     judged = _judge_counts(trials, request.settings)
-    return wants_more(judged, trials.blocks, len(request.cases) * len(judged))
+    return wants_more(judged, trials.blocks, len(request.cases) * len(judged), request.settings.q)
 
 
 def worth_sampling(results: Results, bank: Sequence[Spread]) -> list[Case]:
@@ -108,7 +109,9 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
     base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [
-        judge_counted(name, base, head, min_effect) for name, metric in METRICS.items() if metric.engine == "counted"
+        judge_counted(name, base, head, min_effect, settings.q)
+        for name, metric in METRICS.items()
+        if metric.engine == "counted"
     ]
     return [one for one in judged if one is not None]
 
@@ -125,9 +128,15 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
             and len(trials.pairs) >= FEWEST_STARTS
             and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
         }
-        for name, judged in judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ())).items():
+        for name, judged in _judge_time(metric, usable, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
     return verdicts
+
+
+def _judge_time(
+    metric: str, usable: Mapping[str, Sequence[TimedPair]], settings: Settings, bank: Bank
+) -> dict[str, Judged]:
+    return judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ()), settings.q)
 
 
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:

@@ -24,8 +24,6 @@ from zerolap.records import (
 
 SEEDS_PER_REQUEST = 1000
 """Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
-COUNTING_SHARE = 0.5
-"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
 
 class Planner:
@@ -37,6 +35,9 @@ class Planner:
         self._servers = {case.name: servers_of(request, case) for case in request.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
+        # What follows from results that do not change any more, once for all plans.
+        self._counting_goes_on: dict[tuple[str, int], bool] = {}
+        self._jobs: dict[tuple[str, str, tuple[int, ...], Amounts], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
@@ -102,7 +103,7 @@ class Planner:
     def _counting(self, results: Results) -> list[TrialsJob]:
         if "counted" not in self.request.settings.engines:
             return []
-        left = self._seconds_left(results, counting=True)
+        left = results.seconds_left(counting=True)
         if left is not None and left <= 0:
             return []
         jobs = []
@@ -122,7 +123,10 @@ class Planner:
         if trials.is_over or self.request.kind == "run" or trials.jobs_done > MAX_BLOCKS - self._first_blocks:
             return []
         block = self._first_blocks + trials.jobs_done - 1
-        return [block] if counting_is_undecided(trials, self.request) else []
+        key = (trials.case.name, trials.jobs_done)
+        if key not in self._counting_goes_on:
+            self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
+        return [block] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
         """Return the starts up to the next look, of the cases that are not decided by then.
@@ -132,7 +136,7 @@ class Planner:
         settings = self.request.settings
         if "timed" not in settings.engines or settings.quick:
             return []
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if left is not None and left <= 0:
             return []
         cases = [case for case in self.request.cases if self._may_be_timed(results, case.name)]
@@ -181,26 +185,28 @@ class Planner:
     def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
         key = tuple(sorted(looks.items()))
+        settings = self.request.settings
         if key not in self._looks:
             ready = {}
             for name, look in looks.items():
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
                     ready[name] = trials.pairs[: LOOKS[look - 1]]
-            judged = judge_timed(DECIDING_TIME, ready, self.request.settings.min_effect["timed"], self._bank)
+            judged = judge_timed(DECIDING_TIME, ready, settings.min_effect["timed"], self._bank, settings.q)
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = len(METRICS) * len(looks)
             self._looks[key] = frozenset(
                 name
                 for name, verdict in judged.items()
-                if not results.timed[name].of_cost.is_over and wants_more_starts(verdict, len(ready[name]), comparisons)
+                if not results.timed[name].of_cost.is_over
+                and wants_more_starts(verdict, len(ready[name]), comparisons, settings.q)
             )
         return self._looks[key]
 
     def _measuring(self, results: Results) -> list[TrialsJob]:
         """Return the trials of engines that measure one server by themselves: a load tool's, and those of plugins."""
         others = [engine for engine in self.request.settings.engines if engine not in COMPARING]
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if not others or (left is not None and left <= 0):
             return []
         load_tool = self.request.settings.load_tool
@@ -215,7 +221,7 @@ class Planner:
     def _sampling(self, results: Results) -> list[TrialsJob]:
         if "sampled" not in self.request.settings.engines:
             return []
-        left = self._seconds_left(results)
+        left = results.seconds_left()
         if left is not None and left <= 0:
             return []
         return [
@@ -230,16 +236,6 @@ class Planner:
             self._sampled = worth_sampling(results, self._bank)
         return self._sampled
 
-    def _seconds_left(self, results: Results, *, counting: bool = False) -> float | None:
-        """Return what is left of the budget; none where there is none. Counted trials run side by side."""
-        settings = self.request.settings
-        if settings.budget_seconds is None:
-            return None
-        counted = results.counted_seconds / max(1, self.request.platform.cores)
-        if counting and "timed" in settings.engines and not settings.quick:
-            return settings.budget_seconds * COUNTING_SHARE - counted
-        return settings.budget_seconds - counted - results.other_seconds
-
     def _job(
         self,
         case: Case,
@@ -249,17 +245,21 @@ class Planner:
         left: float | None,
         load_tool: str | None = None,
     ) -> TrialsJob:
-        seed = self.request.settings.seed
-        return TrialsJob(
-            request=self.request.id,
-            case=case,
-            servers=self._servers[case.name],
-            engine=engine,
-            blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
-            amounts=amounts,
-            load_tool=load_tool,
-            seconds_left=left,
-        )
+        key = (case.name, engine, tuple(blocks), amounts)
+        if key not in self._jobs:
+            seed = self.request.settings.seed
+            self._jobs[key] = TrialsJob(
+                request=self.request.id,
+                # Where a case was read from is of this machine; it is known by its name.
+                case=case.model_copy(update={"file": "", "line": 0, "warnings": []}),
+                servers=self._servers[case.name],
+                engine=engine,
+                blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
+                amounts=amounts,
+                load_tool=load_tool,
+            )
+        job = self._jobs[key]
+        return job if left is None else job.model_copy(update={"seconds_left": left})
 
 
 def seed_of(seed: int, block: int) -> int:

@@ -37,7 +37,6 @@ from zerolap.store import Store
 
 MOST_WARNINGS = 10
 """Of case files: where there are more, only their number is reported beside results."""
-REMEDIES = {"counted": "apt-get install valgrind", "sampled": "zerolap doctor"}
 
 
 @dataclass(frozen=True)
@@ -233,11 +232,27 @@ def _network_notes(topologies: Iterable[Topology]) -> list[str]:
 
 
 def _require_instruments(question: Question, lab: Lab) -> None:
-    """Raise `EnvironmentMissing` if one of the engines cannot work here, `UsageError` or `PluginFault` without one."""
-    for name in question.settings.engines:
+    """Raise `EnvironmentMissing` if one of the engines, or the load tool of one, cannot be used here.
+
+    Raises `UsageError` or `PluginFault` where there is none of that name.
+    """
+    settings = question.settings
+    for name in settings.engines:
         missing = lab.worker.engine(name).missing()
         if missing is not None:
-            raise EnvironmentMissing(f"the engine `{name}` cannot work here: {missing}", hint=REMEDIES.get(name, ""))
+            raise EnvironmentMissing(f"the engine `{name}` cannot be used: {missing}", hint=_remedy(name))
+    if LOADED in settings.engines:
+        missing = load_tool_named(settings.load_tool).missing()
+        if missing is not None:
+            raise EnvironmentMissing(f"the load tool `{settings.load_tool}` cannot be used: {missing}")
+
+
+def _remedy(engine: str) -> str:
+    """Return what to do so that an engine of the lab can be used."""
+    if engine == "counted":
+        return "apt-get install valgrind"
+    unsampled = missing_for_sampling() if engine == "sampled" else None
+    return "" if unsampled is None else unsampled.remedy
 
 
 def _specified(question: Question, lab: Lab) -> dict[Side, RequestedServer]:

@@ -28,13 +28,16 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
+COUNTING_SHARE = 0.5
+"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
+
 
 @dataclass
 class Trials:
     """What the trials of a case by one engine gave, by side in the order of blocks.
 
     `jobs_done` counts the jobs that have ended, of which one may have been `cut_short`; `failure` ends the case for the
-    engine, `refusal` says why it does not measure this case at all.
+    engine, `refusal` is why it does not measure this case at all. `is_valid`: all measurements are.
     """
 
     case: Case
@@ -43,16 +46,12 @@ class Trials:
     cut_short: bool = False
     failure: TrialFailed | None = None
     refusal: str | None = None
+    is_valid: bool = True
 
     @property
     def usable(self) -> bool:
         """Whether all trials went well and are valid."""
         return self.failure is None and self.refusal is None and self.is_valid
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether all measurements are."""
-        return all(measurement.validity.valid for side in self.measurements.values() for measurement in side)
 
     @property
     def is_over(self) -> bool:
@@ -80,12 +79,16 @@ class Trials:
         """The machine time of the trials."""
         return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
 
+    def _keep(self, side: Side, measurement: Measurement) -> None:
+        self.measurements.setdefault(side, []).append(measurement)
+        self.is_valid = self.is_valid and measurement.validity.valid
+
     def add(self, event: Event) -> None:
         """Take in what happened to a job of this case and engine."""
         match event:
             case TrialDone():
                 for side, measurement in event.measurements.items():
-                    self.measurements.setdefault(side, []).append(measurement)
+                    self._keep(side, measurement)
             case JobFailed(refused=True):
                 self.refusal = event.reason
                 self.jobs_done += 1
@@ -149,7 +152,7 @@ class TimedTrials(Trials):
         if is_disturbed:
             self.disturbed = list(failed.values())
         for side, measurement in measurements.items():
-            self.measurements.setdefault(side, []).append(measurement)
+            self._keep(side, measurement)
         base, head = measurements.get(BASE), measurements.get(HEAD)
         if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
             self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs)))
@@ -245,9 +248,24 @@ class Results:
             other={engine: trials[name] for engine, trials in self.other.items() if name in trials},
         )
 
-    def measured_cases(self) -> list[Case]:
-        """Return the cases of which there are results, in the order of the request."""
-        return [case for case in self.request.cases if self.of_case(case.name).has_begun]
+    def reported_cases(self) -> list[Case]:
+        """Return the cases of which there is something to report, in the order of the request.
+
+        That is so of those that were begun, and of all once the budget is used up.
+        """
+        left = self.seconds_left(counting="counted" in self.request.settings.engines)
+        is_over = left is not None and left <= 0
+        return [case for case in self.request.cases if is_over or self.of_case(case.name).has_begun]
+
+    def seconds_left(self, *, counting: bool = False) -> float | None:
+        """Return what is left of the budget; none where there is none. Counted trials run side by side."""
+        settings = self.request.settings
+        if settings.budget_seconds is None:
+            return None
+        counted = self.counted_seconds / max(1, self.request.platform.cores)
+        if counting and "timed" in settings.engines and not settings.quick:
+            return settings.budget_seconds * COUNTING_SHARE - counted
+        return settings.budget_seconds - counted - self.other_seconds
 
     @property
     def counted_seconds(self) -> float:

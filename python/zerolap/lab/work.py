@@ -1,5 +1,7 @@
 """A request carried out from its beginning, or from where it was interrupted, to its document."""
 
+from zerolap.engines import TRIAL_PREFIX
+from zerolap.host import fingerprint
 from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
 from zerolap.lab.conclusions import DECIDING_TIME
 from zerolap.lab.loop import Loop
@@ -17,6 +19,7 @@ from zerolap.records import (
     UsageError,
     ZerolapError,
 )
+from zerolap.sandbox import remove_abandoned
 from zerolap.store import RequestBusy, Store
 
 
@@ -41,9 +44,15 @@ def run(question: Question, lab: Lab) -> RunReport:
 def resume(identity: str, lab: Lab) -> Comparison | RunReport:
     """Continue a comparison or run that was interrupted; nothing is measured twice.
 
-    Raises `UsageError` for one that is done, or that another process works on.
+    Raises `UsageError` for one that is done, that another process works on, or that was begun on another machine.
     """
     request = lab.store.request(identity)
+    here = fingerprint()
+    if request.platform.fingerprint != here.fingerprint:
+        raise UsageError(
+            f"{request.id} was begun on another machine, `{request.platform.name}`: a result is of one machine",
+            hint="resume it there, or ask for the same anew here",
+        )
     if lab.store.state(request.id) == "done":
         raise UsageError(f"{request.id} is done", hint=f"zerolap explain {request.id}")
     return _work_on(request, lab)
@@ -107,6 +116,7 @@ def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
             built = lab.builds.find(server.spec.digest)
             if built is not None:
                 results.builds[server.spec.digest] = built.record
+        remove_abandoned(TRIAL_PREFIX)
         bank = read_bank(store, request.platform.fingerprint)[DECIDING_TIME]
         _keep(_document(results, lab, "running", reasons=False), store, "running")
         try:

@@ -1,6 +1,7 @@
 """Executes one job at a place: builds a source, or has an engine carry out trials; whatever happens is an event."""
 
 import errno
+import math
 import traceback
 from collections.abc import Iterator, Mapping
 
@@ -15,6 +16,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     JobStarted,
+    Note,
     Progress,
     TrialDone,
     TrialFailed,
@@ -56,10 +58,12 @@ class Worker:
 
     def _measure(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         engine = self.engine(job.engine)
-        finished = False
+        finished, trials = False, sum(len(done.measurements) for done in place.recorded)
         try:
             for event in engine.carry_out(job, place):
-                finished = finished or isinstance(event, JobFinished)
+                _require_sound(event)
+                finished = finished or isinstance(event, JobFinished | JobFailed)
+                trials += len(event.measurements) if isinstance(event, TrialDone) else 0
                 yield _stamped(event) if isinstance(event, TrialDone) else event
         except CaseRefused as refused:
             yield JobFailed(job=job.id, reason=refused.message, hint=refused.hint, refused=True)
@@ -68,13 +72,14 @@ class Worker:
             yield _failed(job, fault)
         except (ZerolapError, OSError):
             raise
-        except Exception as fault:  # noqa: BLE001 - an engine may be foreign code, which may raise anything
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - an engine may be foreign code, which may raise anything
             place.cancellation.require_going_on()
             reason = f"the engine `{job.engine}` failed: {type(fault).__name__}: {fault}"
             yield JobFailed(job=job.id, reason=reason, details=traceback.format_exc())
         else:
             if not finished:
-                yield JobFinished(job=job.id)
+                is_complete = trials >= len(job.blocks) * len(job.servers)
+                yield JobFinished(job=job.id, cut_short=job.seconds_left is not None and not is_complete)
 
 
 def _failed(job: TrialsJob, fault: TrialFailed) -> JobFailed:
@@ -86,6 +91,17 @@ def _failed(job: TrialsJob, fault: TrialFailed) -> JobFailed:
         side=fault.side,
         block=fault.block,
     )
+
+
+def _require_sound(event: object) -> None:
+    """Raise `TypeError` or `ValueError` for what an engine yields that cannot be recorded."""
+    if not isinstance(event, TrialDone | JobFinished | JobFailed | Note | Progress):
+        raise TypeError(f"it yielded {event!r}, which is no event of trials")
+    if isinstance(event, TrialDone):
+        for measurement in event.measurements.values():
+            for name, value in measurement.metrics.items():
+                if not math.isfinite(value):
+                    raise ValueError(f"{name} is {value}")
 
 
 def _stamped(event: TrialDone) -> TrialDone:

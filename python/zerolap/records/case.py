@@ -5,6 +5,7 @@ import json
 import operator
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -214,7 +215,7 @@ class Case(Record):
             return list(dict.fromkeys(command.name for command in self.client.sent))
         return list(dict.fromkeys(verb_of(command) for command in self.commands))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Names what is sent and stored: it changes exactly when one of these does, however the case is called."""
         return _digest(self, exclude=_NOT_SENT, exclude_of_dataset={"name", "expect"})

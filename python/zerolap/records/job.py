@@ -1,5 +1,6 @@
 """One piece of a request as a value, without anything local in it."""
 
+from functools import cached_property
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
@@ -32,7 +33,7 @@ class BuildJob(Record):
     variant: str
     spec: BuildSpec
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Names the job within all requests."""
         return "j-" + digest_of(self.request, "build", self.spec.digest)
@@ -56,7 +57,7 @@ class TrialsJob(Record):
     load_tool: str | None = None
     seconds_left: float | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Names the job within all requests; a resumed request makes the same jobs again."""
         what = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})

@@ -6,6 +6,7 @@ from zerolap.sandbox.control_group import usable_parents
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, launch
+from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
 
 __all__ = [
     "Cancellation",
@@ -22,7 +23,9 @@ __all__ = [
     "launch",
     "network_missing",
     "private_network",
+    "remove_abandoned",
     "require_sandbox",
+    "scratch_directory",
     "server_limits",
     "usable_parents",
 ]

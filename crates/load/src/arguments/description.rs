@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use serde::Serialize;
 
 use super::{Arguments, Invocation, Mode, UsageError, read};
-use crate::result::SettingsRecord;
-use crate::{Amount, Plan};
+use zerolap_load_measure::SettingsRecord;
+use zerolap_load_requests::{Amount, Plan};
 
 /// A command line as it was understood.
 #[derive(Debug, Serialize)]
@@ -61,7 +61,7 @@ impl Description {
     }
 }
 
-fn requests(settings: &crate::Settings, plan: &Plan) -> u64 {
+fn requests(settings: &zerolap_load_requests::Settings, plan: &Plan) -> u64 {
     (0..settings.connections()).map(|client| settings.quota(&plan.work, client)).fold(0, u64::saturating_add)
 }
 

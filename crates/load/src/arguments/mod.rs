@@ -7,12 +7,13 @@
 mod description;
 mod draft;
 mod error;
+mod groups;
 mod help;
 mod names;
+mod parsing;
 #[cfg(test)]
 mod properties;
 mod table;
-mod values;
 mod warnings;
 
 use std::ffi::OsString;
@@ -21,10 +22,12 @@ use lexopt::{Arg, Parser};
 
 pub use description::{Description, describe};
 pub use error::UsageError;
+pub(crate) use groups::recordings::recorded_lines;
 
-use crate::{Plan, ReportSettings, Settings};
 use draft::Draft;
 use table::{Action, Argument};
+use zerolap_load_measure::ReportSettings;
+use zerolap_load_requests::{Plan, Settings};
 
 /// What the command line asks for.
 #[derive(Debug)]

@@ -157,6 +157,54 @@ fn a_node_that_nobody_told_of_is_connected_to_and_prepared() {
 }
 
 #[test]
+fn no_redirection_leads_to_a_host_that_discovery_did_not_name() {
+    // What a stranger would get: a connection, and the password.
+    let stranger = Scripted::answering("+OK\r\n");
+    let port = stranger.port();
+    let nodes = start_with(first_of(1), move |map, _, peer| {
+        peer.serve(|request, number| match request[0].as_str() {
+            "AUTH" => "+OK\r\n".to_owned(),
+            "CLUSTER" if request[1] == "SLOTS" => map.reply(),
+            // A node without slots, which may get some: its host is known.
+            "CLUSTER" => {
+                let line = "id 127.0.0.2:1@2 master - 0 1 2 connected\n";
+                format!("${}\r\n{line}\r\n", line.len())
+            }
+            _ if number % 2 == 0 => format!("-MOVED {} localhost:{port}\r\n", slot(&request[1])),
+            _ => format!("-ASK {} 127.0.0.3:{port}\r\n", slot(&request[1])),
+        });
+    });
+    let shape = ["-c", "1", "-n", "10", "-a", "secret", "--reconnect-on-error"];
+    let document = load_cluster(&nodes, &[&WALK[..], &shape].concat());
+    assert_eq!(stranger.connections().len(), 0, "nobody is connected to whom discovery did not name");
+    let lab = &document["lab"];
+    assert_eq!((&lab["requests"], &lab["succeeded"]), (&10.into(), &0.into()));
+    assert_eq!(lab["errors"], json!({"ASK": 5, "MOVED": 5}));
+    let warnings = lab["warnings"].to_string();
+    assert!(warnings.contains("10 redirections were not followed but counted as errors"), "{warnings}");
+}
+
+#[test]
+fn a_node_without_slots_may_get_some_during_the_run() {
+    let spare = std::net::TcpListener::bind("127.0.0.2:0").expect("a port");
+    let port = spare.local_addr().expect("an address").port();
+    let spare = Scripted::serve(spare, |peer| peer.serve(|_, _| "+OK\r\n".to_owned()));
+    let nodes = start_with(first_of(1), move |map, _, peer| {
+        peer.serve(|request, _| match (request[0].as_str(), request[1].as_str()) {
+            ("CLUSTER", "SLOTS") => map.reply(),
+            ("CLUSTER", _) => {
+                let line = format!("id 127.0.0.2:{port}@2,,shard-id=5 master - 0 1 2 connected\n");
+                format!("${}\r\n{line}\r\n", line.len())
+            }
+            _ => format!("-MOVED {} 127.0.0.2:{port}\r\n", slot(&request[1])),
+        });
+    });
+    let document = load_cluster(&nodes, &[&WALK[..], &["-c", "1", "-n", "40"]].concat());
+    assert_eq!((spare.requests().len(), &document["lab"]["succeeded"]), (40, &40.into()));
+    assert_eq!(document["lab"]["warnings"], json!([]));
+}
+
+#[test]
 fn a_host_that_is_left_out_is_the_one_that_was_asked() {
     let nodes = start(first_of(2), |map, node, request| match node {
         0 => format!("-MOVED {} :{}\r\n", slot(&request[1]), map.ports[1]),

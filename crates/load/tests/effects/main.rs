@@ -13,6 +13,7 @@ mod keys;
 mod listeners;
 mod listeners_in_trouble;
 mod oddities;
+mod open_files;
 mod reconnecting;
 mod recordings;
 mod renewing;

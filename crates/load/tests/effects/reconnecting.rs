@@ -56,10 +56,98 @@ fn requests_in_flight_are_lost_with_a_connection_and_the_run_goes_on() {
 fn a_silent_connection_is_given_up_and_its_requests_are_timed_out() {
     let server = troubled(4, Peer::stay_silent);
     let started = Instant::now();
-    let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error", "--reply-timeout", "0.5"]].concat());
+    let document = load(&server, &[&SHAPE[..], &["--reconnect-on-error", "--reply-timeout", "2"]].concat());
     expect_lost(&document, &server, "timed_out", &json!({"disconnects": 0, "timeouts": 2, "reconnects": 2}));
     assert_eq!(document["lab"]["disconnected"], 0);
-    assert!((Duration::from_millis(490)..Duration::from_secs(8)).contains(&started.elapsed()));
+    assert!(started.elapsed() >= Duration::from_secs(2));
+    expect_waited_for(&document, 92, 8, 2e6);
+}
+
+/// That lost requests stand among the latencies with at least the time that they were waited for, and nowhere else.
+fn expect_waited_for(document: &Value, replies: u64, lost: u64, waited_us: f64) {
+    let lab = &document["lab"];
+    let buckets = lab["histogram_ns"].as_array().expect("buckets").iter();
+    let buckets: Vec<(f64, u64)> =
+        buckets.filter_map(|bucket| Some((bucket[0].as_f64()? / 1e3, bucket[1].as_u64()?))).collect();
+    assert_eq!(buckets.iter().map(|(_, count)| count).sum::<u64>(), replies + lost);
+    // A bucket is at most 0.4 % wide.
+    let late: u64 = buckets.iter().filter(|(edge_us, _)| *edge_us >= waited_us * 0.996).map(|(_, count)| count).sum();
+    assert!(late >= lost, "{buckets:?}");
+    for name in ["p99", "max"] {
+        assert!(lab["latency_us"][name].as_f64() >= Some(waited_us), "{}", lab["latency_us"]);
+    }
+    let slots = lab["timeline"]["slots"].as_array().expect("slots").iter();
+    assert_eq!(slots.filter_map(|slot| slot["replies"].as_u64()).sum::<u64>(), replies);
+    let seconds = document["ALL STATS"]["Totals"]["Time-Serie"].as_object().expect("seconds").values();
+    assert_eq!(seconds.filter_map(|second| second["Count"].as_u64()).sum::<u64>(), replies);
+}
+
+#[test]
+fn with_a_rate_lost_requests_are_charged_from_when_they_were_due() {
+    let server = troubled(4, Peer::stay_silent);
+    let rate = ["--rate", "1000", "--reconnect-on-error", "--reply-timeout", "2"];
+    let document = load(&server, &[&SHAPE[..], &rate].concat());
+    expect_waited_for(&document, 92, 8, 2e6);
+    let schedule = &document["lab"]["schedule"];
+    assert_eq!(schedule["response_us"], document["lab"]["latency_us"]);
+    assert!(schedule["service_us"]["max"].as_f64() >= Some(2e6), "{schedule}");
+}
+
+/// A server that breaks its first connection after six replies, and then loads its data for a while: each later
+/// connection is told so three times, by the reply to the request of this name.
+fn loading(name: &'static str) -> Scripted {
+    Scripted::start(move |peer| {
+        let is_first = peer.connection() == 0;
+        let (mut number, mut refusals) = (0, 0);
+        while let Some(request) = peer.request() {
+            if is_first && number == 6 {
+                return;
+            }
+            // One connection after another is refused what prepares it; requests are refused on one.
+            let is_refused = request[0] == name
+                && match name {
+                    "AUTH" => (1..4).contains(&peer.connection()),
+                    _ => !is_first && refusals < 3,
+                };
+            refusals += usize::from(is_refused);
+            number += usize::from(request[0] == "PING");
+            let reply: &[u8] =
+                if is_refused { b"-LOADING Redis is loading the dataset in memory\r\n" } else { b"+OK\r\n" };
+            peer.send(reply);
+        }
+    })
+}
+
+const ONE: [&str; 8] = ["-t", "1", "-c", "1", "-n", "30", "--command", "PING"];
+
+#[test]
+fn a_server_that_loads_its_data_is_waited_for_before_a_connection_is_prepared() {
+    let server = loading("AUTH");
+    let patience = ["--reconnect-on-error", "--max-reconnect-attempts", "1", "-a", "secret"];
+    let document = load(&server, &[&ONE[..], &patience].concat());
+    let lab = &document["lab"];
+    assert_eq!((&lab["requests"], &lab["disconnected"], &lab["errors"]), (&29.into(), &1.into(), &json!({})));
+    let accepted: Vec<Instant> = server.records().iter().map(|record| record.accepted).collect();
+    assert_eq!(accepted.len(), 5);
+    assert!(accepted[4] - accepted[1] >= Duration::from_millis(300), "it is not asked all the time");
+    let once = Scripted::answering("-LOADING Redis is loading the dataset in memory\r\n");
+    let port = once.port();
+    let finished = run(&[&["-s", "127.0.0.1", "-p", &port, "-a", "secret"], &ONE[..]].concat());
+    assert_eq!(finished.code, Some(4), "{}", finished.stderr);
+}
+
+#[test]
+fn a_server_that_loads_its_data_is_asked_rarely_until_it_has() {
+    for more in [&[][..], &["--rate", "2000"]] {
+        let server = loading("PING");
+        let document = load(&server, &[&ONE[..], &["--reconnect-on-error"], more].concat());
+        let lab = &document["lab"];
+        assert_eq!((&lab["requests"], &lab["disconnected"]), (&29.into(), &1.into()));
+        assert_eq!(lab["errors"], json!({"LOADING": 3}));
+        let records = server.records();
+        let requests = &records[1].requests;
+        assert!(requests[3].at - requests[0].at >= Duration::from_millis(300), "100 ms between two of them");
+    }
 }
 
 #[test]
@@ -125,8 +213,7 @@ fn pauses_between_attempts_grow_by_the_factor() {
     load(&server, &[&["-t", "1", "-c", "1", "-n", "5", "--command", "PING"][..], &backoff].concat());
     let times: Vec<Instant> = server.records().iter().map(|record| record.accepted).collect();
     let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert!((Duration::from_millis(950)..Duration::from_secs(4)).contains(&pauses[0]), "{pauses:?}");
-    assert!((Duration::from_millis(1_450)..Duration::from_secs(5)).contains(&pauses[1]), "{pauses:?}");
+    assert!(pauses[0] >= Duration::from_millis(999) && pauses[1] >= Duration::from_millis(1_499), "{pauses:?}");
 }
 
 #[test]
@@ -150,35 +237,36 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
     assert_eq!(server.join().expect("a server").requests().len(), 4);
 }
 
-/// A server that answers one request and then is gone for good, and the port it had.
-fn vanishing() -> String {
+/// A server that answers one request and then is gone for good: the port it had, and what ends when it goes.
+fn vanishing() -> (String, thread::JoinHandle<()>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
-    thread::spawn(move || {
+    let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         std::io::Read::read(&mut stream, &mut [0; 14]).expect("a request");
         std::io::Write::write_all(&mut stream, b"+OK\r\n").expect("it reads");
     });
-    port
+    (port, server)
 }
 
 #[test]
 fn a_server_that_stays_away_does_not_hold_up_the_end_of_a_run_by_time() {
-    let port = vanishing();
+    let (port, _) = vanishing();
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "0.6", "--command", "PING"];
     let started = Instant::now();
     let finished = run(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
     let lab = finished.document();
-    assert!((Duration::from_millis(590)..Duration::from_secs(5)).contains(&started.elapsed()));
+    assert!(started.elapsed() >= Duration::from_millis(600));
     assert_eq!((&lab["requests"], &lab["connections"]["disconnects"]), (&1.into(), &1.into()));
 }
 
 #[test]
 fn a_run_that_waits_for_a_server_can_be_interrupted() {
-    let port = vanishing();
+    let (port, server) = vanishing();
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "10", "--command", "PING"];
     let running = Running::start(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
-    thread::sleep(Duration::from_millis(500));
+    server.join().expect("it answers once");
+    thread::sleep(Duration::from_millis(200));
     running.interrupt();
     let finished = running.finish();
     assert_eq!(finished.code, Some(130), "{}", finished.stderr);

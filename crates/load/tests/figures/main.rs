@@ -12,6 +12,7 @@ mod open_loop;
 mod output;
 mod overload;
 mod phases;
+mod progress;
 mod runs;
 mod search;
 mod statistics;

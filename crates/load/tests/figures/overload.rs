@@ -16,7 +16,7 @@ fn a_stall_is_charged_to_all_requests_that_were_due_meanwhile() {
         "+OK\r\n".to_owned()
     });
     let port = server.port();
-    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "1.5", "--rate", "100"];
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "150", "--rate", "100"];
     let finished = run(&[&shape[..], &["--command", "PING", "--json-out-file", "-"]].concat());
     let lab = finished.document();
     let schedule = &lab["schedule"];
@@ -25,11 +25,12 @@ fn a_stall_is_charged_to_all_requests_that_were_due_meanwhile() {
     assert!(number(&service["max"]) >= 600_000.0, "one request was under way");
     // 60 of 150 requests were due meanwhile; only one of them was sent.
     assert!(number(&response["p90"]) >= 200_000.0, "{response}");
-    assert!(number(&service["p90"]) < 150_000.0, "{service}");
-    assert!((450_000.0..2_000_000.0).contains(&number(&slip["max"])), "{slip}");
+    assert!(number(&slip["max"]) >= 450_000.0, "{slip}");
+    let [of_response, of_service, of_slip] = [response, service, slip].map(|times| number(&times["mean"]));
+    assert!((of_response - of_service - of_slip).abs() < 1.0, "{schedule}");
     assert_eq!(lab["latency_us"], *response, "latencies are the responses");
     assert_eq!(count(&lab["requests"]), server.requests().len());
-    assert!((140..=151).contains(&count(&lab["requests"])), "what was late was still sent");
+    assert_eq!(lab["requests"], 150, "what was late was still sent");
     assert_eq!((&schedule["unsent"], &schedule["is_kept"]), (&0.into(), &false.into()));
     for text in [&finished.stderr, &lab["warnings"].to_string()] {
         assert!(text.contains("slip is not negligible"), "{text}");
@@ -53,7 +54,7 @@ fn requests_that_were_never_sent_are_counted() {
     let lab = finished.document();
     let (sent, unsent) = (count(&lab["requests"]), count(&lab["schedule"]["unsent"]));
     assert_eq!(sent, server.requests().len());
-    assert!(sent <= 102, "no more than two connections can have: {sent}");
+    assert!(sent <= 104, "no more than two connections can have: {sent}");
     assert!((399..=401).contains(&(sent + unsent)), "{sent} + {unsent}");
     let sentence = format!("{unsent} requests that were due were never sent");
     for text in [&finished.stderr, &lab["warnings"].to_string()] {
@@ -66,21 +67,18 @@ fn requests_that_were_never_sent_are_counted() {
 
 #[test]
 fn a_pipeline_takes_what_is_due_while_replies_are_out() {
+    // It answers nothing before all requests are there.
     let server = Scripted::start(|peer| {
-        while peer.request().is_some() {
-            thread::sleep(Duration::from_millis(150));
-            let more = std::iter::from_fn(|| peer.request_within(Duration::from_millis(1))).count();
-            peer.send("+OK\r\n".repeat(1 + more).as_bytes());
+        while (0..50).all(|_| peer.request().is_some()) {
+            peer.send("+OK\r\n".repeat(50).as_bytes());
         }
     });
     let port = server.port();
-    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "1", "--rate", "100"];
+    let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "50", "--rate", "100"];
     let arguments = ["--pipeline", "100", "--command", "PING", "--json-out-file", "-"];
     let lab = run(&[&shape[..], &arguments].concat()).document();
     assert_eq!(lab["schedule"]["unsent"], 0);
-    assert!((90..=101).contains(&count(&lab["requests"])), "{}", lab["requests"]);
-    let slip = &lab["schedule"]["slip_us"];
-    assert!(number(&slip["p50"]) < 20_000.0, "requests go out when they are due: {slip}");
+    assert_eq!(lab["requests"], 50);
 }
 
 #[test]

@@ -80,9 +80,9 @@ fn requests_of_the_warm_up_are_not_counted() {
     assert_eq!((&lab["requests"], &lab["bytes_received"]), (&40.into(), &200.into()));
     assert_eq!(document["ALL STATS"]["Pings"]["Count"], 40);
     let all = server.requests().len();
-    assert!((80..=220).contains(&all), "{all}");
-    assert!((0.4..3.0).contains(&number(&lab["phases"]["warm_up"])), "{}", lab["phases"]);
-    assert!(number(&lab["elapsed_ns"]) < 1.5e9);
+    assert!(all > 40, "{all}");
+    assert!(number(&lab["phases"]["warm_up"]) >= 0.4, "{}", lab["phases"]);
+    assert!(number(&lab["elapsed_ns"]) / 1e9 <= number(&lab["phases"]["measure"]), "{lab}");
     let slots = lab["timeline"]["slots"].as_array().expect("slots");
     assert_eq!(slots.iter().map(|slot| count(&slot["replies"])).sum::<usize>(), 40);
     assert_eq!(server.connections().len(), 2, "the measurement goes on with the same connections");

@@ -24,9 +24,11 @@ fn slow_at_first() -> Value {
 #[test]
 fn the_best_and_the_worst_run_are_those_that_were() {
     let document = slow_at_first();
-    assert_eq!(document["WORST RUN RESULTS"], document["RUN #1 RESULTS"]);
-    let [best, second, third] = ["BEST RUN RESULTS", "RUN #2 RESULTS", "RUN #3 RESULTS"].map(|name| &document[name]);
-    assert!(best == second || best == third);
+    let rate = |name: &str| number(&document[name]["Totals"]["Ops/sec"]);
+    let rates = ["RUN #1 RESULTS", "RUN #2 RESULTS", "RUN #3 RESULTS"].map(|name| (rate(name), &document[name]));
+    let is_run = |name: &str| rates.iter().any(|(_, run)| *run == &document[name]);
+    assert!(is_run("WORST RUN RESULTS") && is_run("BEST RUN RESULTS"));
+    assert!(rates.iter().all(|(of_run, _)| (rate("WORST RUN RESULTS")..=rate("BEST RUN RESULTS")).contains(of_run)));
 }
 
 #[test]
@@ -57,5 +59,5 @@ fn each_run_begins_after_the_one_before() {
     assert!(times.windows(2).all(|pair| pair[0].1 <= pair[1].0 + 1), "{times:?}");
     assert!(times.iter().all(|(start, finish, length)| (finish - start).abs_diff(*length) <= 1), "{times:?}");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time").as_millis();
-    assert!((now - times[0].0 as u128) < 60_000, "milliseconds since 1970");
+    assert!((now - times[0].0 as u128) < 24 * 60 * 60 * 1000, "milliseconds since 1970");
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::load;
 use crate::support::scripted::Scripted;
+use crate::support::{load, monotonic_ns};
 use crate::{count, number};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_stall_shows_as_slots_without_replies_and_then_one_with_a_long_reply() {
         thread::sleep(Duration::from_millis(if number == 40 { 350 } else { 5 }));
         "+OK\r\n".to_owned()
     });
-    let document = load(&server, &["-t", "1", "-c", "1", "--test-time", "1.2", "--command", "PING"]);
+    let document = load(&server, &["-t", "1", "-c", "1", "-n", "80", "--command", "PING"]);
     let timeline = &document["lab"]["timeline"];
     assert!((number(&timeline["slot_seconds"]) - 0.1).abs() < 1e-9);
     let slots = timeline["slots"].as_array().expect("slots");
@@ -29,13 +29,14 @@ fn a_stall_shows_as_slots_without_replies_and_then_one_with_a_long_reply() {
     let maximum = |slot: &Value| slot["latency_us"]["max"].as_f64().unwrap_or(0.0);
     let after = slots.iter().position(|slot| maximum(slot) >= 349_000.0).expect("the long reply");
     assert!(after >= 3 && replies[after - 2..after] == [0, 0], "{replies:?}");
-    assert!(replies[0] > 0 && replies[after] > 0, "{replies:?}");
-    assert_eq!(slots.iter().filter(|slot| maximum(slot) >= 349_000.0).count(), 1, "the maximum is told once");
-    assert!((12..=15).contains(&slots.len()), "{replies:?}");
+    assert!(replies[after] > 0, "{replies:?}");
+    let greatest = number(&document["lab"]["latency_us"]["max"]);
+    let is_greatest = |slot: &&Value| (maximum(slot) - greatest).abs() < 1e-6;
+    assert_eq!(slots.iter().filter(is_greatest).count(), 1, "the maximum is told once");
 
-    let seconds = &document["ALL STATS"]["Pings"]["Time-Serie"];
-    assert!(number(&seconds["0"]["Max Latency"]) >= 349.0, "{seconds}");
-    assert!(number(&seconds["1"]["Max Latency"]) < 349.0, "{seconds}");
+    let seconds = document["ALL STATS"]["Pings"]["Time-Serie"].as_object().expect("seconds");
+    let of_seconds = seconds.values().filter_map(|second| second["Max Latency"].as_f64());
+    assert_eq!(of_seconds.filter(|told| (told - greatest / 1e3).abs() < 0.002).count(), 1, "{seconds:?}");
 }
 
 #[test]
@@ -53,13 +54,9 @@ fn errors_are_told_by_slot_and_all_threads_are_together() {
 
 #[test]
 fn when_it_began_is_told_on_the_clock_of_the_system() {
-    let clock_ns = || {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        now.tv_sec * 1_000_000_000 + now.tv_nsec
-    };
     let server = Scripted::answering("+OK\r\n");
-    let before_ns = clock_ns();
+    let before_ns = monotonic_ns();
     let lab = load(&server, &["-t", "1", "-c", "1", "-n", "1", "--command", "PING"])["lab"].clone();
-    let began_ns = lab["began_monotonic_ns"].as_i64().expect("a number");
-    assert!((before_ns..clock_ns()).contains(&began_ns));
+    let began_ns = lab["began_monotonic_ns"].as_u64().expect("a number");
+    assert!((before_ns..monotonic_ns()).contains(&began_ns));
 }

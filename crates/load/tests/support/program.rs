@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-const LIMIT: Duration = Duration::from_secs(30);
+/// Turns a hang into a failure; no machine is so slow that it matters otherwise.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// A run that has ended.
 pub struct Finished {
@@ -60,6 +61,14 @@ impl Running {
     /// As Ctrl-C in a shell.
     pub fn interrupt(&self) {
         kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
+    }
+
+    /// Interrupts it again and again until it has ended.
+    pub fn interrupt_until_it_ends(&mut self) {
+        while self.child.try_wait().expect("a status").is_none() {
+            self.interrupt();
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// The processors that each of its threads may use, by the threads' names.

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::program::{Finished, run};
 use client::Client;
 
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(120);
 /// Another program may take a free port before the server does.
 const TRIES: usize = 5;
 

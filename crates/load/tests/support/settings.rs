@@ -1,7 +1,7 @@
 //! What a command line comes to, without a run.
 
 use zerolap_load::arguments::{Arguments, Invocation, Mode, UsageError, parse};
-use zerolap_load::{Plan, Settings};
+use zerolap_load_requests::{Plan, Settings};
 
 /// Reads a command line.
 pub fn read(arguments: &[&str]) -> Result<Arguments, UsageError> {

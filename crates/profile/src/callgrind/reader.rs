@@ -1,15 +1,15 @@
-//! The state that lines of a dump refer to, and its change from line to line.
+//! Lines of a dump: their parts, the state that they refer to, and its change from line to line.
 
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::names::{Kind, Names};
-use super::text;
 use super::{CallCost, Cost, Dump, FunctionNames, NameId, OwnCost, ReadError, Syntax};
 
 const INSTRUCTIONS: &str = "Ir";
 const SYSCALLS: &str = "sysCount";
 const LINE: &str = "line";
+/// What callgrind writes for a file or object that it does not know.
+const UNKNOWN: &str = "???";
 
 pub(super) fn read(mut input: impl BufRead) -> Result<Dump, ReadError> {
     let mut reader = Reader::default();
@@ -156,7 +156,7 @@ impl Reader {
     }
 
     fn calls(&mut self, value: &str) -> Result<(), Syntax> {
-        let calls = text::number(value.split_whitespace().next().unwrap_or_default())?;
+        let calls = number(value.split_whitespace().next().unwrap_or_default())?;
         let next = std::mem::take(&mut self.called);
         let symbol = next.symbol.ok_or(Syntax::NoCalledFunction)?;
         let object = next.object.map_or_else(|| self.object_or_unknown(), Ok)?;
@@ -172,7 +172,7 @@ impl Reader {
         let mut positions = Vec::with_capacity(expected);
         for (found, last) in self.positions.last.iter().enumerate() {
             let word = words.next().ok_or(Syntax::TooFewPositions { found, expected })?;
-            positions.push(text::position(word, *last)?);
+            positions.push(position(word, *last)?);
         }
         let line = self.positions.line.and_then(|column| positions.get(column)).copied().unwrap_or(0);
         let line = u32::try_from(line).map_err(|_| Syntax::Position(text.to_owned()))?;
@@ -255,7 +255,7 @@ fn costs<'a>(words: impl Iterator<Item = &'a str>, columns: Columns) -> Result<C
     let mut cost = Cost::default();
     let mut found = 0;
     for word in words {
-        let value = text::number(word)?;
+        let value = number(word)?;
         if found == columns.instructions {
             cost.instructions = value;
         } else if Some(found) == columns.syscalls {
@@ -267,4 +267,127 @@ fn costs<'a>(words: impl Iterator<Item = &'a str>, columns: Columns) -> Result<C
         return Err(Syntax::TooManyCosts { found, events: columns.events });
     }
     Ok(cost)
+}
+
+/// The name spaces of the numbers that stand for names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Object,
+    File,
+    Function,
+}
+
+#[derive(Default)]
+struct Names {
+    table: Vec<String>,
+    ids: HashMap<String, NameId>,
+    numbered: HashMap<(Kind, u64), NameId>,
+}
+
+impl Names {
+    /// The name that is written after `=`, in full or as a number.
+    fn read(&mut self, kind: Kind, value: &str) -> Result<NameId, Syntax> {
+        match name(value) {
+            Name::Plain(name) => self.id(name),
+            Name::Known(number) => self.numbered.get(&(kind, number)).copied().ok_or(Syntax::UndefinedName(number)),
+            Name::Defined(number, name) => {
+                let id = self.id(name)?;
+                self.numbered.insert((kind, number), id);
+                Ok(id)
+            }
+        }
+    }
+
+    fn unknown(&mut self) -> Result<NameId, Syntax> {
+        self.id(UNKNOWN)
+    }
+
+    /// The names by their index.
+    fn into_table(self) -> Vec<String> {
+        self.table
+    }
+
+    fn id(&mut self, name: &str) -> Result<NameId, Syntax> {
+        if let Some(known) = self.ids.get(name) {
+            return Ok(*known);
+        }
+        let id = NameId::try_from(self.table.len()).map_err(|_| Syntax::TooManyNames)?;
+        self.table.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        Ok(id)
+    }
+}
+
+/// A decimal or `0x` hexadecimal number.
+fn number(text: &str) -> Result<u64, Syntax> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None if text.starts_with('+') => return Err(Syntax::Number(text.to_owned())),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| Syntax::Number(text.to_owned()))
+}
+
+/// A position: absolute, or relative to the last one (`+n`, `-n`, `*` for the same).
+fn position(text: &str, last: u64) -> Result<u64, Syntax> {
+    let out_of_range = || Syntax::Position(text.to_owned());
+    match text.as_bytes().first() {
+        Some(b'*') if text.len() == 1 => Ok(last),
+        Some(b'+') => last.checked_add(number(&text[1..])?).ok_or_else(out_of_range),
+        Some(b'-') => last.checked_sub(number(&text[1..])?).ok_or_else(out_of_range),
+        _ => number(text),
+    }
+}
+
+/// A name as written after `=`.
+#[derive(Debug, PartialEq, Eq)]
+enum Name<'a> {
+    /// `(id) name`: from now on `(id)` stands for it.
+    Defined(u64, &'a str),
+    /// `(id)`.
+    Known(u64),
+    /// A name without number.
+    Plain(&'a str),
+}
+
+fn name(text: &str) -> Name<'_> {
+    let text = text.trim();
+    let numbered = text.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    match numbered.map(|(id, rest)| (number(id), rest.trim_start())) {
+        Some((Ok(id), "")) => Name::Known(id),
+        Some((Ok(id), name)) => Name::Defined(id, name),
+        _ => Name::Plain(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, name, number, position};
+
+    #[test]
+    fn positions_are_absolute_or_relative() {
+        assert_eq!(position("12", 7), Ok(12));
+        assert_eq!(position("0x1f", 7), Ok(31));
+        assert_eq!(position("+5", 7), Ok(12));
+        assert_eq!(position("-5", 7), Ok(2));
+        assert_eq!(position("*", 7), Ok(7));
+        for wrong in ["-8", "+18446744073709551615", "", "**", "+", "--1", "++1", "1x"] {
+            assert!(position(wrong, 7).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_no_sign() {
+        assert!(number("+1").is_err());
+        assert!(number("-1").is_err());
+        assert!(number("18446744073709551616").is_err());
+    }
+
+    #[test]
+    fn names_are_plain_defined_or_known() {
+        assert_eq!(name("(3) ./a b.c"), Name::Defined(3, "./a b.c"));
+        assert_eq!(name("(3)"), Name::Known(3));
+        assert_eq!(name("main"), Name::Plain("main"));
+        assert_eq!(name("(below main)"), Name::Plain("(below main)"));
+    }
 }

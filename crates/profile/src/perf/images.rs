@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use gimli::SectionId;
+use gimli::{BaseAddresses, EhFrameHdr, LittleEndian, SectionId};
 use object::elf::PF_X;
 use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
 
@@ -188,13 +188,35 @@ fn unwinding(file: &object::File<'_>) -> Result<Unwinding, BinaryError> {
         let bytes = elf::section(file, id)?;
         Ok((!bytes.is_empty()).then(|| Placed { bytes: Arc::from(&*bytes), address: address(id.name()) }))
     };
-    Ok(Unwinding {
+    let mut unwinding = Unwinding {
         eh_frame: placed(SectionId::EhFrame)?,
         eh_frame_hdr: placed(SectionId::EhFrameHdr)?,
         debug_frame: placed(SectionId::DebugFrame)?,
         text_address: address(".text"),
         got_address: address(".got"),
-    })
+    };
+    // Without the table one is made of what it is a table of.
+    unwinding.eh_frame_hdr = unwinding.eh_frame_hdr.take().filter(|table| is_sound(table, &unwinding).unwrap_or(false));
+    Ok(unwinding)
+}
+
+/// Whether all entries of the table lie in `.eh_frame`: the unwinder subtracts its start from them without a look.
+fn is_sound(table: &Placed, unwinding: &Unwinding) -> Result<bool, gimli::Error> {
+    const ADDRESS_BYTES: u8 = 8;
+    let bases = BaseAddresses::default()
+        .set_eh_frame_hdr(table.address)
+        .set_text(unwinding.text_address)
+        .set_got(unwinding.got_address);
+    let header = EhFrameHdr::new(&table.bytes, LittleEndian).parse(&bases, ADDRESS_BYTES)?;
+    let start = header.eh_frame_ptr().direct()?;
+    let Some(entries) = header.table() else { return Ok(true) };
+    let mut entries = entries.iter(&bases);
+    while let Some((_, entry)) = entries.next()? {
+        if entry.direct()? < start {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The bytes of a regular file of at most `limit` bytes; none when it cannot be read.

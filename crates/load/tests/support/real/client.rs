@@ -12,7 +12,7 @@ pub struct Client {
 impl Client {
     pub fn connect(socket: &str) -> Self {
         let stream = UnixStream::connect(socket).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("an option");
+        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("an option");
         Self { stream: BufReader::new(stream) }
     }
 

@@ -8,7 +8,7 @@ use super::Real;
 const SLOTS: usize = 16_384;
 /// Nodes that have slots at the beginning.
 const PRIMARIES: usize = 3;
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Servers of which the first three share the slots evenly.
 pub struct Cluster {

@@ -1,0 +1,109 @@
+//! Clusters: which node has which key.
+
+mod discover;
+mod redirect;
+mod replicas;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub(crate) use discover::{discover, hosts_of_nodes, read_ranges};
+pub(crate) use redirect::Redirect;
+use replicas::Replicas;
+pub(crate) use replicas::{discover_replicas, is_read_only, replicas_of_role};
+
+use zerolap_resp::cluster::key_slot;
+
+use crate::address::Address;
+use crate::dialer::{Dialer, Node};
+use zerolap_load_requests::Endpoint;
+use zerolap_load_requests::Random;
+
+/// Slots of a cluster, by its specification.
+pub(crate) const SLOTS: usize = 16_384;
+
+/// More nodes are nobody's cluster: the specification's authors advise against more than 1000.
+const MOST_NODES: usize = 1000;
+
+/// Which node has which slot, as far as is known.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterMap {
+    /// In the order they became known; never empty.
+    nodes: Vec<Node>,
+    /// Index of the node of each slot.
+    slots: Box<[u16]>,
+    /// Nodes that had slots at the beginning.
+    primaries: usize,
+    /// Only where they are read from.
+    replicas: Option<Replicas>,
+    /// Hosts that discovery named, with their addresses. Nothing is connected to that is not on one of them.
+    hosts: Arc<BTreeMap<String, Vec<IpAddr>>>,
+}
+
+impl ClusterMap {
+    pub(crate) fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    pub(crate) const fn primaries(&self) -> usize {
+        self.primaries
+    }
+
+    /// How many nodes are known.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many nodes get requests, as far as is known at the beginning.
+    pub(crate) fn busy_nodes(&self) -> usize {
+        self.replicas.as_ref().map_or(self.primaries, |replicas| replicas.busy_nodes(self.primaries))
+    }
+
+    /// Whether the node with this index is only read from.
+    pub(crate) fn is_replica(&self, node: usize) -> bool {
+        self.replicas.as_ref().is_some_and(|replicas| replicas.contains(node))
+    }
+
+    /// Whether the node at `endpoint` is only read from.
+    pub(crate) fn is_replica_at(&self, endpoint: &Endpoint) -> bool {
+        self.nodes.iter().position(|node| node.endpoint == *endpoint).is_some_and(|node| self.is_replica(node))
+    }
+
+    /// Index of the node that answers `command` for a key in `slot`.
+    pub(crate) fn node_of_command(&self, command: usize, slot: u16, random: &mut Random) -> usize {
+        let primary = self.node_of_slot(slot);
+        let replica = self.replicas.as_ref().and_then(|replicas| replicas.choose(primary, command, random));
+        replica.unwrap_or(primary)
+    }
+
+    /// Index of the node that has `slot`.
+    pub(crate) fn node_of_slot(&self, slot: u16) -> usize {
+        self.slots.get(usize::from(slot)).map_or(0, |&node| usize::from(node))
+    }
+
+    /// Index of the node that has `key`.
+    pub(crate) fn node_of_key(&self, key: &[u8]) -> usize {
+        self.node_of_slot(key_slot(key))
+    }
+
+    /// Notes that `slot` is on the node with this index from now on.
+    pub(crate) fn move_slot(&mut self, slot: u16, node: usize) {
+        if let (Some(place), Ok(node)) = (self.slots.get_mut(usize::from(slot)), u16::try_from(node)) {
+            *place = node;
+        }
+    }
+
+    /// Index of the node at `endpoint`, which a redirection named and which may be new. None where it is on a host that
+    /// discovery did not name, or where there are too many nodes: it could be anybody's. Nothing is looked up.
+    pub(crate) fn find_or_add(&mut self, endpoint: Endpoint, dialer: &Dialer) -> Option<usize> {
+        let known = self.nodes.iter().position(|node| node.endpoint == endpoint);
+        if known.is_some() || self.nodes.len() >= MOST_NODES {
+            return known;
+        }
+        let Endpoint::Tcp { host, port } = &endpoint else { return None };
+        let addresses = self.hosts.get(host)?.iter().map(|ip| Address::Tcp((*ip, *port).into())).collect();
+        self.nodes.push(dialer.node_at(endpoint, addresses).ok()?);
+        Some(self.nodes.len() - 1)
+    }
+}

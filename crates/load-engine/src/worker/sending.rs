@@ -1,0 +1,178 @@
+//! Which requests are sent when.
+
+use super::Worker;
+use zerolap_load_measure::LoadError;
+use zerolap_load_measure::Request;
+
+/// Connections that are written to, where several requests are due, before replies are looked for again: replies that
+/// wait meanwhile are stamped late. All that is due is spread over them, so that no rate is out of reach because of it.
+const MOST_WRITES: usize = 8;
+
+impl Worker {
+    /// Sends the first requests: as many as there is room for, or none before they are due.
+    pub(super) fn begin(&mut self) -> Result<(), LoadError> {
+        let clients = self.clients.len();
+        if let Some(schedule) = &mut self.schedule {
+            schedule.free.extend(0..clients);
+            self.clients.iter_mut().for_each(|client| client.is_queued = true);
+            return Ok(());
+        }
+        (0..clients).try_for_each(|client| self.fill(client))
+    }
+
+    /// Sends what replies on this link made room for, and what found no room before.
+    pub(super) fn refill(&mut self, index: usize) -> Result<(), LoadError> {
+        if !self.links[index].is_open() {
+            return Ok(());
+        }
+        let client = self.links[index].client;
+        if self.schedule.is_none() {
+            return self.fill(client);
+        }
+        if self.routes.is_some() {
+            return self.pump(client);
+        }
+        if self.links[index].needs_room() {
+            self.flush(index)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the pipelines of a client and writes once.
+    fn fill(&mut self, client: usize) -> Result<(), LoadError> {
+        if self.routes.is_some() {
+            let room = self.most_open().saturating_sub(self.clients[client].open);
+            let count = usize::try_from(self.clients[client].remaining).unwrap_or(usize::MAX).min(room);
+            self.route(client, count, Request::default());
+            return self.pump(client);
+        }
+        let room = self.links[client].room(self.settings.lockstep);
+        self.add(client, room, Request::default());
+        self.flush(client)
+    }
+
+    /// Sends what is due, or the first of it, and remembers whether something is that no client is free for. Returns
+    /// whether it sent anything.
+    pub(super) fn send_due(&mut self, now_ns: u64) -> Result<bool, LoadError> {
+        let Some(mut schedule) = self.schedule.take() else { return Ok(false) };
+        if std::mem::take(&mut schedule.is_held_up) {
+            schedule.held_up_until_ns = now_ns;
+        }
+        let share = share(schedule.due_by(now_ns));
+        let mut sent = Vec::new();
+        while schedule.next_ns <= now_ns && self.clients_with_more > 0 && sent.len() < MOST_WRITES {
+            let Some(client) = schedule.free.pop_front() else {
+                schedule.is_held_up = true;
+                break;
+            };
+            let room = self.room(client, schedule.is_whole);
+            if room == 0 || self.clients[client].remaining == 0 {
+                self.clients[client].is_queued = false;
+                continue;
+            }
+            let turns = if schedule.is_whole { 1 } else { share.min(room) };
+            for _ in 0..turns {
+                if schedule.next_ns > now_ns || self.clients[client].remaining == 0 {
+                    break;
+                }
+                let due_ns = schedule.take();
+                let was_held_up = due_ns <= schedule.held_up_until_ns;
+                let request = Request { due_ns, was_held_up, ..Request::default() };
+                let count = if schedule.is_whole { room.min(self.settings.pipeline) } else { 1 };
+                if self.routes.is_some() {
+                    self.route(client, count, request);
+                } else {
+                    self.add(client, count, request);
+                }
+            }
+            schedule.free.push_back(client);
+            sent.push(client);
+        }
+        self.schedule = Some(schedule);
+        for &client in &sent {
+            if self.routes.is_some() {
+                self.pump(client)?;
+            } else {
+                self.flush(client)?;
+            }
+        }
+        Ok(!sent.is_empty())
+    }
+
+    /// How many requests a client takes now; `whole` takes none before all replies are in.
+    pub(super) fn room(&self, client: usize, whole: bool) -> usize {
+        if self.routes.is_none() {
+            return self.links[client].room(whole);
+        }
+        let open = self.clients[client].open;
+        if whole && open > 0 { 0 } else { self.most_open().saturating_sub(open) }
+    }
+
+    /// Writes up to `count` requests of a client into the buffer of its link.
+    fn add(&mut self, client: usize, count: usize, request: Request) {
+        let (sender, link) = (&mut self.clients[client], &mut self.links[client]);
+        let count = usize::try_from(sender.remaining).unwrap_or(usize::MAX).min(count);
+        if count == 0 {
+            return;
+        }
+        for _ in 0..count {
+            let start = link.buffer().len();
+            let command = sender.stream.write_next(link.buffer());
+            self.tally.commands[command].bytes_sent += (link.buffer().len() - start) as u64;
+            link.add(Request { command: u32::try_from(command).unwrap_or(u32::MAX), ..request }, start);
+        }
+        sender.remaining -= count as u64;
+        self.clients_with_more -= usize::from(sender.remaining == 0);
+        self.unanswered += count as u64;
+    }
+
+    /// Writes what a link holds.
+    pub(super) fn flush(&mut self, index: usize) -> Result<(), LoadError> {
+        let mut schedule = self.tally.schedule.as_mut();
+        let stamped = |request: &Request| {
+            if let Some(tally) = &mut schedule {
+                let slip_ns = request.sent_ns.saturating_sub(request.due_ns);
+                tally.slip.record(slip_ns);
+                if !request.was_held_up {
+                    tally.own_slip.record(slip_ns);
+                }
+            }
+        };
+        match self.links[index].flush(stamped) {
+            Ok(bytes) => self.tally.bytes_sent += bytes as u64,
+            Err(error) => return self.give_up(index, error),
+        }
+        self.update_watch(index)
+    }
+
+    /// Makes the event loop tell when there is room to write, if that is needed.
+    pub(super) fn update_watch(&mut self, index: usize) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        let needs_room = link.needs_room();
+        if let Some(transport) = link.transport()
+            && needs_room != link.watches_room
+        {
+            self.poller.watch_room(transport, index, needs_room)?;
+            link.watches_room = needs_room;
+        }
+        Ok(())
+    }
+}
+
+/// How many of so many requests that are due one connection takes in one write.
+fn share(due: usize) -> usize {
+    due.div_ceil(MOST_WRITES).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_WRITES, share};
+
+    #[test]
+    fn all_that_is_due_goes_out_in_a_few_writes() {
+        assert_eq!([0, 1, 2, MOST_WRITES].map(share), [1; 4]);
+        for due in [9, 100, 1_000_000] {
+            assert!(share(due) * MOST_WRITES >= due && (share(due) - 1) * MOST_WRITES < due);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a piece of work came to, over all threads.
+
+use crate::ListenerTally;
+use crate::LoadError;
+use crate::health::Health;
+use crate::tally::{CommandTally, ConnectionCounts, NodeTally, ScheduleTally, Tally, Unfollowed};
+use crate::timeline::Timeline;
+use zerolap_load_requests::Settings;
+
+/// Counts of all threads.
+#[derive(Debug)]
+pub struct Outcome {
+    /// When the work began, on the system's monotonic clock.
+    pub begin_ns: u64,
+    /// From the first write to the last reply of any thread.
+    pub elapsed_ns: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) pushes: u64,
+    pub(crate) connections: ConnectionCounts,
+    pub(crate) unfollowed: Unfollowed,
+    /// One for each command of the settings.
+    pub commands: Vec<CommandTally>,
+    /// Only where each request had its time.
+    pub(crate) schedule: Option<ScheduleTally>,
+    /// One for each thread, where there are any.
+    pub(crate) timelines: Vec<Timeline>,
+    /// One for each thread.
+    pub(crate) threads: Vec<Health>,
+    /// One for each node of a cluster, by endpoint.
+    pub(crate) nodes: Vec<NodeTally>,
+    /// Only where there were listeners.
+    pub listeners: Option<ListenerTally>,
+    /// Why the work ended early, if it did.
+    pub failure: Option<LoadError>,
+}
+
+impl Outcome {
+    /// What the threads counted at the same time.
+    #[must_use]
+    pub fn new(settings: &Settings, begin_ns: u64, tallies: Vec<Tally>, failure: Option<LoadError>) -> Self {
+        let started_ns = tallies.iter().filter_map(|tally| tally.started_ns).min();
+        let ended_ns = tallies.iter().filter(|tally| tally.started_ns.is_some()).map(|tally| tally.ended_ns).max();
+        let mut outcome = Self::empty(settings.commands.len());
+        outcome.begin_ns = begin_ns;
+        outcome.elapsed_ns = ended_ns.unwrap_or(0).saturating_sub(started_ns.unwrap_or(0));
+        outcome.failure = failure;
+        for tally in tallies {
+            outcome.bytes_sent += tally.bytes_sent;
+            outcome.bytes_received += tally.bytes_received;
+            outcome.pushes += tally.pushes;
+            outcome.connections.merge(tally.connections);
+            outcome.unfollowed.merge(&tally.unfollowed);
+            outcome.merge_commands(&tally.commands);
+            if let Some(schedule) = tally.schedule {
+                outcome.schedule.get_or_insert_default().merge(&schedule);
+            }
+            outcome.timelines.extend(tally.timeline);
+            outcome.threads.push(tally.health);
+            for node in tally.nodes {
+                outcome.merge_node(node);
+            }
+        }
+        Timeline::even_out(&mut outcome.timelines);
+        outcome
+    }
+
+    /// Nothing done yet.
+    #[must_use]
+    pub fn empty(commands: usize) -> Self {
+        Self {
+            begin_ns: 0,
+            elapsed_ns: 0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            pushes: 0,
+            connections: ConnectionCounts::default(),
+            unfollowed: Unfollowed::default(),
+            commands: (0..commands).map(|_| CommandTally::default()).collect(),
+            schedule: None,
+            timelines: Vec::new(),
+            threads: Vec::new(),
+            nodes: Vec::new(),
+            listeners: None,
+            failure: None,
+        }
+    }
+
+    /// Adds what was done after this; times add up without the pause in between. Timelines and threads are those of
+    /// the first.
+    pub fn append(&mut self, later: &Self) {
+        self.elapsed_ns += later.elapsed_ns;
+        self.bytes_sent += later.bytes_sent;
+        self.bytes_received += later.bytes_received;
+        self.pushes += later.pushes;
+        self.connections.merge(later.connections);
+        self.unfollowed.merge(&later.unfollowed);
+        self.merge_commands(&later.commands);
+        if let Some(schedule) = &later.schedule {
+            self.schedule.get_or_insert_default().merge(schedule);
+        }
+        if self.threads.len() < later.threads.len() {
+            self.threads.resize_with(later.threads.len(), Health::default);
+        }
+        for (thread, more) in self.threads.iter_mut().zip(&later.threads) {
+            thread.merge(more);
+        }
+        if let Some(listeners) = &later.listeners {
+            self.listeners.get_or_insert_default().merge(listeners);
+        }
+        for node in &later.nodes {
+            self.merge_node(node.clone());
+        }
+    }
+
+    /// Replies of all commands.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.commands.iter().map(CommandTally::requests).sum()
+    }
+
+    /// What the user has to know of the figures, in sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let listeners = self.listeners.as_ref().and_then(ListenerTally::warning);
+        self.slip_warnings().into_iter().chain(listeners).chain(self.unfollowed.warning()).collect()
+    }
+
+    /// CPU time of all threads.
+    #[must_use]
+    pub fn client_cpu_ns(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.cpu_ns).sum()
+    }
+
+    /// All commands together.
+    #[must_use]
+    pub fn total(&self) -> CommandTally {
+        let mut total = CommandTally::default();
+        for command in &self.commands {
+            total.merge(command);
+        }
+        total
+    }
+
+    /// Requests in a second of `elapsed_ns`; 0 if no time went by.
+    #[must_use]
+    pub fn per_second(&self, requests: u64) -> f64 {
+        if self.elapsed_ns == 0 { 0.0 } else { requests as f64 / (self.elapsed_ns as f64 / 1e9) }
+    }
+
+    /// Why the work ended early, if it did.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&LoadError> {
+        self.failure.as_ref()
+    }
+
+    /// Whether it is a measurement: all that was asked for, or all until the user ended it.
+    #[must_use]
+    pub const fn is_valid(&self) -> bool {
+        matches!(self.failure, None | Some(LoadError::Interrupted))
+    }
+
+    /// Takes [`Self::failure`] out.
+    #[must_use]
+    pub fn take_failure(&mut self) -> Option<LoadError> {
+        self.failure.take()
+    }
+
+    fn merge_commands(&mut self, commands: &[CommandTally]) {
+        for (command, more) in self.commands.iter_mut().zip(commands) {
+            command.merge(more);
+        }
+    }
+
+    fn merge_node(&mut self, node: NodeTally) {
+        match self.nodes.iter_mut().find(|known| known.endpoint == node.endpoint) {
+            Some(known) => {
+                known.is_replica |= node.is_replica;
+                known.replies.merge(&node.replies);
+            }
+            None => self.nodes.push(node),
+        }
+    }
+}

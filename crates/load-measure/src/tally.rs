@@ -1,0 +1,393 @@
+//! What one thread counts during one piece of work.
+
+use zerolap_resp::{Reply, ReplyKind};
+
+use crate::Histogram;
+use crate::LiveCounts;
+use crate::Request;
+use crate::checked::CheckedValues;
+use crate::error_counts::ErrorCounts;
+use crate::health::Health;
+use crate::timeline::Timeline;
+use zerolap_load_requests::{Command, Endpoint, Settings, Work};
+
+/// Counts of one thread.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// When the first request was written, if any was.
+    pub started_ns: Option<u64>,
+    /// When the last reply was read.
+    pub ended_ns: u64,
+    /// What the thread itself did.
+    pub health: Health,
+    /// Bytes that the system took and gave since connections were open, those of lost requests too.
+    pub bytes_sent: u64,
+    /// The same of what came.
+    pub bytes_received: u64,
+    /// Push frames, which answer nothing.
+    pub pushes: u64,
+    /// How connections fared.
+    pub connections: ConnectionCounts,
+    /// Redirections that were not followed.
+    pub unfollowed: Unfollowed,
+    /// One for each command of the settings.
+    pub commands: Vec<CommandTally>,
+    /// Only with a pace.
+    pub schedule: Option<ScheduleTally>,
+    /// Only where it is asked for.
+    pub timeline: Option<Timeline>,
+    /// One for each node of a cluster, in the order they became known.
+    pub nodes: Vec<NodeTally>,
+}
+
+/// How connections fared.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ConnectionCounts {
+    /// Connections that broke or were closed by the server.
+    pub disconnects: u64,
+    /// Connections that were given up because a reply was missing for too long.
+    pub timeouts: u64,
+    /// Connections that were made anew, for whatever reason.
+    pub reconnects: u64,
+}
+
+impl ConnectionCounts {
+    pub fn merge(&mut self, other: Self) {
+        self.disconnects += other.disconnects;
+        self.timeouts += other.timeouts;
+        self.reconnects += other.reconnects;
+    }
+}
+
+/// Redirections to nodes that are not of the cluster as it was discovered; they were taken for errors.
+#[derive(Debug, Clone, Default)]
+pub struct Unfollowed {
+    pub count: u64,
+    /// Where the first of them led to.
+    pub first: Option<Endpoint>,
+}
+
+impl Unfollowed {
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
+    }
+
+    /// What the user has to know, in a sentence.
+    pub fn warning(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let count = self.count;
+        Some(format!(
+            "{count} redirections were not followed but counted as errors: they lead to hosts that are not of the \
+             cluster as it was discovered, or to too many nodes; the first: {first}"
+        ))
+    }
+}
+
+/// Times of requests that had one at which they were due. The latencies of commands are counted from that one.
+#[derive(Debug, Clone, Default)]
+pub struct ScheduleTally {
+    /// From handing a request to the system to its reply.
+    pub service: Histogram,
+    /// From when a request was due to handing it to the system.
+    pub slip: Histogram,
+    /// The slip of requests that did not have to wait for room in a pipeline: the load generator's own delay.
+    pub own_slip: Histogram,
+    /// Requests that were due before the end, but never sent.
+    pub unsent: u64,
+}
+
+impl ScheduleTally {
+    pub fn merge(&mut self, other: &Self) {
+        self.service.merge(&other.service);
+        self.slip.merge(&other.slip);
+        self.own_slip.merge(&other.own_slip);
+        self.unsent += other.unsent;
+    }
+}
+
+/// Replies of one node of a cluster.
+#[derive(Debug, Clone)]
+pub struct NodeTally {
+    pub endpoint: Endpoint,
+    /// Whether it was only read from.
+    pub is_replica: bool,
+    pub replies: CommandTally,
+}
+
+impl NodeTally {
+    pub const fn role(&self) -> &'static str {
+        if self.is_replica { "replica" } else { "primary" }
+    }
+}
+
+impl Tally {
+    /// Nothing counted. A timeline begins at `started_ns`.
+    #[must_use]
+    pub fn new(settings: &Settings, work: &Work, started_ns: u64) -> Self {
+        let commands = settings.commands.len();
+        Self {
+            // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
+            commands: settings.commands.iter().map(|command| CommandTally::new(command, settings)).collect(),
+            schedule: work.pace.map(|_| ScheduleTally::default()),
+            timeline: settings.timeline.then(|| Timeline::new(commands, started_ns)),
+            ended_ns: started_ns,
+            ..Self::default()
+        }
+    }
+
+    /// To be called before replies that were read at `now_ns` are counted.
+    pub fn move_to(&mut self, now_ns: u64) {
+        self.ended_ns = now_ns;
+        if let Some(timeline) = &mut self.timeline
+            && timeline.slot_end_ns <= now_ns
+        {
+            timeline.close_until(now_ns, &mut self.commands);
+        }
+    }
+
+    /// Closes the last slot of the timeline.
+    pub fn finish(&mut self) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.close(&mut self.commands);
+        }
+    }
+
+    /// What is shown of it while it grows.
+    #[must_use]
+    pub fn live_counts(&self) -> LiveCounts {
+        LiveCounts {
+            requests: self.commands.iter().map(|command| command.requests() + command.lost()).sum(),
+            latency_ns: self.commands.iter().map(|command| command.latencies.sum_ns()).sum(),
+            bytes: self.bytes_sent + self.bytes_received,
+        }
+    }
+
+    /// The tally of a node of a cluster. Nodes become known in any order: those before it may have none yet.
+    pub fn node(&mut self, index: usize, endpoint: &Endpoint) -> &mut CommandTally {
+        while self.nodes.len() <= index {
+            self.nodes.push(NodeTally {
+                endpoint: endpoint.clone(),
+                is_replica: false,
+                replies: CommandTally::default(),
+            });
+        }
+        let node = &mut self.nodes[index];
+        if node.endpoint != *endpoint {
+            node.endpoint.clone_from(endpoint);
+        }
+        &mut node.replies
+    }
+
+    /// Counts one reply of `bytes`, read at `received_ns`.
+    pub fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) {
+        let latency_ns = self.latency_ns(request, received_ns);
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.bytes_received += bytes;
+            command.count(reply, latency_ns);
+        }
+    }
+
+    /// Counts a request that will never get a reply, and was given up at `now_ns`. Its latency is what was waited for
+    /// it: a reply would have taken longer.
+    pub fn count_lost(&mut self, request: Request, now_ns: u64, is_timeout: bool) {
+        let latency_ns = self.latency_ns(request, now_ns);
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.count_lost(is_timeout, latency_ns);
+        }
+    }
+
+    /// The latency of a request that ended at `ended_ns`: from when it was due, if it had its time, else from when it
+    /// was sent. Its service time is counted apart then.
+    fn latency_ns(&mut self, request: Request, ended_ns: u64) -> u64 {
+        let service_ns = ended_ns.saturating_sub(request.sent_ns);
+        match &mut self.schedule {
+            None => service_ns,
+            Some(schedule) => {
+                schedule.service.record(service_ns);
+                ended_ns.saturating_sub(request.due_ns)
+            }
+        }
+    }
+
+    /// Counts a redirection that is not followed.
+    pub fn count_unfollowed(&mut self, target: Endpoint) {
+        self.unfollowed.merge(&Unfollowed { count: 1, first: Some(target) });
+    }
+
+    /// Counts a value that was compared with what it must be.
+    pub fn count_checked(&mut self, request: Request, is_match: bool) {
+        if let Some(command) = self.commands.get_mut(request.command as usize) {
+            command.checked.get_or_insert_default().count(is_match);
+        }
+    }
+}
+
+/// Replies to one command, or to several.
+#[derive(Debug, Clone)]
+pub struct CommandTally {
+    kinds: [u64; ReplyKind::ALL.len()],
+    /// Aggregates without elements.
+    pub empty_arrays: u64,
+    errors: ErrorCounts,
+    /// The text of the first error.
+    pub first_error: Option<String>,
+    /// Requests whose connection ended before their reply.
+    pub disconnected: u64,
+    /// Requests whose reply did not come in time.
+    pub timed_out: u64,
+    /// Redirections that were followed; they are no replies.
+    pub moved: u64,
+    /// The same of those that go for one request only.
+    pub asked: u64,
+    /// Bytes of its requests.
+    pub bytes_sent: u64,
+    /// Bytes of its replies.
+    pub bytes_received: u64,
+    /// Latencies of all replies, errors too, and of lost requests what was waited for them.
+    pub latencies: Histogram,
+    /// The least and the greatest latency since the timeline took them.
+    pub recent_ends_ns: (u64, u64),
+    /// Only where values are compared.
+    pub checked: Option<CheckedValues>,
+}
+
+impl Default for CommandTally {
+    fn default() -> Self {
+        Self {
+            kinds: [0; ReplyKind::ALL.len()],
+            empty_arrays: 0,
+            errors: ErrorCounts::default(),
+            first_error: None,
+            disconnected: 0,
+            timed_out: 0,
+            moved: 0,
+            asked: 0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            latencies: Histogram::default(),
+            recent_ends_ns: (u64::MAX, 0),
+            checked: None,
+        }
+    }
+}
+
+impl CommandTally {
+    /// Nothing counted for this command.
+    fn new(command: &Command, settings: &Settings) -> Self {
+        let is_checked = settings.verify && command.reads_one_value();
+        Self { checked: is_checked.then(CheckedValues::default), ..Self::default() }
+    }
+
+    /// Counts a reply.
+    pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
+        self.kinds[reply.kind as usize] += 1;
+        self.empty_arrays += u64::from(reply.is_empty_aggregate());
+        if reply.kind == ReplyKind::Error {
+            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
+            if self.first_error.is_none() {
+                self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
+            }
+        }
+        self.record_latency(latency_ns);
+    }
+
+    fn record_latency(&mut self, latency_ns: u64) {
+        self.latencies.record(latency_ns);
+        let (least_ns, greatest_ns) = self.recent_ends_ns;
+        self.recent_ends_ns = (least_ns.min(latency_ns), greatest_ns.max(latency_ns));
+    }
+
+    /// Counts a request that will never get a reply, for which was waited so long.
+    pub fn count_lost(&mut self, is_timeout: bool, waited_ns: u64) {
+        self.record_latency(waited_ns);
+        if is_timeout {
+            self.timed_out += 1;
+        } else {
+            self.disconnected += 1;
+        }
+    }
+
+    /// Adds what another one counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
+            *count += more;
+        }
+        self.empty_arrays += other.empty_arrays;
+        self.errors.merge(&other.errors);
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+        self.disconnected += other.disconnected;
+        self.timed_out += other.timed_out;
+        self.moved += other.moved;
+        self.asked += other.asked;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.latencies.merge(&other.latencies);
+        if let Some(checked) = other.checked {
+            self.checked.get_or_insert_default().merge(checked);
+        }
+    }
+
+    /// Replies of one kind.
+    #[must_use]
+    pub const fn replies(&self, kind: ReplyKind) -> u64 {
+        self.kinds[kind as usize]
+    }
+
+    /// Replies of all kinds.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.kinds.iter().sum()
+    }
+
+    /// Requests that never got a reply.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.disconnected + self.timed_out
+    }
+
+    /// Replies that are no errors.
+    #[must_use]
+    pub fn succeeded(&self) -> u64 {
+        self.requests() - self.replies(ReplyKind::Error)
+    }
+
+    /// Successful replies that bring something: neither nil nor an empty aggregate.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
+    }
+
+    /// Errors by code, in the order they first came.
+    #[must_use]
+    pub fn errors(&self) -> &[(String, u64)] {
+        self.errors.list()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zerolap_resp::{Reply, ReplyKind};
+
+    use super::CommandTally;
+    use crate::error_counts::MAXIMUM_CODES;
+
+    #[test]
+    fn error_codes_are_limited_in_number_but_all_are_counted() {
+        let mut tally = CommandTally::default();
+        for number in 0..MAXIMUM_CODES + 10 {
+            for _ in 0..2 {
+                let code = format!("E{number}");
+                let kind = ReplyKind::Error;
+                tally.count(&Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"" }, 1);
+            }
+        }
+        assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);
+        assert_eq!(tally.errors().last(), Some(&("other".to_owned(), 20)));
+        assert_eq!((tally.requests(), tally.succeeded(), tally.hits()), (148, 0, 0));
+    }
+}

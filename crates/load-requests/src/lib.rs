@@ -1,0 +1,39 @@
+//! What is asked of a load generator, and what it therefore sends.
+//!
+//! [`Settings`] say what to send, where to and how; a [`Plan`] says how much and when. A [`RequestStream`] is what one
+//! connection sends: commands in rotation, with keys and values of its own, drawn from [`Random`] streams that depend on
+//! the seed alone. [`Recording`]s are sent as they were recorded.
+
+#![forbid(unsafe_code)]
+
+mod command;
+mod endpoint;
+mod keys;
+mod plan;
+mod random;
+mod recording;
+mod scan;
+mod settings;
+mod slo;
+mod stream;
+mod values;
+mod work;
+
+pub use command::{Command, KeyPattern};
+pub use command::{Expiry, Recorded, Source};
+pub use endpoint::Endpoint;
+pub use keys::ConsecutiveKeys;
+pub use keys::KeyRange;
+pub use keys::requests_for_all_keys;
+pub use plan::Plan;
+pub use random::{Purpose, Random};
+pub use recording::{Recording, RecordingOrder};
+pub use settings::{
+    Connecting, Credentials, DataSettings, DataSizes, IpVersion, KeySettings, ListenCommand, Listening, Policy,
+    Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
+};
+pub use slo::{Percentile, Slo};
+pub use stream::RequestStream;
+pub use values::DataPool;
+pub use values::MadeValues;
+pub use work::{Amount, Arrivals, Pace, Unit, Work};

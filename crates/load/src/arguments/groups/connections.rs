@@ -1,0 +1,173 @@
+//! How many connections, and what holds for each.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use zerolap_load_engine::parse_cpus;
+use zerolap_load_requests::{Connecting, Reconnecting};
+
+use crate::arguments::UsageError;
+use crate::arguments::parsing::{nonzero, number, patience, positive, seconds};
+use crate::arguments::table::{Argument, put};
+use crate::arguments::warnings::Warnings;
+
+/// Limits that keep a typing error from exhausting the machine.
+const MOST_THREADS: usize = 1024;
+const MOST_CLIENTS: usize = 1_000_000;
+const MOST_IN_FLIGHT: usize = 1_000_000;
+/// More than an hour.
+const MOST_JITTER_MICROSECONDS: u64 = u32::MAX as u64;
+
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
+    Argument::value(&["threads"], &['t'], "NUMBER", "threads (default 4)", |draft, text| {
+        put(&mut draft.connections.threads, number(text, 1..=MOST_THREADS))
+    }),
+    Argument::value(&["clients"], &['c'], "NUMBER", "connections of each thread (default 50)", |draft, text| {
+        put(&mut draft.connections.clients, number(text, 1..=MOST_CLIENTS))
+    }),
+    Argument::value(
+        &["pipeline"],
+        &[],
+        "NUMBER",
+        "most requests in flight on a connection (default 1), refilled as replies arrive",
+        |draft, text| put(&mut draft.connections.pipeline, number(text, 1..=MOST_IN_FLIGHT)),
+    ),
+    Argument::switch(
+        &["lockstep"],
+        &[],
+        "send a whole pipeline in one write and wait for all its replies before the next",
+        |draft| draft.connections.lockstep = true,
+    )
+    .own(),
+    Argument::switch(
+        &["busy-poll"],
+        &[],
+        "look for replies and the next due time without ever sleeping: exact to a few microseconds, but each thread \
+         takes a whole processor",
+        |draft| draft.connections.busy_poll = true,
+    )
+    .own(),
+    Argument::value(
+        &["cpus"],
+        &[],
+        "LIST",
+        "pin the threads to these processors in turn, such as 0,2,4-7",
+        |draft, text| {
+            draft.connections.cpus = parse_cpus(text)?;
+            Ok(())
+        },
+    )
+    .own(),
+    Argument::value(
+        &["connection-timeout", "connect-timeout"],
+        &[],
+        "SECONDS",
+        "longest wait for a connection (default 10; 0: no limit)",
+        |draft, text| put(&mut draft.connections.connect_timeout, patience(text)),
+    ),
+    Argument::value(
+        &["reply-timeout"],
+        &[],
+        "SECONDS",
+        "longest wait for a reply (default 30); a silent server ends the run with exit code 4",
+        |draft, text| put(&mut draft.connections.reply_timeout, seconds(text)),
+    )
+    .own(),
+    Argument::value(
+        &["thread-conn-start-min-jitter-micros"],
+        &[],
+        "NUMBER",
+        "shortest pause before each connection of a thread, in microseconds (default 0)",
+        |draft, text| {
+            put(&mut draft.connections.jitter_minimum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
+        },
+    ),
+    Argument::value(
+        &["thread-conn-start-max-jitter-micros"],
+        &[],
+        "NUMBER",
+        "longest such pause, in microseconds (default 0); each is drawn at random",
+        |draft, text| {
+            put(&mut draft.connections.jitter_maximum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
+        },
+    ),
+    Argument::value(
+        &["reconnect-interval"],
+        &[],
+        "NUMBER",
+        "make each connection anew after so many replies",
+        |draft, text| put(&mut draft.connections.reconnect_interval, nonzero(text)),
+    ),
+    Argument::switch(
+        &["reconnect-on-error"],
+        &[],
+        "make a connection that broke anew (default: it ends the run with exit code 4)",
+        |draft| draft.connections.reconnect_on_error = true,
+    ),
+    Argument::value(
+        &["max-reconnect-attempts"],
+        &[],
+        "NUMBER",
+        "most tries in a row for --reconnect-on-error (default 0: as many as --connect-timeout gives time for)",
+        |draft, text| put(&mut draft.connections.maximum_attempts, number(text, 0..=u64::MAX)),
+    ),
+    Argument::value(
+        &["reconnect-backoff-factor"],
+        &[],
+        "NUMBER",
+        "by how much the pause between tries of --reconnect-on-error grows (default: no pause)",
+        |draft, text| put(&mut draft.connections.backoff_factor, positive(text)),
+    ),
+];
+
+#[derive(Debug, Default)]
+pub(in crate::arguments) struct ConnectionsDraft {
+    pub(in crate::arguments) threads: Option<usize>,
+    pub(in crate::arguments) clients: Option<usize>,
+    pub(in crate::arguments) pipeline: Option<usize>,
+    pub(in crate::arguments) lockstep: bool,
+    pub(in crate::arguments) busy_poll: bool,
+    pub(in crate::arguments) cpus: Vec<usize>,
+    pub(in crate::arguments) connect_timeout: Option<Duration>,
+    pub(in crate::arguments) reply_timeout: Option<Duration>,
+    pub(in crate::arguments) jitter_minimum_microseconds: Option<u64>,
+    pub(in crate::arguments) jitter_maximum_microseconds: Option<u64>,
+    pub(in crate::arguments) reconnect_interval: Option<NonZeroU64>,
+    pub(in crate::arguments) reconnect_on_error: bool,
+    pub(in crate::arguments) maximum_attempts: Option<u64>,
+    pub(in crate::arguments) backoff_factor: Option<f64>,
+}
+
+impl ConnectionsDraft {
+    pub(in crate::arguments) fn finish(self, warnings: &mut Warnings) -> Result<Connecting, UsageError> {
+        let jitter = [self.jitter_minimum_microseconds, self.jitter_maximum_microseconds]
+            .map(|microseconds| Duration::from_micros(microseconds.unwrap_or(0)));
+        if jitter[0] > jitter[1] {
+            return Err(UsageError::Conflict(
+                "--thread-conn-start-max-jitter-micros must not be below --thread-conn-start-min-jitter-micros",
+            ));
+        }
+        let needs_reconnecting = [
+            (self.maximum_attempts.is_some(), "--max-reconnect-attempts"),
+            (self.backoff_factor.is_some(), "--reconnect-backoff-factor"),
+        ];
+        for (is_given, argument) in needs_reconnecting {
+            warnings.without_effect(
+                is_given && !self.reconnect_on_error,
+                argument,
+                "--reconnect-on-error is not given",
+            );
+        }
+        let reconnecting = Reconnecting {
+            maximum_attempts: self.maximum_attempts.unwrap_or(0),
+            backoff_factor: self.backoff_factor.unwrap_or(0.0),
+        };
+        Ok(Connecting {
+            connect_timeout: self.connect_timeout.unwrap_or(Duration::from_secs(10)),
+            reply_timeout: self.reply_timeout.unwrap_or(Duration::from_secs(30)),
+            jitter: jitter.into(),
+            reconnect_interval: self.reconnect_interval,
+            reconnect_on_error: self.reconnect_on_error.then_some(reconnecting),
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! What is no setting, or only one of memtier's.
+
+use crate::arguments::help;
+use crate::arguments::table::Argument;
+
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
+    Argument::print(&["help"], &[], "this text (-h is the host)", help::text),
+    Argument::print(&["version"], &['v'], "the program's version", help::version),
+    Argument::switch(&["debug"], &['D'], "accepted for memtier's sake, without effect", |draft| {
+        draft.warnings.without_effect(true, "--debug", "there is nothing more to print");
+    }),
+];
+
+const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";
+const USE_JSON: &str = "--json-out-file writes the counts, the time series and the histograms";
+const NO_IMPORT: &str = "values cannot be imported or verified";
+const NO_STAIRS: &str = "start it several times with more --clients";
+
+pub(in crate::arguments) static REFUSED: &[Argument] = &[
+    Argument::refuse(&["data-import"], NO_IMPORT),
+    Argument::refuse(&["data-verify"], NO_IMPORT),
+    Argument::refuse(&["verify-only"], NO_IMPORT),
+    Argument::refuse(&["generate-keys"], NO_IMPORT),
+    Argument::refuse(&["no-expiry"], NO_IMPORT),
+    Argument::refuse(&["multi-key-get"], "use --command \"MGET __key__ __key__\" with as many keys"),
+    Argument::refuse(&["wait-ratio"], USE_COMMAND_WITH_WAIT),
+    Argument::refuse(&["num-slaves"], USE_COMMAND_WITH_WAIT),
+    Argument::refuse(&["wait-timeout"], USE_COMMAND_WITH_WAIT),
+    Argument::refuse(&["statsd-host"], USE_JSON),
+    Argument::refuse(&["statsd-port"], USE_JSON),
+    Argument::refuse(&["statsd-prefix"], USE_JSON),
+    Argument::refuse(&["statsd-run-label"], USE_JSON),
+    Argument::refuse(&["graphite-port"], USE_JSON),
+    Argument::refuse(&["client-stats"], USE_JSON),
+    Argument::refuse(&["hdr-file-prefix"], USE_JSON),
+    Argument::refuse(&["clients-start"], NO_STAIRS),
+    Argument::refuse(&["clients-step"], NO_STAIRS),
+    Argument::refuse(&["step-duration"], NO_STAIRS),
+];

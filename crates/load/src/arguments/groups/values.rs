@@ -1,0 +1,181 @@
+//! Which values.
+
+use zerolap_load_requests::{Command, DataSettings, DataSizes, Expiry, Source};
+use zerolap_resp::Template;
+
+use super::sent::Sent;
+use crate::arguments::UsageError;
+use crate::arguments::parsing::{
+    MOST_DATA_BYTES, SizePattern, expiry_range, number, size_list, size_pattern, size_range,
+};
+use crate::arguments::table::{Argument, put};
+use crate::arguments::warnings::Warnings;
+
+/// Beyond it no server takes a value.
+const MOST_OFFSET_BYTES: u64 = (1 << 29) - 1;
+
+pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
+    Argument::value(&["data-size"], &['d'], "BYTES", "length of each value (default 32)", |draft, text| {
+        put(&mut draft.data.size, number(text, 1..=MOST_DATA_BYTES))
+    }),
+    Argument::value(
+        &["data-size-range"],
+        &[],
+        "LEAST-MOST",
+        "lengths between these two, both included, in place of --data-size",
+        |draft, text| put(&mut draft.data.range, size_range(text)),
+    ),
+    Argument::value(
+        &["data-size-pattern"],
+        &[],
+        "R|S",
+        "how --data-size-range is used: R at random (default), S the greater the key, the longer",
+        |draft, text| put(&mut draft.data.pattern, size_pattern(text)),
+    ),
+    Argument::value(
+        &["data-size-list"],
+        &[],
+        "BYTES:WEIGHT,...",
+        "these lengths, each as many times in turn as its weight says, in place of --data-size",
+        |draft, text| put(&mut draft.data.list, size_list(text)),
+    ),
+    Argument::value(
+        &["data-offset"],
+        &[],
+        "BYTES",
+        "without --command: write and read values from this offset on, with SETRANGE and GETRANGE (default 0)",
+        |draft, text| put(&mut draft.data.offset, number(text, 0..=MOST_OFFSET_BYTES)),
+    ),
+    Argument::value(
+        &["expiry-range"],
+        &[],
+        "LEAST-MOST",
+        "without --command: values live for a random time between these two, in seconds, both included: SETEX in place \
+         of SET; with a time of 0 it stays SET",
+        |draft, text| put(&mut draft.data.expiry, expiry_range(text)),
+    ),
+    Argument::switch(&["random-data"], &['R'], "values are random bytes (default: all x)", |draft| {
+        draft.data.random = true;
+    }),
+    Argument::switch(
+        &["verify"],
+        &[],
+        "values are made from their keys, and what GET __key__ reads is compared with that; in a run that reads what \
+         another one wrote, give it to both, with the same lengths",
+        |draft| draft.data.verify = true,
+    )
+    .own(),
+];
+
+#[derive(Debug, Default)]
+pub(in crate::arguments) struct DataDraft {
+    pub(in crate::arguments) size: Option<usize>,
+    pub(in crate::arguments) range: Option<(usize, usize)>,
+    pub(in crate::arguments) list: Option<Vec<(usize, u64)>>,
+    pub(in crate::arguments) pattern: Option<SizePattern>,
+    pub(in crate::arguments) offset: Option<u64>,
+    pub(in crate::arguments) expiry: Option<(u32, u32)>,
+    pub(in crate::arguments) random: bool,
+    pub(in crate::arguments) verify: bool,
+}
+
+impl DataDraft {
+    pub(in crate::arguments) fn finish(self, sent: &Sent, warnings: &mut Warnings) -> Result<DataSettings, UsageError> {
+        let given = [
+            (self.size.is_some(), "--data-size"),
+            (self.range.is_some(), "--data-size-range"),
+            (self.list.is_some(), "--data-size-list"),
+            (self.random, "--random-data"),
+        ];
+        if !sent.values {
+            for (is_given, argument) in given {
+                warnings.without_effect(is_given, argument, "no command that is sent has __data__");
+            }
+        }
+        warnings.without_effect(
+            self.pattern.is_some() && self.range.is_none(),
+            "--data-size-pattern",
+            "--data-size-range is not given",
+        );
+        let sizes = match (self.size, self.range, self.list) {
+            (size, None, None) => DataSizes::Fixed(size.unwrap_or(32)),
+            (None, Some((least, most)), None) => sizes_between(least, most, self.pattern, warnings),
+            (None, None, Some(list)) => DataSizes::Weighted(list),
+            _ => {
+                return Err(UsageError::Conflict(
+                    "--data-size, --data-size-range and --data-size-list exclude each other",
+                ));
+            }
+        };
+        Ok(DataSettings { sizes, random: self.random, offset: self.offset.unwrap_or(0) })
+    }
+}
+
+fn sizes_between(least: usize, most: usize, pattern: Option<SizePattern>, warnings: &mut Warnings) -> DataSizes {
+    if least > most {
+        warnings.push(format!("--data-size-range {least}-{most} is read as {most}-{least}, as memtier_benchmark does"));
+    }
+    let (least, most) = (least.min(most), least.max(most));
+    match pattern {
+        Some(SizePattern::ByKey) => DataSizes::ByKey(least, most),
+        Some(SizePattern::Random) | None => DataSizes::Uniform(least, most),
+    }
+}
+
+/// The first value in it is the time.
+const WITH_TIME: &[u8] = b"SETEX __key__ __data__ __data__";
+
+/// Makes the SET that is there without a command one of values that expire, if that is asked for.
+pub(in crate::arguments) fn apply_expiry(
+    data: &DataDraft,
+    commands: &mut [Command],
+    key_prefix: &str,
+    warnings: &mut Warnings,
+) -> Result<(), UsageError> {
+    let Some((first, second)) = data.expiry else { return Ok(()) };
+    let Some(set) = commands.first_mut().filter(|command| command.is_default) else { return Ok(()) };
+    if data.offset.is_some_and(|offset| offset > 0) {
+        return Err(UsageError::Conflict("--data-offset and --expiry-range exclude each other: SETRANGE has no time"));
+    }
+    warnings.without_effect(set.ratio == 0, "--expiry-range", "no SET is sent");
+    if first > second {
+        warnings
+            .push(format!("--expiry-range {first}-{second} is read as {second}-{first}, as memtier_benchmark does"));
+    }
+    let seconds = (first.min(second), first.max(second));
+    let template = Template::compile(WITH_TIME, key_prefix.as_bytes());
+    let template = template.map_err(|source| UsageError::Command { line: set.line.clone(), source })?;
+    // Its name stays SET, as in memtier's results.
+    set.line = format!("SETEX __key__ {}-{} __data__", seconds.0, seconds.1);
+    set.source = Source::Expiring(Box::new(Expiry { seconds, template }));
+    Ok(())
+}
+
+/// Commands that put a whole value where GET finds it.
+const WRITING: [&str; 7] = ["SET", "SETEX", "PSETEX", "SETNX", "GETSET", "MSET", "MSETNX"];
+
+/// Notes what values are needed for, and tells what has no effect.
+pub(in crate::arguments) fn apply_verifying(
+    data: &DataDraft,
+    commands: &[Command],
+    sent: &mut Sent,
+    warnings: &mut Warnings,
+) {
+    if !data.verify {
+        return;
+    }
+    let is_sent = |command: &&Command| command.ratio > 0;
+    let reads = commands.iter().filter(is_sent).any(Command::reads_one_value);
+    let writes_value = |command: &Command| {
+        WRITING.contains(&command.template.command()) && command.draws_keys() && command.draws_values()
+    };
+    let writes = sent.is_prefilled || commands.iter().filter(is_sent).any(writes_value);
+    let reason = "no command that is sent is GET __key__, or SET __key__ __data__ for a later run to read";
+    warnings.without_effect(!reads && !writes, "--verify", reason);
+    let made = "with --verify values are made from their keys";
+    warnings.without_effect(data.random && (reads || writes), "--random-data", made);
+    let grows = matches!(data.pattern, Some(SizePattern::ByKey));
+    warnings.without_effect(grows && (reads || writes), "--data-size-pattern S", made);
+    // Their lengths say what is expected.
+    sent.values |= reads;
+}

@@ -1,0 +1,109 @@
+"""The package as other programs use it; `docs/python.md` shows how."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zerolap import lab
+from zerolap.build import parse_variant, resolve
+from zerolap.cases import core_suite, select
+from zerolap.cases import load_cases as read_cases
+from zerolap.lab import AskedServer, Lab, Options, comparison_question, run_question
+from zerolap.records import Case, Comparison, Event, RunReport
+from zerolap.store import Store
+
+CALLED = "zerolap as a library"
+"""What documents have as their command line."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server to be measured: a binary, a source tree, a revision, a program on the PATH, or a start command.
+
+    `variant` is how sources are built, in the words of `--variant`; `config` are settings that it is started with.
+    """
+
+    name: str
+    variant: str = "default"
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+def compare(
+    base: Server | str,
+    head: Server | str,
+    cases: Sequence[str | Case] = (),
+    *,
+    repo: Path | str | None = None,
+    options: Options | None = None,
+    store: Store | Path | str | None = None,
+    listen: Callable[[Event], None] = lambda _: None,
+) -> Comparison:
+    """Compare two servers and return the verdicts with their reasons; all of it is stored too.
+
+    `cases` are names or globs of the core suite, or cases of `load_cases`; all of the core suite by default. Revisions
+    are taken from `repo`. `listen` is called with each event. Raises `ZerolapError`, such as `UsageError` for a server
+    that does not exist or `BuildFailed`.
+    """
+    question = comparison_question(
+        _asked(base, repo), _asked(head, repo), _selected(cases), options or Options(), CALLED
+    )
+    with _opened(store) as results:
+        return lab.compare(question, Lab(results, listen))
+
+
+def run(
+    server: Server | str,
+    cases: Sequence[str | Case] = (),
+    *,
+    repo: Path | str | None = None,
+    options: Options | None = None,
+    store: Store | Path | str | None = None,
+    listen: Callable[[Event], None] = lambda _: None,
+) -> RunReport:
+    """Measure one server and return the report; the arguments are as for `compare`."""
+    question = run_question(_asked(server, repo), _selected(cases), options or Options(), CALLED)
+    with _opened(store) as results:
+        return lab.run(question, Lab(results, listen))
+
+
+def resume(
+    identity: str,
+    *,
+    store: Store | Path | str | None = None,
+    listen: Callable[[Event], None] = lambda _: None,
+) -> Comparison | RunReport:
+    """Continue a comparison or run that was interrupted; nothing is measured twice."""
+    with _opened(store) as results:
+        return lab.resume(identity, Lab(results, listen))
+
+
+def open_store(location: Path | str | None = None) -> Store:
+    """Open the store in a directory, at a `sqlite:///FILE` or at a `postgresql://` URL; by default `.zerolap` here."""
+    return Store.open(None if location is None else str(location))
+
+
+def load_cases(place: Path | str) -> list[Case]:
+    """Return the cases of a file, a directory of files, or a suite of the package such as `geo`."""
+    return read_cases(Path(place))
+
+
+def _asked(server: Server | str, repo: Path | str | None) -> AskedServer:
+    wanted = Server(server) if isinstance(server, str) else server
+    source = resolve(wanted.name, None if repo is None else Path(repo))
+    return AskedServer(source, parse_variant(wanted.variant), wanted.config)
+
+
+def _selected(cases: Sequence[str | Case]) -> list[Case]:
+    given = [case for case in cases if isinstance(case, Case)]
+    names = [case for case in cases if isinstance(case, str)]
+    return given + (select(core_suite(), names) if names or not given else [])
+
+
+@contextlib.contextmanager
+def _opened(store: Store | Path | str | None) -> Iterator[Store]:
+    if isinstance(store, Store):
+        yield store
+        return
+    with open_store(store) as opened:
+        yield opened

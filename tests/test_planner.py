@@ -1,0 +1,301 @@
+"""What is planned next, and what the loop makes of it: with an engine that makes its outcomes up."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from zerolap.build import resolve
+from zerolap.engines.simulated import Simulated
+from zerolap.judge import LOOKS, MIN_BLOCKS
+from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
+from zerolap.lab.planner import Planner
+from zerolap.lab.results import Results
+from zerolap.lab.work import _recorded
+from zerolap.records import (
+    BASE,
+    HEAD,
+    BuildDone,
+    BuildJob,
+    Case,
+    Comparison,
+    Event,
+    Interrupted,
+    Progress,
+    Request,
+    TrialDone,
+    TrialsJob,
+    UsageError,
+    read_job,
+)
+from zerolap.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+def cases(count: int = 3) -> list[Case]:
+    return [Case(name=f"case-{number}", group="made up", commands=[f"GET {number}:__key__"]) for number in range(count)]
+
+
+class Bench:
+    """Compares the installed server with itself by simulated engines, and keeps what happened."""
+
+    def __init__(self, store: Store, redis_server: Path, **simulated: object) -> None:
+        self.counted = Simulated(**simulated)  # type: ignore[arg-type]
+        self.timed = Simulated(**simulated)  # type: ignore[arg-type]
+        self.events: list[Event] = []
+        self.store = store
+        self.server = AskedServer(resolve(str(redis_server), None))
+
+    def lab(self) -> Lab:
+        worker = Worker({"counted": self.counted, "timed": self.timed})
+        return Lab(self.store, self.events.append, worker=worker)
+
+    def compare(self, chosen: Sequence[Case], options: Options | None = None, lab: Lab | None = None) -> Comparison:
+        options = options or Options(engines=["counted", "timed"])
+        return compare(comparison_question(self.server, self.server, chosen, options), lab or self.lab())
+
+    def trials(self) -> list[tuple[str, int, str]]:
+        """Everything that was carried out, of both engines."""
+        return [*self.counted.carried_out, *self.timed.carried_out]
+
+
+@pytest.fixture
+def bench(store: Store, redis_server: Path) -> Callable[..., Bench]:
+    def make(**simulated: object) -> Bench:
+        return Bench(store, redis_server, **simulated)
+
+    return make
+
+
+def plan_of(bench: Bench, identity: str) -> tuple[Request, Planner, Results]:
+    request = bench.store.request(identity)
+    results = Results(request, bench.store.blobs)
+    planner = Planner(request)
+    builds = planner.next_jobs(results)
+    # Both sides are one build, which is made once.
+    [build] = builds
+    assert isinstance(build, BuildJob)
+    built = bench.store.build(build.spec.digest)
+    assert built is not None
+    results.add(build, BuildDone(job=build.id, build=built))
+    return request, planner, results
+
+
+def test_counting_begins_with_a_few_blocks_and_goes_on_while_undecided(bench: Callable[..., Bench]) -> None:
+    # A change of the size of the minimum effect, hidden in scatter: no number of blocks decides it.
+    unsure = bench(changes={"case-1": 0.005}, scatter=0.01)
+    unsure.compare(cases(), Options(engines=["counted"]))
+    blocks = {name: {block for case, block, _ in unsure.counted.carried_out if case == name} for name in ("case-1",)}
+    assert len(blocks["case-1"]) > MIN_BLOCKS
+    sure = bench()
+    sure.compare(cases(), Options(engines=["counted"], seed=2))
+    assert sorted(sure.counted.carried_out) == sorted(
+        (f"case-{number}", block, side) for number in range(3) for block in range(MIN_BLOCKS) for side in (BASE, HEAD)
+    )
+
+
+def test_jobs_of_the_same_results_are_the_same_and_survive_their_json(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    comparison = made.compare(cases())
+    _, planner, results = plan_of(made, comparison.id)
+    jobs = planner.next_jobs(results)
+    assert [job.id for job in jobs] == [job.id for job in planner.next_jobs(results)]
+    assert len({job.id for job in jobs}) == len(jobs) == 3
+    for job in jobs:
+        assert isinstance(job, TrialsJob)
+        assert job.engine == "counted"
+        again = read_job(job.model_dump_json(by_alias=True))
+        assert again == job
+        assert again.id == job.id
+
+
+def test_each_engine_waits_for_the_one_before(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    made.compare(cases())
+    engines = []
+    for recorded in made.store.jobs(made.store.latest().id):
+        assert isinstance(recorded.job, TrialsJob)
+        engines.append(recorded.job.engine)
+    assert engines == sorted(engines)
+    assert len(made.timed.carried_out) == 3 * LOOKS[0] * 2
+
+
+def test_windows_chosen_first_hold_for_later_blocks(bench: Callable[..., Bench]) -> None:
+    made = bench(changes={"case-0": 0.005}, scatter=0.01)
+    comparison = made.compare(cases(1), Options(engines=["counted"]))
+    first, *later = [recorded.job for recorded in made.store.jobs(comparison.id)]
+    assert isinstance(first, TrialsJob)
+    assert first.amounts.windows is None
+    assert later
+    for job in later:
+        assert isinstance(job, TrialsJob)
+        assert job.amounts.windows == made.store.measurements(comparison.id)[0][1].amounts.windows
+
+
+def test_a_change_in_time_gets_further_looks_until_it_is_decided(bench: Callable[..., Bench]) -> None:
+    made = bench(changes={"case-1": 0.02}, scatter=0.02)
+    made.compare(cases(), Options(engines=["timed"], min_effect={"timed": 0.02}))
+    starts = {
+        name: len({block for case, block, _ in made.timed.carried_out if case == name})
+        for name in ("case-0", "case-1", "case-2")
+    }
+    assert starts["case-1"] > LOOKS[0]
+    assert all(number in LOOKS for number in starts.values())
+
+
+def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:
+    made = bench(seconds=10.0)
+    comparison = made.compare(cases(8), Options(engines=["counted", "timed"], budget_seconds=200.0))
+    assert len(made.counted.carried_out) < 8 * MIN_BLOCKS * 2
+    assert made.timed.carried_out
+    assert comparison.summary.unsure > 0
+    undecided = [case for case in comparison.cases if case.verdict == "unsure"]
+    assert all(case.failure == "the budget was used up before it was decided" for case in undecided)
+
+
+def test_a_run_measures_its_server_as_the_head(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    report = run(run_question(made.server, cases(2), Options(engines=["counted"])), made.lab())
+    assert {side for _, _, side in made.counted.carried_out} == {HEAD}
+    assert [case.metrics["instructions_per_op"] > 0 for case in report.cases] == [True, True]
+    assert {trial.side for trial, _ in made.store.measurements(report.id)} == {HEAD}
+
+
+def test_progress_counts_trials_up_to_what_is_expected(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    made.compare(cases())
+    advances = [event for event in made.events if isinstance(event, Progress) and event.activity == "counting"]
+    assert [event.done for event in advances] == list(range(1, len(advances) + 1))
+    assert advances[-1].done == advances[-1].expected
+
+
+def test_what_was_recorded_is_not_measured_again(bench: Callable[..., Bench]) -> None:
+    undisturbed = bench(changes={"case-1": 0.03})
+    wanted = undisturbed.compare(cases(), Options(engines=["counted", "timed"]))
+    # A start of both sides is one moment, and two trials.
+    moments = len(undisturbed.counted.carried_out) + len(undisturbed.timed.carried_out) // 2
+
+    class Killed(BaseException):
+        pass
+
+    for moment in range(0, moments, 7):
+        left = [moment]
+
+        def stop(job: TrialsJob, block: object, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+
+        broken = bench(changes={"case-1": 0.03}, on_trial=stop)
+        # The seed tells this request from the others of the store.
+        options = Options(engines=["counted", "timed"], seed=100 + moment)
+        with pytest.raises(Killed):
+            broken.compare(cases(), options)
+        again = bench(changes={"case-1": 0.03})
+        finished = again.compare(cases(), options)
+        assert finished.id == again.store.latest().id
+        together = broken.trials() + again.trials()
+        timed_starts = broken.timed.carried_out + again.timed.carried_out
+        assert len(set(broken.counted.carried_out + again.counted.carried_out)) + len(set(timed_starts)) == len(
+            together
+        ), f"killed after {moment} trials, something was measured twice"
+        assert [case.verdict for case in finished.cases] == [case.verdict for case in wanted.cases]
+        recorded = again.store.measurements(finished.id)
+        assert len(recorded) == len({(trial.job, trial.side, trial.block) for trial, _ in recorded})
+
+
+def test_an_interrupted_comparison_goes_on_by_its_id(bench: Callable[..., Bench]) -> None:
+    def stop(job: TrialsJob, block: object) -> None:
+        if len(interrupted.counted.carried_out) >= 4:
+            raise KeyboardInterrupt
+
+    interrupted = bench(on_trial=stop)
+    with pytest.raises(Interrupted, match="what was measured is kept"):
+        interrupted.compare(cases())
+    identity = interrupted.store.latest().id
+    assert interrupted.store.state(identity) == "interrupted"
+    again = bench()
+    comparison = resume(identity[:10], again.lab())
+    assert comparison.id == identity
+    assert isinstance(comparison, Comparison)
+    assert comparison.state == "done"
+    assert not set(interrupted.counted.carried_out) & set(again.counted.carried_out)
+    with pytest.raises(UsageError, match="is done"):
+        resume(identity, again.lab())
+
+
+def test_a_request_can_be_cancelled_from_another_thread(bench: Callable[..., Bench]) -> None:
+    waiting, released = threading.Event(), threading.Event()
+
+    def wait(job: TrialsJob, block: object) -> None:
+        waiting.set()
+        released.wait()
+
+    made = bench(on_trial=wait)
+    lab = made.lab()
+
+    def cancel() -> None:
+        waiting.wait()
+        lab.cancellation.cancel()
+        released.set()
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    with pytest.raises(Interrupted):
+        made.compare(cases(), lab=lab)
+    canceller.join()
+    assert made.counted.carried_out == []
+    # The next request of the process is another's business.
+    assert bench().compare(cases(), Options(engines=["counted"], seed=2)).state == "done"
+
+
+def test_a_request_can_be_cancelled_through_the_store(bench: Callable[..., Bench]) -> None:
+    def cancel(job: TrialsJob, block: object) -> None:
+        made.store.cancel(job.request)
+
+    made = bench(on_trial=cancel)
+    with pytest.raises(Interrupted):
+        made.compare(cases(20))
+    assert made.store.state(made.store.latest().id) == "interrupted"
+    assert len(made.counted.carried_out) < 20 * MIN_BLOCKS * 2
+
+
+def test_an_engine_that_raises_anything_fails_its_case_alone(bench: Callable[..., Bench]) -> None:
+    def fail(job: TrialsJob, block: object) -> None:
+        if job.case.name == "case-1":
+            raise ZeroDivisionError("an odd engine")
+
+    made = bench(on_trial=fail)
+    comparison = made.compare(cases(), Options(engines=["counted"]))
+    words = {case.case: case.verdict for case in comparison.cases}
+    assert words == {"case-0": "same", "case-1": "invalid", "case-2": "same"}
+    [failure] = [case.failure for case in comparison.cases if case.failure]
+    assert "the engine `counted` failed: ZeroDivisionError: an odd engine" in failure
+
+
+def test_events_recorded_give_the_same_results_again(bench: Callable[..., Bench]) -> None:
+    made = bench(changes={"case-2": -0.1})
+    comparison = made.compare(cases())
+    request = made.store.request(comparison.id)
+    results = _recorded(request, made.store)
+    for job in made.store.jobs(comparison.id):
+        assert all(not isinstance(event, TrialDone) or event.job == job.job.id for event in job.events)
+    built = made.store.build(request.servers[BASE].spec.digest)
+    assert built is not None
+    results.builds[built.build] = built
+    assert Planner(request).next_jobs(results) == []
+    assert results.machine_seconds == comparison.summary.machine_seconds
+
+
+def test_a_lab_can_do_several_requests_one_after_the_other(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    first = made.compare(cases(1), Options(engines=["counted"], seed=1))
+    second = made.compare(cases(1), Options(engines=["counted"], seed=2), replace(made.lab()))
+    assert first.id != second.id
