@@ -340,6 +340,7 @@ def client_case(directory: Path, name: str = "one", preload: str = "", client: s
 
 def test_the_digest_of_a_suite_of_the_public_format(tmp_path: Path) -> None:
     case = client_case(tmp_path)
+    assert case.client is not None
     assert client_case(tmp_path, name="two").digest == case.digest
     odd = case.model_copy(update={"client": case.client.model_copy(update={"warnings": ["odd"]})})
     assert odd.digest == case.digest
