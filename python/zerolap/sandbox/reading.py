@@ -4,7 +4,7 @@ Such a file can be made to keep a reader busy without end, or to unpack to any s
 of callgrind, a recording of perf. What happens to the process that reads it must not happen to the lab.
 
 Every call starts a process: a bare Python interpreter that loads nothing but the extension module, which takes some
-15 ms. A process that stays would save them, and would bring a state, an owner and an order of calls; a program of its
+20 ms. A process that stays would save them, and would bring a state, an owner and an order of calls; a program of its
 own would save most of them, and would be one more file to build and to ship.
 """
 
