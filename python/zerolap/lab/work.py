@@ -2,6 +2,7 @@
 
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.host import fingerprint
+from zerolap.judge import deciding_verdict
 from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
 from zerolap.lab.conclusions import DECIDING_TIME
 from zerolap.lab.loop import Loop
@@ -60,7 +61,7 @@ def resume(identity: str, lab: Lab) -> Comparison | RunReport:
 
 def read_comparison(store: Store, identity: str) -> Comparison:
     """Return a stored comparison; of one that is not finished, what was recorded so far. Raises `UsageError`."""
-    comparison = store.comparison(identity)
+    comparison = _with_deciding(store.comparison(identity))
     if comparison.state != "running":
         return comparison
     try:
@@ -81,6 +82,15 @@ def read_run(store: Store, identity: str) -> RunReport:
     if store.state(request.id) != "running":
         return report
     return run_of(_recorded(request, store), store).model_copy(update={"notes": report.notes})
+
+
+def _with_deciding(comparison: Comparison) -> Comparison:
+    """Return a comparison whose cases name the metric that decided; versions before did not record it."""
+    cases = []
+    for case in comparison.cases:
+        deciding = deciding_verdict(case.verdicts) if case.deciding is None else None
+        cases.append(case if deciding is None else case.model_copy(update={"deciding": deciding.metric}))
+    return comparison.model_copy(update={"cases": cases})
 
 
 def _begun(question: Question, lab: Lab) -> Request:
