@@ -109,7 +109,7 @@ def test_run_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path) -> 
 
 def all_servers_answer(zerolap: Zerolap) -> bool:
     """Whether each server that was started has its load generator: none is still putting its sandbox up."""
-    lines = [re.search(r"zerolap-\w{8}", line.removeprefix(str(zerolap.store))) for line in zerolap.processes()]
+    lines = [re.search(r"zerolap-trial-\w{8}", line.removeprefix(str(zerolap.store))) for line in zerolap.processes()]
     started = {match[0] for match in lines if match}
     loaded = [line for line in zerolap.processes() if "zerolap-load" in line and "--control" in line]
     return 0 < len(started) <= len(loaded)
