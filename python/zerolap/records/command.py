@@ -6,6 +6,13 @@ from zerolap.errors import UsageError
 
 KEY = "__key__"
 DATA = "__data__"
+CONTAINERS = frozenset(
+    {
+        *("ACL", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DEBUG", "FUNCTION", "LATENCY"),
+        *("MEMORY", "MODULE", "OBJECT", "PUBSUB", "SCRIPT", "SLOWLOG", "XGROUP", "XINFO"),
+    }
+)
+"""Commands that do nothing but hold others: their second word names what is done."""
 
 _SPACE = " \n\r\t\v\f\0"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "b": b"\b", "a": b"\a"}
@@ -73,8 +80,19 @@ def _around(line: str, at: int) -> str:
 
 
 def verb_of(line: str) -> str:
-    """Return the command's first word in upper case."""
-    return parse_command(line)[0].decode(errors="replace").upper()
+    """Return the command's name in upper case: its first word, of a container also the second (`XINFO STREAM`)."""
+    name, *arguments = (argument.decode(errors="replace").upper() for argument in parse_command(line)[:2])
+    has_subcommand = name in CONTAINERS and arguments and not _is_filled_in(arguments[0])
+    return f"{name} {arguments[0]}" if has_subcommand else name
+
+
+def _is_filled_in(argument: str) -> bool:
+    return KEY.upper() in argument or DATA.upper() in argument
+
+
+def container_of(verb: str) -> str:
+    """Return the container's name of a subcommand (`XINFO` of `XINFO STREAM`), and of another command its own."""
+    return verb.partition(" ")[0]
 
 
 def fault_of_command(line: str, placeholders: bool) -> str | None:
