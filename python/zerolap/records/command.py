@@ -12,11 +12,12 @@ CONTAINERS = frozenset(
         *("MEMORY", "MODULE", "OBJECT", "PUBSUB", "SCRIPT", "SLOWLOG", "XGROUP", "XINFO"),
     }
 )
-"""Commands that do nothing but hold others: their second word names what is done."""
+"""Commands whose second word names what is done."""
 
 _SPACE = " \n\r\t\v\f\0"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "b": b"\b", "a": b"\a"}
 _HEX = re.compile(r"\\x([0-9a-fA-F]{2})")
+_PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")
 
 
 def parse_command(line: str) -> list[bytes]:
@@ -77,6 +78,18 @@ def _quoted(line: str, start: int, parts: bytearray) -> int:
 def _around(line: str, at: int) -> str:
     excerpt = line[max(0, at - 8) : at + 12]
     return excerpt.replace("\n", " ")
+
+
+def command_line(words: list[str]) -> str:
+    """Return words as a line that `parse_command` splits into the same words."""
+    return " ".join(_quoted_word(word) for word in words)
+
+
+def _quoted_word(word: str) -> str:
+    if word and _PLAIN.issuperset(word):
+        return word
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
 
 
 def verb_of(line: str) -> str:
