@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from zerolap.cases._companions import companion_of, limits_of
 from zerolap.cases._document import Document, Path
 from zerolap.cases._expand import combinations, filled, placeholders_of, stand_in, without_lone_placeholders
 from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
 from zerolap.cases._messages import validated
 from zerolap.cases._topology import standard_topologies
 from zerolap.cases._values import near
-from zerolap.records import DEFAULT_DATA_SIZE, STANDALONE, Case, Dataset, KeyRange, Keys, Topology
+from zerolap.records import DEFAULT_DATA_SIZE, STANDALONE, Case, Client, Dataset, KeyRange, Keys, Topology
 
 
 def cases_of(document: Document) -> list[Case]:
@@ -108,7 +109,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
     inherited = dataset.keys.model_copy(update={"pattern": "random"}) if dataset else Keys()
     size = dataset.data_size if dataset else DEFAULT_DATA_SIZE
     own = {"description", "connections", "pipeline", "state", "setup", "expect", "config"}
-    return Case(
+    case = Case(
         name=entry.name,
         group=group,
         commands=[command.command for command in entry.commands],
@@ -123,6 +124,23 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         line=document.line_of(at),
         **{name: getattr(entry, name) for name in own},
     )
+    companions = _companions(entry, case, document, at)
+    return case.model_copy(update={"companions": companions, "limits": limits_of(companions)})
+
+
+def _companions(entry: CaseEntry, case: Case, document: Document, at: Path) -> list[Client]:
+    clients = []
+    for index, companion in enumerate(entry.companions):
+        place: Path = (*at, "companions", index)
+        if companion.commands and case.topology.primaries > 1:
+            text = f"a companion sends to one server; the topology has {case.topology.primaries} primaries"
+            document.add((*place, "commands"), text)
+        size = case.data_size if companion.data_size is None else companion.data_size
+        is_random = case.random_data if companion.random_data is None else companion.random_data
+        values = ["--data-size", str(size), *(["--random-data"] if is_random else [])]
+        client = companion_of(companion, _keys(case.keys, companion.keys, document, place), values, document, place)
+        clients += [] if client is None else [client]
+    return clients
 
 
 def _topology(name: str, document: Document, at: Path) -> Topology:

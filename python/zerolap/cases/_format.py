@@ -7,7 +7,18 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
-from zerolap.records import DEFAULT_DATA_SIZE, Expect, Generator, KeyRange, LoadRange, Record, State, fault_of_command
+from zerolap.records import (
+    DATA,
+    DEFAULT_DATA_SIZE,
+    KEY,
+    Expect,
+    Generator,
+    KeyRange,
+    LoadRange,
+    Record,
+    State,
+    fault_of_command,
+)
 from zerolap.records.fields import Positive
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -35,6 +46,16 @@ def _name_check(name: str) -> str:
     return name
 
 
+def _channel_check(channel: str) -> str:
+    if not channel:
+        raise fault("the channel is empty")
+    if DATA in channel:
+        raise fault(f'{DATA} is no part of a channel; found "{channel}"')
+    if channel.count(KEY) > 1:
+        raise fault(f'a channel takes {KEY} once; found "{channel}"')
+    return channel
+
+
 def _command_entry(value: Any) -> Any:
     if isinstance(value, str):
         return {"command": value}
@@ -47,6 +68,7 @@ CommandLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholde
 SetupLine: TypeAlias = Annotated[str, AfterValidator(_command_check(placeholders=False))]
 Scalar: TypeAlias = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_SCALARS))]
 Name: TypeAlias = Annotated[str, AfterValidator(_name_check)]
+Channel: TypeAlias = Annotated[str, AfterValidator(_channel_check)]
 
 
 class CommandEntry(Record):
@@ -54,6 +76,25 @@ class CommandEntry(Record):
 
     command: CommandLine
     ratio: Positive = 1
+
+
+Command: TypeAlias = Annotated[CommandEntry, BeforeValidator(_command_entry, json_schema_input_type=str | CommandEntry)]
+
+
+class CompanionEntry(Record):
+    """A client beside the measured one: it sends commands, or listens to channels and patterns.
+
+    Keys and values are the case's where it gives none of its own.
+    """
+
+    commands: list[Command] = Field(default_factory=list)
+    connections: Positive = 1
+    pipeline: Positive = 1
+    keys: KeyRange = KeyRange()
+    data_size: Positive | None = None
+    random_data: StrictBool | None = None
+    listen: list[Channel] = Field(default_factory=list)
+    listeners: Positive | None = None
 
 
 class DatasetEntry(Record):
@@ -74,9 +115,8 @@ class CaseEntry(Record):
     name: Name
     description: str = ""
     group: Name | None = None
-    commands: list[
-        Annotated[CommandEntry, BeforeValidator(_command_entry, json_schema_input_type=str | CommandEntry)]
-    ] = Field(min_length=1)
+    commands: list[Command] = Field(min_length=1)
+    companions: list[CompanionEntry] = Field(default_factory=list)
     keys: KeyRange = KeyRange()
     data_size: Positive | None = None
     random_data: StrictBool | None = None

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from zerolap.cases._document import Document, Path
-from zerolap.cases._format import CaseTemplate, CommandEntry, DatasetEntry, Outline
+from zerolap.cases._format import CaseTemplate, CommandEntry, CompanionEntry, DatasetEntry, Outline
 from zerolap.cases._values import near, shown
 from zerolap.records import Expect, Keys
 
@@ -74,6 +74,10 @@ def _existing(path: Path, document: Document, keep_last: bool) -> Path:
 def _fields_at(container: Path) -> list[str]:
     if not container:
         return list(Outline.model_fields)
+    if container[0] == "cases" and container[2:3] == ("companions",):
+        if len(container) == 4:
+            return list(CompanionEntry.model_fields)
+        container = (*container[:2], *container[4:])
     if len(container) == 2:
         return list((CaseTemplate if container[0] == "cases" else DatasetEntry).model_fields)
     fields = list(_MODEL_OF_FIELD[str(container[2])].model_fields)

@@ -32,7 +32,12 @@ def scaled(case: Case, factor: float) -> Case:
     keys = case.keys
     if keys.prefix == dataset.keys.prefix:
         keys = _scaled_keys(keys, origin, factor)
-    return case.model_copy(update={"keys": keys, "dataset": _scaled_dataset(dataset, factor)})
+    companions = [
+        _scaled_client(client, origin, factor) if client.key_prefix == dataset.keys.prefix else client
+        for client in case.companions
+    ]
+    scaled_dataset = _scaled_dataset(dataset, factor)
+    return case.model_copy(update={"keys": keys, "dataset": scaled_dataset, "companions": companions})
 
 
 def quick_factor(case: Case) -> float:

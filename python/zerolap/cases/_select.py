@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 
 from zerolap.cases._values import near
-from zerolap.records import Case, UsageError
+from zerolap.records import Case, UsageError, container_of
 
 _LIST_ALL = "`zerolap suites list` shows all cases"
 
@@ -19,7 +19,7 @@ def select(
     """Return the cases, in their order, that match one of each kind of option given.
 
     Patterns are names or globs; commands and groups may be globs too, and the case of a command's letters does not
-    matter.
+    matter. A container such as XINFO stands for all its subcommands.
 
     Raises:
         UsageError: An option's value matches no case, or no case matches all options.
@@ -27,7 +27,7 @@ def select(
     chosen = list(cases)
     options: list[tuple[str, list[str], Callable[[Case], list[str]]]] = [
         ("case", list(patterns), lambda case: [case.name]),
-        ("command", [command.upper() for command in commands], lambda case: case.verbs),
+        ("command", [command.upper() for command in commands], _command_names),
         ("group", list(groups), lambda case: [case.group, *case.groups]),
     ]
     for kind, wanted, words_of in options:
@@ -41,6 +41,10 @@ def select(
         given = ", ".join(f"{kind} {' or '.join(wanted)}" for kind, wanted, _ in options if wanted)
         raise UsageError(f"no case matches all of: {given}" if given else "there are no cases", hint=_LIST_ALL)
     return chosen
+
+
+def _command_names(case: Case) -> list[str]:
+    return list(dict.fromkeys(name for verb in case.verbs for name in (verb, container_of(verb))))
 
 
 def _matches(words: Iterable[str], wanted: Sequence[str]) -> bool:

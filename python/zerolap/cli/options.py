@@ -46,7 +46,8 @@ CasesDirectory = Annotated[
     ),
 ]
 Command = Annotated[
-    list[str] | None, typer.Option("--command", help="Only cases with this command, such as XADD.", metavar="NAME")
+    list[str] | None,
+    typer.Option("--command", help="Only cases with this command, such as XADD or 'XINFO STREAM'.", metavar="NAME"),
 ]
 Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
 Engine = Annotated[

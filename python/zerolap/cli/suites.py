@@ -40,7 +40,7 @@ def list_cases(
         table.add_column(heading, overflow="fold")
     for case in selected_cases(cases_directory, cases, command, group):
         # What others wrote may hold brackets, which would be taken for markup.
-        table.add_row(*map(Text, (case.name, case.group, " ".join(case.verbs), case.description)))
+        table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
     Console().print(table)
 
 

@@ -10,6 +10,7 @@ from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
 from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
 from zerolap.server import CpuTimes, RunningServer
+from zerolap.server.statistics import rows_of
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ def read_counts(server: RunningServer, verbs: Sequence[str]) -> ServerCounts:
     gone.
     """
     totals, commands = _told(server, "stats"), _told(server, "commandstats")
-    wanted = {f"cmdstat_{verb.lower()}" for verb in verbs}
-    own = [fields for name, fields in commands.items() if name.partition("|")[0] in wanted]
+    own = rows_of(verbs, commands)
     tells = all("failed_calls" in fields for fields in commands.values())
     return ServerCounts(
         errors=sum(int(one["failed_calls"]) + int(one["rejected_calls"]) for one in own) if tells else None,

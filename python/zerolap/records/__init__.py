@@ -40,7 +40,7 @@ from zerolap.records.case_check import (
 )
 from zerolap.records.changes import Changes, FileChange, Hunk
 from zerolap.records.client import Client, ClientCommand
-from zerolap.records.command import KEY, fault_of_command, parse_command, verb_of
+from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
     CaseResult,
@@ -91,6 +91,7 @@ __all__ = [
     "BASE",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
+    "DATA",
     "DEFAULT_DATA_SIZE",
     "HEAD",
     "KEY",
@@ -196,6 +197,8 @@ __all__ = [
     "VerdictWord",
     "Windows",
     "ZerolapError",
+    "command_line",
+    "container_of",
     "digest_of",
     "event_json",
     "fault_of_command",

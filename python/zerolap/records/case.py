@@ -209,9 +209,9 @@ class Case(Record):
 
     @property
     def verbs(self) -> list[str]:
-        """The commands' first words in upper case, each once, in order."""
+        """The commands' names in upper case, with subcommands (`XINFO STREAM`), each once, in order."""
         if self.client is not None:
-            return list(dict.fromkeys(command.name for command in self.client.sent))
+            return list(dict.fromkeys(command.verb for command in self.client.sent))
         return list(dict.fromkeys(verb_of(command) for command in self.commands))
 
     @property

@@ -3,6 +3,7 @@
 from pydantic import ConfigDict, Field
 
 from zerolap.records.base import Record
+from zerolap.records.command import CONTAINERS, verb_of
 
 DECIDED_BY_THE_LAB = frozenset(
     {
@@ -55,6 +56,11 @@ class ClientCommand(Record):
     keys: int
     ratio: int
     key_pattern: str
+
+    @property
+    def verb(self) -> str:
+        """The name in upper case, of a container with its subcommand: `XINFO STREAM`."""
+        return verb_of(self.line) if self.name in CONTAINERS else self.name
 
 
 class Client(Record):

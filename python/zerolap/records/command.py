@@ -6,10 +6,18 @@ from zerolap.errors import UsageError
 
 KEY = "__key__"
 DATA = "__data__"
+CONTAINERS = frozenset(
+    {
+        *("ACL", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DEBUG", "FUNCTION", "LATENCY"),
+        *("MEMORY", "MODULE", "OBJECT", "PUBSUB", "SCRIPT", "SLOWLOG", "XGROUP", "XINFO"),
+    }
+)
+"""Commands whose second word names what is done."""
 
 _SPACE = " \n\r\t\v\f\0"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "b": b"\b", "a": b"\a"}
 _HEX = re.compile(r"\\x([0-9a-fA-F]{2})")
+_PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")
 
 
 def parse_command(line: str) -> list[bytes]:
@@ -72,9 +80,32 @@ def _around(line: str, at: int) -> str:
     return excerpt.replace("\n", " ")
 
 
+def command_line(words: list[str]) -> str:
+    """Return words as a line that `parse_command` splits into the same words."""
+    return " ".join(_quoted_word(word) for word in words)
+
+
+def _quoted_word(word: str) -> str:
+    if word and _PLAIN.issuperset(word):
+        return word
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
+
+
 def verb_of(line: str) -> str:
-    """Return the command's first word in upper case."""
-    return parse_command(line)[0].decode(errors="replace").upper()
+    """Return the command's name in upper case: its first word, of a container also the second (`XINFO STREAM`)."""
+    name, *arguments = (argument.decode(errors="replace").upper() for argument in parse_command(line)[:2])
+    has_subcommand = name in CONTAINERS and arguments and not _is_filled_in(arguments[0])
+    return f"{name} {arguments[0]}" if has_subcommand else name
+
+
+def _is_filled_in(argument: str) -> bool:
+    return KEY.upper() in argument or DATA.upper() in argument
+
+
+def container_of(verb: str) -> str:
+    """Return the container's name of a subcommand (`XINFO` of `XINFO STREAM`), and of another command its own."""
+    return verb.partition(" ")[0]
 
 
 def fault_of_command(line: str, placeholders: bool) -> str | None:

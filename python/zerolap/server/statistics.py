@@ -2,9 +2,10 @@
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from zerolap.records import TrialFailed
 
@@ -14,6 +15,29 @@ LONGEST_REPLY_BYTES = 1 << 20
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
 QUESTION_VERB, QUESTIONS = "info", 2
+ROW = "cmdstat_"
+
+RowT = TypeVar("RowT")
+
+
+def rows_of(verbs: Sequence[str], commands: Mapping[str, RowT]) -> list[RowT]:
+    """Return the rows of `INFO commandstats` that count these commands, each once.
+
+    Of a subcommand that is the row `cmdstat_xinfo|stream`, and the container's own, `cmdstat_xinfo`, only where the
+    server counts no subcommands, as before Redis 7. A command without a subcommand has its row and all below it.
+    """
+    rows = {name.removeprefix(ROW).lower(): row for name, row in commands.items() if name.startswith(ROW)}
+    counted = {name.partition("|")[0] for name in rows if "|" in name}
+    wanted: set[str] = set()
+    for verb in map(str.lower, verbs):
+        container, _, subcommand = verb.partition(" ")
+        if not subcommand:
+            wanted.update(name for name in rows if name.partition("|")[0] == verb)
+        elif container in counted:
+            wanted.add(f"{container}|{subcommand}")
+        else:
+            wanted.add(container)
+    return [row for name, row in rows.items() if name in wanted]
 
 
 @dataclass(frozen=True)
@@ -30,7 +54,7 @@ class StatisticsReader:
     """Asks a server over a connection of its own, as cheaply as can be: it is done before and after every slice."""
 
     def __init__(self, path: Path, verbs: Sequence[str]) -> None:
-        self._verbs = {verb.lower() for verb in verbs}
+        self._verbs = [verb.lower() for verb in verbs]
         self._buffer = b""
         self._own_calls = 0
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -55,11 +79,10 @@ class StatisticsReader:
 
     def _understood(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
         calls = usec = 0
-        for name, figures in commands.items():
-            if name.startswith("cmdstat_") and name.removeprefix("cmdstat_").split("|")[0] in self._verbs:
-                told = dict(part.split("=", 1) for part in figures.split(",") if "=" in part)
-                calls += int(told["calls"])
-                usec += int(told["usec"])
+        for figures in rows_of(self._verbs, commands):
+            told = dict(part.split("=", 1) for part in figures.split(",") if "=" in part)
+            calls += int(told["calls"])
+            usec += int(told["usec"])
         reads, cycles = totals.get("total_reads_processed"), totals.get("eventloop_cycles")
         return ServerStatistics(
             calls=calls,

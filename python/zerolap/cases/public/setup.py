@@ -5,9 +5,7 @@ from typing import Any
 
 from zerolap.cases._values import shown
 from zerolap.cases.public.fields import Fields
-from zerolap.records import UsageError, parse_command
-
-_PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~")
+from zerolap.records import UsageError, command_line, parse_command
 
 
 def setup_lines(database: Fields) -> list[str]:
@@ -60,18 +58,6 @@ def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
             return []
         words.append(str(word))
     return words
-
-
-def command_line(words: list[str]) -> str:
-    """Return words as a line that `parse_command` splits into the same words."""
-    return " ".join(_quoted(word) for word in words)
-
-
-def _quoted(word: str) -> str:
-    if word and _PLAIN.issuperset(word):
-        return word
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped}"'
 
 
 def verb_or_none(line: str) -> str | None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path as FilePath
 from typing import Any
 
+from zerolap.cases._companions import limits_of
 from zerolap.cases._document import Document
 from zerolap.cases._public_topologies import PublicTopologies
 from zerolap.cases._values import near
@@ -82,7 +83,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
         priority=suite.number("priority"),
         cannot_run=reason,
-        limits=_limits(clients[1:]),
+        limits=limits_of(clients[1:]),
         file=document.file,
         line=1,
     )
@@ -92,12 +93,6 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
 def sorted_problems(document: Document) -> list[Any]:
     """Return the document's problems in the order of their lines."""
     return sorted(document.problems, key=lambda problem: problem.line)
-
-
-def _limits(companions: list[Client]) -> list[str]:
-    free = [command.line for client in companions if not client.is_driven for command in client.sent]
-    text = f"counted without the clients beside it that work at their own pace: {', '.join(free)}"
-    return [text] if free else []
 
 
 def _name(suite: Fields, document: Document) -> str:
