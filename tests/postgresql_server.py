@@ -55,21 +55,30 @@ class PostgresqlServer:
                 shutil.chown(directory, user)
             directory.chmod(0o755)
             data = directory / "data"
-            as_user = {"user": user} if os.geteuid() == 0 else {}
+            as_user = user if os.geteuid() == 0 else None
             subprocess.run(
                 [binaries / "initdb", "-D", data, "--no-sync", "--username", ADMINISTRATOR, "--encoding", "UTF8"],
                 check=True,
                 capture_output=True,
                 cwd=directory,
-                **as_user,  # type: ignore[call-overload]
+                user=as_user,
             )
             (data / "pg_hba.conf").write_text(f"local all {ADMINISTRATOR} trust\nlocal all all scram-sha-256\n")
             # The kernel ends the server with the tests, also where they are killed.
-            command = ["setpriv", "--pdeathsig", "INT", binaries / "postgres", "-D", data, "-k", directory]
+            command: list[str | Path] = [
+                "setpriv",
+                "--pdeathsig",
+                "INT",
+                binaries / "postgres",
+                "-D",
+                data,
+                "-k",
+                directory,
+            ]
             settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_destination=stderr"]
             with (
                 (directory / "log").open("wb") as log,
-                subprocess.Popen([*command, *settings], stderr=log, cwd=directory, **as_user) as process,
+                subprocess.Popen([*command, *settings], stderr=log, cwd=directory, user=as_user) as process,
             ):
                 server = cls(directory)
                 try:

@@ -17,9 +17,9 @@ export interface Caller {
  * were measured. A run has pictures of the head alone.
  */
 export interface CasePictures {
-  latency: Record<string, Array<[number, number]>> | null;
-  throughput: Record<string, Array<[number, number]>> | null;
-  stacks: Record<string, StackTree> | null;
+  latency: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
+  throughput: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
+  stacks: Partial<Record<"base" | "head", StackTree>> | null;
   starts_at: Array<number>;
   missing: string | null;
 }

@@ -9,15 +9,13 @@ from typing import Any, TypeAlias
 from zerolap import _core
 from zerolap.load import latencies_us, sum_of_histograms
 from zerolap.records import (
-    BASE,
-    HEAD,
     CasePictures,
     CaseResult,
     Comparison,
+    DrawnSide,
     Measurement,
     Pictures,
     RunReport,
-    Side,
     StackFrame,
     StackNodes,
     StackTree,
@@ -26,7 +24,7 @@ from zerolap.records import (
 )
 from zerolap.store import BlobDamaged, Blobs, Store
 
-SIDES: tuple[Side, ...] = (BASE, HEAD)
+SIDES: tuple[DrawnSide, ...] = ("base", "head")
 POINTS_PER_DECADE = 8
 DECADES = 5
 """Percentiles are drawn up to 99.999 %."""
@@ -51,7 +49,7 @@ class _Cost:
         return math.log((1 + self.high) / (1 + self.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
 
 
-_Costs: TypeAlias = Mapping[Side, _Cost]
+_Costs: TypeAlias = Mapping[DrawnSide, _Cost]
 _Trials: TypeAlias = Sequence[tuple[Trial, Measurement]]
 
 
@@ -80,8 +78,8 @@ def read_pictures(comparison: Comparison, store: Store) -> Pictures:
 
 def read_run_pictures(report: RunReport, store: Store) -> Pictures:
     """Return the pictures of a stored run, all of one side; cases without any are left out."""
-    costs = {
-        case.case: {HEAD: _Cost(case.metrics.get("cpu_ns_per_op"))} for case in report.cases if case.validity.valid
+    costs: dict[str, _Costs] = {
+        case.case: {"head": _Cost(case.metrics.get("cpu_ns_per_op"))} for case in report.cases if case.validity.valid
     }
     return _pictures(costs, store.measurements(report.id), store.blobs)
 
@@ -121,13 +119,14 @@ def _of_case(costs: _Costs, trials: _Trials, frames: _Frames, blobs: Blobs) -> C
     )
 
 
-def _starts(sides: Set[Side], trials: _Trials, blobs: Blobs) -> list[dict[Side, Timeline]]:
+def _starts(sides: Set[DrawnSide], trials: _Trials, blobs: Blobs) -> list[dict[DrawnSide, Timeline]]:
     """Return the starts at full speed, in order; those that were disturbed on a side are left out on all."""
-    by_block: dict[int, dict[Side, str]] = {}
+    by_block: dict[int, dict[DrawnSide, str]] = {}
     for trial, measurement in trials:
         is_chosen = trial.engine == "timed" and trial.per_second is None and measurement.validity.valid
         if is_chosen and measurement.timeline is not None:
-            by_block.setdefault(trial.block, {})[trial.side] = measurement.timeline
+            drawn = by_block.setdefault(trial.block, {})
+            drawn |= {side: measurement.timeline for side in sides if side == trial.side}
     return [
         {side: Timeline.model_validate_json(blobs.get(digest)) for side, digest in profiles.items()}
         for _, profiles in sorted(by_block.items())
@@ -135,12 +134,14 @@ def _starts(sides: Set[Side], trials: _Trials, blobs: Blobs) -> list[dict[Side, 
     ]
 
 
-def _throughput(starts: Sequence[Mapping[Side, Timeline]]) -> tuple[dict[Side, list[tuple[float, float]]], list[float]]:
+def _throughput(
+    starts: Sequence[Mapping[DrawnSide, Timeline]],
+) -> tuple[dict[DrawnSide, list[tuple[float, float]]], list[float]]:
     """Return a point for each slice by side, or for several in a row where there are too many, and when starts were."""
     # All sides of a start have as many slices.
     lengths = [len(next(iter(start.values())).slices) for start in starts]
     together = max(1, -(-sum(lengths) // MOST_POINTS))
-    points: dict[Side, list[tuple[float, float]]] = {side: [] for start in starts[:1] for side in start}
+    points: dict[DrawnSide, list[tuple[float, float]]] = {side: [] for start in starts[:1] for side in start}
     starts_at, now = [], 0.0
     for start, length in zip(starts, lengths, strict=True):
         starts_at.append(round(now, 3))
@@ -166,7 +167,7 @@ def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
     return list(zip(shares, latencies_us(histogram, shares), strict=True))
 
 
-def _tree(side: Side, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blobs) -> StackTree | None:
+def _tree(side: DrawnSide, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blobs) -> StackTree | None:
     found = [
         measurement
         for trial, measurement in trials
@@ -194,7 +195,7 @@ def _tree(side: Side, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blob
     )
 
 
-def _cost(case: CaseResult, side: Side) -> _Cost:
+def _cost(case: CaseResult, side: DrawnSide) -> _Cost:
     """Return a side's cost as timing says."""
     timed = next((one for one in case.verdicts if one.metric == "cpu_ns_per_op"), None)
     if timed is None:

@@ -69,6 +69,7 @@ from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
+    DrawnSide,
     Pictures,
     StackFrame,
     StackNodes,
@@ -129,6 +130,7 @@ __all__ = [
     "CommandFacts",
     "Comparison",
     "Dataset",
+    "DrawnSide",
     "EndpointSource",
     "EnvironmentMissing",
     "Event",

@@ -1,11 +1,15 @@
 """What the page draws beside the figures; made from what trials left in the store."""
 
+from typing import Literal, TypeAlias
+
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.trial import Side
 
 PICTURES_SCHEMA = "zerolap.pictures/1"
+
+DrawnSide: TypeAlias = Literal["base", "head"]
+"""The sides that the page can draw: those of a comparison, the head alone of a run."""
 
 
 class StackFrame(Record):
@@ -53,9 +57,9 @@ class CasePictures(Record):
     A run has pictures of the head alone.
     """
 
-    latency: dict[Side, list[tuple[float, float]]] | None
-    throughput: dict[Side, list[tuple[float, float]]] | None
-    stacks: dict[Side, StackTree] | None
+    latency: dict[DrawnSide, list[tuple[float, float]]] | None
+    throughput: dict[DrawnSide, list[tuple[float, float]]] | None
+    stacks: dict[DrawnSide, StackTree] | None
     starts_at: list[float] = []
     missing: str | None = None
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Side, StackFrame, StackTree
+from zerolap.records import Comparison, DrawnSide, EnvironmentMissing, Pictures, RunReport, StackFrame, StackTree
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
-STACKS = TypeAdapter(dict[Side, StackTree])
+STACKS = TypeAdapter(dict[DrawnSide, StackTree])
 FRAMES = TypeAdapter(list[StackFrame])
 
 # Within a JSON string these mean the same, and they can neither end the script element nor a line of it.
