@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Compare two servers: which commands got slower or faster, by how much, how sure, and why.
+HELP = f"""{VERBS["compare"]}
 
 BASE and HEAD are each a binary, a source tree, a program on the PATH, with --repo a revision (REPO@REV
 names both), or in quotes a start command.

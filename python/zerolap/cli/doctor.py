@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Examine this machine: what it can measure, what each missing piece costs, and the command that mends it.
+HELP = f"""{VERBS["doctor"]}
 
 Examples:
 

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Show a stored comparison or run with its reasons; needs nothing but the store.
+HELP = f"""{VERBS["explain"]}
 
 ID is what compare or run printed at its end, the beginning of it, or `latest`. Without ID: the newest ones.
 

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from zerolap import __version__
 from zerolap.cli.verbs import VERBS
@@ -26,13 +26,16 @@ class LazyVerbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the verb's command, or none for an unknown one."""
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"zerolap.cli.{cmd_name}")
-        command = typer.main.get_command(module.app)
-        command.name = cmd_name
-        return command
+        """Return a verb as the list of verbs shows it, or none for an unknown one: no module is imported for it."""
+        return TyperCommand(cmd_name, help=VERBS[cmd_name]) if cmd_name in VERBS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of the verb that is called, from its module."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in VERBS:
+            command = typer.main.get_command(importlib.import_module(f"zerolap.cli.{name}").app)
+            command.name = name
+        return name, command, rest
 
 
 def _show_version(wanted: bool) -> None:

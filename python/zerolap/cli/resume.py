@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Continue a comparison or run that was interrupted or killed; nothing is measured twice.
+HELP = f"""{VERBS["resume"]}
 
 ID is what `zerolap explain` lists, the beginning of it, or `latest`. The same compare or run command continues it too.
 

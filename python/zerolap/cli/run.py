@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 Engine = Annotated[
     str | None,
@@ -27,7 +28,7 @@ LoadTool = Annotated[
 
 app = typer.Typer(rich_markup_mode="rich")
 
-HELP = """Measure one server: instructions, system calls, CPU time, throughput and latency, and where they go.
+HELP = f"""{VERBS["run"]}
 
 Examples:
 

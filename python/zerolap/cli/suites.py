@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Case
 
-HELP = "The cases there are: list them, show one, check files of cases."
 
 FAULTS_OF_FILES = {"arguments", "topology"}
 """Why a case is skipped that its file has to be mended for."""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=HELP)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
 
 
 @app.command(name="list")
