@@ -13,7 +13,7 @@ from zerolap.lab.worker import Worker
 from zerolap.records import BuildDone, BuildJob, Event, Interrupted, JobFinished, TrialDone, TrialsJob
 from zerolap.store import Store
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 1.0
 """So often a cancellation from another process is looked for."""
 SIDE_BY_SIDE = frozenset({"counted"})
 """Engines whose trials do not mind others beside them: counts do not depend on them."""
