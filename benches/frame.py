@@ -139,11 +139,22 @@ def _attempt(store: Path, kill_after: float | None) -> dict[str, Any] | None:
     except subprocess.TimeoutExpired:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        return None
+        return _stored_when_done(store)
     if code != 0:
         raise subprocess.CalledProcessError(code, command)
     document: dict[str, Any] = json.loads(report.read_text())
     return document
+
+
+def _stored_when_done(store: Path) -> dict[str, Any] | None:
+    """Return the document of a comparison that was done when its process was killed; the same command begins anew."""
+    if not (store / "zerolap.db").exists():
+        return None
+    with Store.open(str(store)) as results:
+        comparisons = results.comparisons()
+        if not comparisons or comparisons[0].state != "done":
+            return None
+        return results.comparison(comparisons[0].id).model_dump(mode="json", by_alias=True)
 
 
 def _ledgered_comparison(store: Path, report: Path, ledger: Path) -> None:
