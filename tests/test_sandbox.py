@@ -1,10 +1,14 @@
 """Processes of the lab: confined where that can be had, known, and gone when they are to be gone."""
 
+import contextlib
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +29,8 @@ from zerolap.sandbox import (
     network_missing,
     private_network,
     process,
+    remove_abandoned,
+    scratch_directory,
     usable_parents,
 )
 
@@ -329,3 +335,32 @@ def test_a_sleep_ends_when_it_is_cancelled() -> None:
     canceller.join()
     with pytest.raises(Interrupted):
         cancellation.require_going_on()
+
+
+# Directories of work that was killed
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold a directory as another living process would."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    left, held = tmp_path / "work-left", tmp_path / "work-held"
+    for directory in (left, held):
+        directory.mkdir()
+        os.utime(directory, (0, 0))
+    # The name of the directory stands in the command line, as those of servers do.
+    orphan = subprocess.Popen(["sh", "-c", "sleep 1000; :", str(left)])
+    with scratch_directory("work-", tmp_path) as own, locked(held):
+        os.utime(own, (0, 0))
+        remove_abandoned("work-", tmp_path)
+        assert orphan.wait() == -signal.SIGKILL
+        assert sorted(tmp_path.iterdir()) == sorted([held, own])
+    assert list(tmp_path.iterdir()) == [held]

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 REMOVING_SECONDS = 10
 POLL_SECONDS = 0.01
 YOUNG_SECONDS = 60
@@ -34,16 +36,28 @@ def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]
 
 
 def remove_abandoned(prefix: str, parent: Path | None = None) -> None:
-    """Remove the directories of that prefix whose process was killed."""
+    """Remove the directories of that prefix whose process was killed, and what it left running in them."""
     for directory in (parent or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 if time.time() - os.stat(held).st_mtime > YOUNG_SECONDS:
                     fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _kill_processes_of(directory)
                     shutil.rmtree(directory, ignore_errors=True)
             finally:
                 os.close(held)
+
+
+def _kill_processes_of(directory: Path) -> None:
+    """Kill what was started in a directory.
+
+    Whoever is killed just as it starts a process leaves that behind: it is not yet tied to its parent's life.
+    """
+    for process in psutil.process_iter(["cmdline"]):
+        if any(str(directory) in word for word in process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                process.kill()
 
 
 def _remove(directory: Path) -> None:
