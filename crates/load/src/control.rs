@@ -83,9 +83,8 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
     send(output, &Event::Ready { connections: crew.settings().connections() })?;
     for (index, line) in input.split(b'\n').enumerate() {
         let line = line.map_err(LoadError::ReadInput)?;
-        let order = serde_json::from_slice(&line)
-            .map_err(|error| ControlError::BadLine { line: index + 1, reason: error.to_string() })?;
-        match order {
+        let bad_line = |error: serde_json::Error| ControlError::BadLine { line: index + 1, reason: error.to_string() };
+        match parse_order(&line).map_err(bad_line)? {
             Order::Stop {} => break,
             Order::Slice { requests, per_second } => {
                 let pace = |per_second| Pace { per_second, arrivals: Arrivals::Fixed, unit: Unit::Pipeline };
@@ -102,9 +101,15 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
     Ok(total)
 }
 
+/// Reads an order. An object is asked for first, since serde also takes an array for an enumeration with a tag.
+fn parse_order(line: &[u8]) -> Result<Order, serde_json::Error> {
+    let members = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line)?;
+    Order::deserialize(serde_json::Value::Object(members))
+}
+
 /// Whether a line is an order.
 pub(crate) fn is_order(line: &[u8]) -> bool {
-    serde_json::from_slice::<Order>(line).is_ok()
+    parse_order(line).is_ok()
 }
 
 fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), LoadError> {

@@ -127,6 +127,7 @@ fn lines_that_are_no_order_end_with_2() {
         "",
         "slice",
         "{}",
+        r#"["stop"]"#,
         r#"{"do":"dance"}"#,
         r#"{"do":"slice"}"#,
         r#"{"do":"slice","requests":-1}"#,
