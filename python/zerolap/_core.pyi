@@ -206,6 +206,9 @@ def fit_prior(variances: list[tuple[float, float]]) -> tuple[float, float] | Non
 def sample_variance(values: list[float]) -> tuple[float, float] | None:
     """Sample variance and degrees of freedom; none of fewer than two values."""
 
+def variances_agree(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> bool:
+    """Whether variances, each with its degrees of freedom, of two origins can be of one kind, at a level of 1 %."""
+
 def trimmed_mean(values: list[float]) -> float | None:
     """The mean without the smallest and the largest three tenths; none of none."""
 

@@ -20,5 +20,6 @@ mod _core {
     #[pymodule_export]
     use crate::stats::{
         PairedChange, adjust_p, fit_prior, moderated_change, paired_change, sample_variance, trimmed_mean,
+        variances_agree,
     };
 }

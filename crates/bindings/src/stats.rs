@@ -76,6 +76,15 @@ pub(crate) fn fit_prior(variances: Vec<(f64, f64)>) -> Option<(f64, f64)> {
 
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn variances_agree(first: Vec<(f64, f64)>, second: Vec<(f64, f64)>) -> bool {
+    let seen = |variances: &[(f64, f64)]| -> Vec<SeenVariance> {
+        variances.iter().map(|&(variance, degrees)| SeenVariance { variance, degrees }).collect()
+    };
+    moderated::variances_agree(&seen(&first), &seen(&second))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn sample_variance(values: Vec<f64>) -> Option<(f64, f64)> {
     moderated::sample_variance(&values).map(|seen| (seen.variance, seen.degrees))
 }

@@ -19,6 +19,8 @@ pub const MOST_DEGREES: f64 = 60.0;
 /// A variance that chance makes so large, against the prior, less often than this is not drawn towards it. So large a
 /// share costs little, and keeps noisy cases among quiet ones near their rate of false alarms.
 const STANDS_OUT: f64 = 0.25;
+/// Standard errors by which two means differ in one of a hundred cases by chance.
+const DISAGREEMENT: f64 = 2.576;
 /// Power at which the detectable change is stated.
 const POWER: f64 = 0.9;
 /// Tenths of the values that [`trimmed_mean`] leaves out at either end.
@@ -85,23 +87,60 @@ pub fn sample_variance(values: &[f64]) -> Option<SeenVariance> {
 /// Variances of 0 and without degrees of freedom are left out.
 #[must_use]
 pub fn fit_prior(seen: &[SeenVariance]) -> Option<VariancePrior> {
-    let usable: Vec<&SeenVariance> = seen.iter().filter(|one| one.variance > 0.0 && one.degrees > 0.0).collect();
-    if usable.len() < 2 {
-        return None;
-    }
-    let count = usable.len() as f64;
-    let logs: Vec<f64> =
-        usable.iter().map(|one| one.variance.ln() - digamma(one.degrees / 2.0) + (one.degrees / 2.0).ln()).collect();
-    let mean = logs.iter().sum::<f64>() / count;
-    let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let expected = usable.iter().map(|one| trigamma(one.degrees / 2.0)).sum::<f64>() / count;
+    let usable = usable(seen);
+    let logarithms = logarithms(&usable)?;
+    let spread = sample_variance(&logarithms.values)?.variance;
+    let expected = logarithms.expected_variance;
     let degrees = if spread > expected { 2.0 * inverse_trigamma(spread - expected) } else { MOST_DEGREES };
     // However alike they are: a comparison's own variance and the prior together say no more than all samples do.
     let all: f64 = usable.iter().map(|one| one.degrees).sum();
     let largest = usable.iter().map(|one| one.degrees).fold(0.0, f64::max);
     let degrees = degrees.min(MOST_DEGREES).min(all - largest);
-    let variance = (mean + digamma(degrees / 2.0) - (degrees / 2.0).ln()).exp();
+    let variance = (logarithms.mean + digamma(degrees / 2.0) - (degrees / 2.0).ln()).exp();
     Some(VariancePrior { variance, degrees })
+}
+
+/// Whether variances of two origins can be of one kind: the means of their logarithms do not differ by more than chance
+/// makes them differ in one of a hundred cases. Nothing speaks against it where one origin has none.
+///
+/// The logarithms' own scatter counts, where it is larger than chance makes it: kinds are not pure.
+#[must_use]
+pub fn variances_agree(first: &[SeenVariance], second: &[SeenVariance]) -> bool {
+    let (Some(first), Some(second)) = (logarithms(&usable(first)), logarithms(&usable(second))) else {
+        return true;
+    };
+    let error = (first.squared_error() + second.squared_error()).sqrt();
+    (first.mean - second.mean).abs() <= DISAGREEMENT * error
+}
+
+fn usable(seen: &[SeenVariance]) -> Vec<SeenVariance> {
+    seen.iter().copied().filter(|one| one.variance > 0.0 && one.degrees > 0.0).collect()
+}
+
+/// Logarithms of variances without the bias that few degrees of freedom give them, their mean, and the variance that
+/// they have by chance.
+struct Logarithms {
+    values: Vec<f64>,
+    mean: f64,
+    expected_variance: f64,
+}
+
+impl Logarithms {
+    /// That of the mean, by the larger of the variance that is expected and the one that was seen.
+    fn squared_error(&self) -> f64 {
+        let own = sample_variance(&self.values).map_or(0.0, |own| own.variance);
+        own.max(self.expected_variance) / self.values.len() as f64
+    }
+}
+
+/// Of none there are none.
+fn logarithms(seen: &[SeenVariance]) -> Option<Logarithms> {
+    let count = (!seen.is_empty()).then_some(seen.len() as f64)?;
+    let unbiased = |one: &SeenVariance| one.variance.ln() - digamma(one.degrees / 2.0) + (one.degrees / 2.0).ln();
+    let values: Vec<f64> = seen.iter().map(unbiased).collect();
+    let mean = values.iter().sum::<f64>() / count;
+    let expected_variance = seen.iter().map(|one| trigamma(one.degrees / 2.0)).sum::<f64>() / count;
+    Some(Logarithms { values, mean, expected_variance })
 }
 
 /// The change that log ratios of starts say, their variance moderated by `prior`.

@@ -2,6 +2,7 @@
 
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named
 from zerolap.build.changes import changes_between
+from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program
 from zerolap.build.source import resolve
 from zerolap.build.variant import DEFAULT, Variant, parse_variant
@@ -11,6 +12,7 @@ __all__ = [
     "Builder",
     "Builds",
     "BuiltServer",
+    "LinkFailed",
     "Program",
     "Variant",
     "changes_between",

@@ -7,11 +7,12 @@ import platform
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from zerolap.build.placement import LinkRecorder, Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
@@ -73,14 +74,28 @@ class Builds:
             raise EnvironmentMissing(f"the build {digest} is not on this machine", hint="build it again")
         return built
 
-    def keep(self, record: Build, program: Path) -> BuiltServer:
-        """Keep a build and its program, in one step; another process may have been first."""
+    def relinking(self, digest: str) -> Relinking:
+        """Return how placements of a build are linked, or why there are none."""
+        return Relinkable.read(self.directory / digest).relinking
+
+    def placed(self, digest: str, seed: int) -> Program:
+        """Return the program of a build with its functions in the order of a seed.
+
+        Raises `LinkFailed` where there is no such program, `EnvironmentMissing` if the build is not here.
+        """
+        program = self.get(digest).program
+        return replace(program, path=Relinkable.read(self.directory / digest).place(seed, program.policy))
+
+    def keep(self, record: Build, program: Path, relinkable: Relinkable | None = None) -> BuiltServer:
+        """Keep a build, its program and what its placements need, in one step; another process may have been first."""
         self.directory.mkdir(parents=True, exist_ok=True)
         ready = self.directory / f"k-{secrets.token_hex(6)}"
         ready.mkdir()
         try:
             if record.path is None:
                 shutil.copy2(program, ready / PROGRAM)
+            if relinkable is not None:
+                relinkable.keep(ready)
             (ready / RECORD).write_text(record.model_dump_json())
             kept = self.directory / record.build
             try:
@@ -199,10 +214,12 @@ class Builder:
         tree.mkdir()
         export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-        program = run_recipe(name, tree, recipe, work / "build.log", self._policy, self._limits)
+        recorder = LinkRecorder.make(work / "recorder", variant)
+        program = run_recipe(name, tree, recipe, recorder, self._policy, self._limits)
         words = server_words(Program(program, policy=self._policy))
         _require_effect(name, program, variant, words)
-        return self.builds.keep(_described(program, words, spec, str(tree)), program)
+        relinkable = Relinkable.make(recorder, tree, program, self._policy)
+        return self.builds.keep(_described(program, words, spec, str(tree)), program, relinkable)
 
 
 def named(source: Source, variant: str) -> str:

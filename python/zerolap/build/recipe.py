@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from zerolap.build.placement import LinkRecorder
 from zerolap.build.variant import (
     BUILD_PATH,
     CLANG_DEBUG_FLAGS,
@@ -143,7 +144,7 @@ def _applies(remedy: Remedy, tree: Path) -> bool:
     return file.is_file() and re.search(remedy.pattern, file.read_text(errors="replace"), re.MULTILINE) is not None
 
 
-RECIPE_REVISION = 3
+RECIPE_REVISION = 4
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 
@@ -238,9 +239,14 @@ LOG_LINES = 30
 
 
 def run_recipe(
-    name: str, tree: Path, recipe: Recipe, log: Path, policy: SandboxPolicy, limits: Limits | None = None
+    name: str,
+    tree: Path,
+    recipe: Recipe,
+    recorder: LinkRecorder,
+    policy: SandboxPolicy,
+    limits: Limits | None = None,
 ) -> Path:
-    """Build a tree in the sandbox, within limits, and return the program.
+    """Build a tree in the sandbox, within limits, and return the program; `recorder` sees how it is linked.
 
     Raises `BuildFailed` if none comes out, or if a limit was reached, which the message names.
     """
@@ -252,15 +258,20 @@ def run_recipe(
             settings.write(recipe.settings)
     # What the lab itself was called with must not reach a server's Makefile, which reads CFLAGS and others.
     environment = {
-        "PATH": BUILD_PATH,
+        "PATH": f"{recorder.programs}:{BUILD_PATH}",
         "HOME": "/tmp",
         "LANG": "C",
         "SOURCE_DATE_EPOCH": "0",
         "GIT_CEILING_DIRECTORIES": str(tree.parent),
     }
     confinement = Confinement(
-        writable=[tree], directory=tree / recipe.directory, limits=limits or build_limits(tree), policy=policy
+        writable=[tree, recorder.records],
+        read_only=[recorder.programs],
+        directory=tree / recipe.directory,
+        limits=limits or build_limits(tree),
+        policy=policy,
     )
+    log = tree.parent / "build.log"
     with launch(recipe.command, environment=environment, output=log, confinement=confinement) as process:
         try:
             code = process.wait_within_limits()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from zerolap.build import Builds, Program
+from zerolap.build import Builds, LinkFailed, Program
 from zerolap.host import Pinning, Processors, choose_pinning
 from zerolap.load.companions import companions
 from zerolap.load.filling import prepare
@@ -21,6 +21,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     Measurement,
+    Placement,
     ServerSpec,
     Side,
     TrialDone,
@@ -53,6 +54,19 @@ class Place:
     def program(self, server: ServerSpec) -> Program:
         """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""
         return self.builds.get(server.build).program
+
+    def placed_programs(self, job: TrialsJob, block: Block) -> tuple[dict[Side, Program], Placement]:
+        """Return the programs of all sides with their functions in the order of a block's seed.
+
+        Where one side's cannot be ordered, all are as they were built. Raises `EnvironmentMissing` if a build is not
+        here.
+        """
+        programs = {side: self.program(server) for side, server in job.servers.items()}
+        try:
+            placed = {side: self.builds.placed(server.build, block.seed) for side, server in job.servers.items()}
+        except LinkFailed as failed:
+            return programs, Placement(failure=str(failed))
+        return placed, Placement(seed=block.seed)
 
     def pinning(self, job: TrialsJob) -> Pinning:
         """Return the processors of servers and clients."""

@@ -1,7 +1,8 @@
 """The timed engine: both servers up, the same slices of work on each in randomised pairs.
 
-One start of every side is one trial of each. Within it each pair joins a slice of each side, in random order, so that
-what drifts meets both.
+One start of every side is one trial of each, and has a placement of its own: the functions of both programs in one
+random order, their files fresh copies, whose pages lie elsewhere. Within a start each pair joins a slice of each side,
+in random order, so that what drifts meets both.
 """
 
 import contextlib
@@ -29,6 +30,7 @@ from zerolap.records import (
     Event,
     JobFinished,
     Measurement,
+    Placement,
     ServerSpec,
     Side,
     SliceRecord,
@@ -40,7 +42,7 @@ from zerolap.records import (
 )
 from zerolap.server import read_resident_bytes
 
-METHOD = 1
+METHOD = 2
 """Raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 2
@@ -113,13 +115,14 @@ def _kept(started: "StartOutcome", side: Side, place: Place) -> Measurement:
 def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, amounts: Amounts) -> "StartOutcome":
     """Return a start that the machine left alone, or the last of several; its time includes those before it."""
     lost_seconds = 0.0
+    programs, placement = place.placed_programs(job, block)
     for attempt in range(1 + REPEATS):
         with place.trial_directory() as directory:
             started = time_start(
                 TimedStart(
                     case=job.case,
                     servers=job.servers,
-                    programs={side: place.program(server) for side, server in job.servers.items()},
+                    programs=programs,
                     seed=block.seed,
                     directory=directory,
                     pinning=pinning,
@@ -135,7 +138,7 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
             amounts = amounts.model_copy(update={"slice_requests": None})
         if disturbed & OF_THE_MACHINE:
             _wait_for_quiet(place)
-    return started.after(lost_seconds)
+    return started.placed(placement).after(lost_seconds)
 
 
 def _wait_for_quiet(place: Place) -> None:
@@ -175,6 +178,13 @@ class StartOutcome:
     def amounts(self) -> Amounts:
         """What was chosen, the same for all sides."""
         return next(iter(self.measurements.values())).amounts
+
+    def placed(self, placement: Placement) -> "StartOutcome":
+        """Return the start with the placement of its programs."""
+        measurements = {
+            side: one.model_copy(update={"placement": placement}) for side, one in self.measurements.items()
+        }
+        return replace(self, measurements=measurements)
 
     def after(self, lost_seconds: float) -> "StartOutcome":
         """Return the start with the time that attempts before it took of each side."""

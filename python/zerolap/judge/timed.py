@@ -9,7 +9,7 @@ from zerolap import _core
 from zerolap.judge.judged import Judged, Q, verdict_word
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
-LOOKS = (6, 12, 18)
+LOOKS = (6, 12, 18, 24, 36)
 """Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
 
 RESOLUTION = 0.001
@@ -78,7 +78,8 @@ def judge_timed(
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
     A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
-    and by the `bank`: what the platform's comparisons of a build with itself said before.
+    and by the `bank`, what earlier comparisons of the platform came to: cases and bank have to be of one topology and
+    of one kind of placement. Where today's variances are of another size than the bank's, the bank is left out.
     """
     samples = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
     prior = _prior(samples.values(), bank)
@@ -110,8 +111,9 @@ def judge_timed(
 
 def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[float, float] | None:
     """Return variance and degrees of freedom that the cases of this comparison and the bank are worth."""
-    seen = [variance for changes in samples if (variance := _core.sample_variance(changes)) is not None]
-    return _core.fit_prior([*seen, *((spread.variance, spread.degrees) for spread in bank)])
+    today = [variance for changes in samples if (variance := _core.sample_variance(changes)) is not None]
+    before = [(spread.variance, spread.degrees) for spread in bank]
+    return _core.fit_prior([*today, *before] if _core.variances_agree(today, before) else today)
 
 
 def spread_of_starts(metric: str, starts: Sequence[TimedPair]) -> Spread | None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from zerolap.build import changes_between, measured_server
-from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, spreads_of, untimed_notes
+from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, untimed_notes
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Lab
-from zerolap.lab.results import Results
+from zerolap.lab.results import AS_BUILT, Results
 from zerolap.records import (
     BASE,
     HEAD,
@@ -35,16 +35,22 @@ def unfinished_comparison(results: Results, store: Store, state: RequestState) -
 
 
 def read_bank(store: Store, platform: str) -> Bank:
-    """Return how much starts differ on the platform with that fingerprint, by metric."""
-    return {metric: store.spreads(platform, metric) for metric in JUDGED_TIMES}
+    """Return how much starts differ on the platform with that fingerprint, by metric and circumstances."""
+    circumstances = store.circumstances(platform)
+    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_TIMES for one in circumstances}
 
 
 def add_to_bank(results: Results, store: Store) -> None:
-    """Record how much starts differed where both sides are one build under the same settings."""
+    """Record how much starts differed.
+
+    What changed does not matter, as a spread is about the starts' own mean. But two programs that are equal in every
+    placement show nothing of it.
+    """
     request = results.request
-    base, head = request.servers[BASE], request.servers[HEAD]
-    if base.spec.digest == head.spec.digest and base.config == head.config:
-        store.record_spreads(request.id, spreads_of(results))
+    is_one_build = request.servers[BASE].spec.digest == request.servers[HEAD].spec.digest
+    for circumstances, spreads in spreads_of(results).items():
+        if not is_one_build or circumstances.endswith(AS_BUILT):
+            store.record_spreads(request.id, spreads, circumstances)
 
 
 def described_servers(request: Request, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:
@@ -88,7 +94,7 @@ def _document(results: Results, state: RequestState, cases: list[CaseResult], st
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*request.notes, *untimed_notes(results)],
+        notes=[*request.notes, *placement_notes(results), *untimed_notes(results)],
         cases=cases,
         skipped=list(request.skipped),
     )

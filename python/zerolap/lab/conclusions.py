@@ -47,8 +47,8 @@ SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
 
-Bank: TypeAlias = Mapping[str, Sequence[Spread]]
-"""How much starts differ on this platform, by metric."""
+Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
+"""How much starts differ on this platform, by metric and circumstances."""
 
 
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
@@ -71,7 +71,7 @@ def counting_is_undecided(trials: Trials, request: Request) -> bool:
     return wants_more(judged, trials.blocks, len(request.cases) * len(judged), request.settings.q)
 
 
-def worth_sampling(results: Results, bank: Sequence[Spread]) -> list[Case]:
+def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     """Return the cases that changed, or all that are valid where stacks of all are asked for.
 
     Of a run these are the cases that nothing speaks against.
@@ -79,7 +79,7 @@ def worth_sampling(results: Results, bank: Sequence[Spread]) -> list[Case]:
     request = results.request
     if request.kind == "run":
         return [case for case in request.cases if _may_be_sampled(results.of_case(case.name))]
-    concluded = conclude(results, {DECIDING_TIME: bank}, None)
+    concluded = conclude(results, bank, None)
     changed = ("regression", "improvement")
     wanted = {one.case for one in concluded if one.verdict in changed or (request.all_stacks and one.validity.valid)}
     return [case for case in request.cases if case.name in wanted]
@@ -90,15 +90,15 @@ def _may_be_sampled(measured: CaseResults) -> bool:
     return (counted is None or counted.usable) and (timed is None or timed.failure is None)
 
 
-def spreads_of(results: Results) -> dict[tuple[str, str], Spread]:
-    """Return how much starts differed, by case and metric."""
-    spreads: dict[tuple[str, str], Spread] = {}
+def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
+    """Return how much starts differed, by circumstances, then by case and metric."""
+    spreads: dict[str, dict[tuple[str, str], Spread]] = {}
     for name, trials in results.timed.items():
         for metric in JUDGED_TIMES:
             chosen = trials.of_cost if metric in COSTS else trials
             spread = spread_of_starts(metric, chosen.pairs) if chosen.usable else None
             if spread is not None:
-                spreads[name, metric] = spread
+                spreads.setdefault(trials.circumstances, {})[name, metric] = spread
     return spreads
 
 
@@ -128,15 +128,27 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
             and len(trials.pairs) >= FEWEST_STARTS
             and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
         }
-        for name, judged in _judge_time(metric, usable, settings, bank).items():
+        for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
     return verdicts
 
 
-def _judge_time(
-    metric: str, usable: Mapping[str, Sequence[TimedPair]], settings: Settings, bank: Bank
+def judge_time(
+    metric: str,
+    starts: Mapping[str, Sequence[TimedPair]],
+    timed: Mapping[str, TimedTrials],
+    settings: Settings,
+    bank: Bank,
 ) -> dict[str, Judged]:
-    return judge_timed(metric, usable, settings.min_effect["timed"], bank.get(metric, ()), settings.q)
+    """Return the verdicts on one metric by case: only starts of like circumstances say how much each other vary."""
+    groups: dict[str, dict[str, Sequence[TimedPair]]] = {}
+    for name, of_case in starts.items():
+        groups.setdefault(timed[name].circumstances, {})[name] = of_case
+    judged: dict[str, Judged] = {}
+    for circumstances, group in groups.items():
+        spreads = bank.get((metric, circumstances), ())
+        judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
+    return judged
 
 
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
@@ -165,7 +177,7 @@ def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explai
 def is_cut_short(measured: CaseResults, results: Results) -> bool:
     """Whether the budget was used up before a case was decided."""
     counted, timed = measured.counted, measured.timed
-    if (counted is not None and counted.cut_short) or (timed is not None and timed.of_cost.cut_short):
+    if (counted is not None and counted.cut_short) or measured.timing_was_cut_short:
         return True
     settings = results.request.settings
     if settings.budget_seconds is None:
@@ -209,6 +221,22 @@ def failure_text(failure: TrialFailed) -> str:
     return "\n".join(part for part in (side + failure.message, failure.details) if part)
 
 
+def placement_notes(results: Results) -> list[str]:
+    """Return the note on times that hold for the two programs as they are, and not for their sources."""
+    failures = {
+        measurement.placement.failure
+        for trials in results.timed.values()
+        for side in trials.measurements.values()
+        for measurement in side
+        if measurement.placement is not None and measurement.placement.seed is None
+    }
+    return [
+        "times hold for these two programs, not for their sources: where their functions lie is part of the"
+        f" difference, as they cannot be linked again in another order ({failure})"
+        for failure in sorted(failures)
+    ]
+
+
 def untimed_notes(results: Results) -> list[str]:
     """Return the notes on cases that could not be timed."""
     by_reason: dict[str, list[str]] = {}
@@ -227,15 +255,17 @@ def _why_untimed(name: str, results: Results) -> str | None:
         is_due = "timed" in settings.engines and not settings.quick and settings.budget_seconds is not None
         may_be = measured.counted is None or measured.counted.usable
         return "the budget was used up" if is_due and may_be and measured.has_begun else None
-    return why_untimed(measured.timed)
+    return why_untimed(measured)
 
 
-def why_untimed(trials: TimedTrials) -> str | None:
-    """Return why trials that were begun have no timed verdict; none where they have."""
-    disturbance = trials.disturbance()
+def why_untimed(measured: CaseResults) -> str | None:
+    """Return why timed trials that were begun have no verdict; none where they have, or were not begun."""
+    if measured.timed is None:
+        return None
+    disturbance = measured.timed.disturbance()
     if disturbance:
         return held_against(disturbance)
-    short = trials.of_cost.cut_short and trials.of_cost.blocks < FEWEST_STARTS
+    short = measured.timing_was_cut_short and measured.timed.of_cost.blocks < FEWEST_STARTS
     return "the budget was used up" if short else None
 
 
@@ -255,7 +285,7 @@ def _findings(
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    limits = [*case.limits, *not_measured(measured.timed, measured.sampled)]
+    limits = [*case.limits, *not_measured(measured)]
     findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 
@@ -272,10 +302,10 @@ def _reasons(
     return with_times(findings, *times) if times is not None else findings
 
 
-def not_measured(timed: TimedTrials | None, sampled: Trials | None) -> list[str]:
+def not_measured(measured: CaseResults) -> list[str]:
     """Return a sentence for each engine that measured nothing of the case, with the reason."""
-    sentences = []
-    reason = why_untimed(timed) if timed is not None else None
+    sentences, sampled = [], measured.sampled
+    reason = why_untimed(measured)
     if reason is not None:
         sentences.append(f"No timed verdict: {reason}.")
     if sampled is not None and sampled.failure is not None:

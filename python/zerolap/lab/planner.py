@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_timed, wants_more_starts
-from zerolap.lab.conclusions import DECIDING_TIME, counting_is_undecided, worth_sampling
+from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, wants_more_starts
+from zerolap.lab.conclusions import DECIDING_TIME, Bank, counting_is_undecided, judge_time, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
     METRICS,
@@ -18,7 +18,6 @@ from zerolap.records import (
     Request,
     ServerSpec,
     Side,
-    Spread,
     TrialsJob,
 )
 
@@ -27,11 +26,11 @@ SEEDS_PER_REQUEST = 1000
 
 
 class Planner:
-    """Plans one request. `bank` is how much starts differed on the platform before, in the metric that decides."""
+    """Plans one request. `bank` is how much starts differed on the platform before."""
 
-    def __init__(self, request: Request, bank: Sequence[Spread] = ()) -> None:
+    def __init__(self, request: Request, bank: Bank | None = None) -> None:
         self.request = request
-        self._bank = bank
+        self._bank = bank or {}
         self._servers = {case.name: servers_of(request, case) for case in request.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
@@ -129,9 +128,10 @@ class Planner:
         return [block] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
-        """Return the starts up to the next look, of the cases that are not decided by then.
+        """Return the next start of each case that has not had as many as its next look takes.
 
-        All cases are looked at together, after 6, 12 and 18 starts: how much starts differ is judged from all of them.
+        Starts of all cases alternate: what the machine does for a while meets every case, and none alone. All cases are
+        looked at together, as how much starts differ is judged from all of them.
         """
         settings = self.request.settings
         if "timed" not in settings.engines or settings.quick:
@@ -145,10 +145,11 @@ class Planner:
             missing = [
                 job
                 for case in cases
-                if (job := self._starts(case, looks[case.name], results.timed.get(case.name), left)) is not None
+                if (job := self._start(case, looks[case.name], results.timed.get(case.name), left)) is not None
             ]
             if missing:
-                return missing
+                first = min(job.blocks[0].number for job in missing)
+                return [job for job in missing if job.blocks[0].number == first]
             if len(self.request.servers) < 2:
                 return []
             wanted = self._undecided(looks, results)
@@ -160,27 +161,23 @@ class Planner:
         """Whether nothing that was counted speaks against timing a case."""
         return name not in results.counted or results.counted[name].usable
 
-    def _starts(
-        self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None
-    ) -> TrialsJob | None:
-        """Return the next starts of a case that is to have so many looks; none where it has had them.
+    def _start(self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None) -> TrialsJob | None:
+        """Return the next start of a case that is to have so many looks; none where it has had them.
 
         Where requests came in unequal batches at full speed, all further starts are at an equal rate.
         """
-        trials, done, amounts = at_full_speed, 0, Amounts(pairs=PAIRS_PER_START)
-        if at_full_speed is not None and at_full_speed.jobs_done:
-            chosen = next(iter(at_full_speed.measurements.values()), [])
-            batching = at_full_speed.batching()
-            if batching is not None:
-                trials = at_full_speed.paced
-                amounts = chosen[LOOKS[0] - 1].amounts.model_copy(update={"per_second": batching.per_second})
-            done = 0 if trials is None else trials.jobs_done
-            if done and trials is not None and not trials.is_over:
-                # What the last start of the look before chose holds for those that follow.
-                amounts = next(iter(trials.measurements.values()))[LOOKS[done - 1] - 1].amounts
-        if done >= looks or (trials is not None and trials.is_over):
+        trials, amounts = at_full_speed, Amounts(pairs=PAIRS_PER_START)
+        batching = None if at_full_speed is None else at_full_speed.batching()
+        if at_full_speed is not None and batching is not None:
+            trials = at_full_speed.paced
+            amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        starts = 0 if trials is None else trials.blocks
+        if starts >= LOOKS[looks - 1] or (trials is not None and trials.is_over):
             return None
-        return self._job(case, "timed", range(LOOKS[done - 1] if done else 0, LOOKS[done]), amounts, left)
+        if trials is not None and starts:
+            # What the start before chose holds for those that follow.
+            amounts = trials.amounts_after(starts)
+        return self._job(case, "timed", [starts], amounts, left)
 
     def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
@@ -192,7 +189,7 @@ class Planner:
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
                     ready[name] = trials.pairs[: LOOKS[look - 1]]
-            judged = judge_timed(DECIDING_TIME, ready, settings.min_effect["timed"], self._bank, settings.q)
+            judged = judge_time(DECIDING_TIME, ready, results.timed, settings, self._bank)
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = len(METRICS) * len(looks)
             self._looks[key] = frozenset(

@@ -9,6 +9,7 @@ from zerolap.judge import LOOKS, Batching, TimedPair, unequal_batching
 from zerolap.records import (
     BASE,
     HEAD,
+    Amounts,
     Build,
     BuildDone,
     BuildJob,
@@ -28,6 +29,8 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
+AS_BUILT = ", as built"
+"""Marks the circumstances of starts whose programs lay as they were built."""
 COUNTING_SHARE = 0.5
 """Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
@@ -132,6 +135,17 @@ class TimedTrials(Trials):
         return self if self.paced is None else self.paced
 
     @property
+    def is_placed(self) -> bool:
+        """Whether each start had the functions of all programs in an order of its own."""
+        every = [measurement for side in self.measurements.values() for measurement in side]
+        return all(one.placement is not None and one.placement.seed is not None for one in every)
+
+    @property
+    def circumstances(self) -> str:
+        """What starts must have in common for their variances to be of one kind: topology and kind of placement."""
+        return self.case.topology.name if self.is_placed else self.case.topology.name + AS_BUILT
+
+    @property
     def alone(self) -> bool:
         """Whether memory does not hold all sides at once."""
         return any(measurement.amounts.alone for side in self.measurements.values() for measurement in side)
@@ -140,6 +154,10 @@ class TimedTrials(Trials):
     def seconds(self) -> float:
         """The machine time of these trials, those at an equal rate too."""
         return super().seconds + self.lost_seconds + (self.paced.seconds if self.paced is not None else 0.0)
+
+    def amounts_after(self, starts: int) -> Amounts:
+        """Return the amounts of the last of so many starts."""
+        return next(iter(self.measurements.values()))[starts - 1].amounts
 
     def start(self, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
         """Take in a start of all sides."""
@@ -246,6 +264,7 @@ class Results:
             timed=self.timed.get(name),
             sampled=self.sampled.get(name),
             other={engine: trials[name] for engine, trials in self.other.items() if name in trials},
+            budget_is_over=self.budget_is_over,
         )
 
     def reported_cases(self) -> list[Case]:
@@ -268,6 +287,12 @@ class Results:
         return settings.budget_seconds - counted - self.other_seconds
 
     @property
+    def budget_is_over(self) -> bool:
+        """Whether no time is left for further trials."""
+        left = self.seconds_left()
+        return left is not None and left <= 0
+
+    @property
     def counted_seconds(self) -> float:
         """The machine time of counted trials."""
         return sum(trials.seconds for trials in self.counted.values())
@@ -286,12 +311,20 @@ class Results:
 
 @dataclass(frozen=True)
 class CaseResults:
-    """What the engines measured of one case."""
+    """What the engines measured of one case; nothing is added once the budget is over."""
 
     counted: Trials | None
     timed: TimedTrials | None
     sampled: Trials | None
     other: Mapping[str, Trials]
+    budget_is_over: bool = False
+
+    @property
+    def timing_was_cut_short(self) -> bool:
+        """Whether the budget was used up before there were as many starts as the next look takes."""
+        if self.timed is None or self.timed.of_cost.is_over:
+            return False
+        return self.budget_is_over and self.timed.of_cost.blocks not in LOOKS
 
     @property
     def all(self) -> Sequence[Trials]:

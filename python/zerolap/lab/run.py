@@ -93,7 +93,7 @@ def _run_case(case: Case, measured: CaseResults, blobs: Blobs) -> RunCase:
         metrics=metrics if validity.valid else {},
         functions=_costliest(counts, sampled, metrics.get("cpu_ns_per_op"), blobs) if validity.valid else [],
         samples=max(samples),
-        limits=[*case.limits, *not_measured(timed, sampled), *_other_limits(measured.other, alone=is_alone)],
+        limits=[*case.limits, *not_measured(measured), *_other_limits(measured.other, alone=is_alone)],
         failure=None if failure is None else failure_text(failure),
     )
 

@@ -4,7 +4,6 @@ from zerolap.engines import TRIAL_PREFIX
 from zerolap.host import fingerprint
 from zerolap.judge import deciding_verdict
 from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
-from zerolap.lab.conclusions import DECIDING_TIME
 from zerolap.lab.loop import Loop
 from zerolap.lab.planner import Planner
 from zerolap.lab.requests import Lab, Question, request_of
@@ -127,7 +126,7 @@ def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
             if built is not None:
                 results.builds[server.spec.digest] = built.record
         remove_abandoned(TRIAL_PREFIX)
-        bank = read_bank(store, request.platform.fingerprint)[DECIDING_TIME]
+        bank = read_bank(store, request.platform.fingerprint)
         _keep(_document(results, lab, "running", reasons=False), store, "running")
         try:
             Loop(Planner(request, bank), lab.worker, lab.place, store, lab.listen).run(results)

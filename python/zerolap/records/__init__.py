@@ -64,7 +64,7 @@ from zerolap.records.event import (
 )
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
-from zerolap.records.measurement import Check, Measurement, Validity
+from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
@@ -161,6 +161,7 @@ __all__ = [
     "Note",
     "PerSide",
     "Pictures",
+    "Placement",
     "Platform",
     "Progress",
     "Record",

@@ -30,12 +30,23 @@ class Validity(Record):
         return [check for check in self.checks if not check.ok]
 
 
+class Placement(Record):
+    """Where the code of a timed trial's program lay.
+
+    With a `seed`, the functions were put into the order of that seed by a link of their own, on all sides alike.
+    Without one the program ran as it was built, from a fresh copy; `failure` is why.
+    """
+
+    seed: int | None = None
+    failure: str = ""
+
+
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
     `graph`, `timeline` and `stacks` are digests of blobs: a call graph, the slices of a timed trial, sampled stacks.
-    `seconds` is the machine time of the trial, repetitions included. `method` is the version of the engine's method,
-    `zerolap` that of the program.
+    `placement` is of timed trials. `seconds` is the machine time of the trial, repetitions included. `method` is the
+    version of the engine's method, `zerolap` that of the program.
     """
 
     metrics: dict[str, float]
@@ -44,6 +55,7 @@ class Measurement(Record):
     graph: str | None = None
     timeline: str | None = None
     stacks: str | None = None
+    placement: Placement | None = None
     seconds: float = 0.0
     method: int = 1
     zerolap: str = ""

@@ -118,7 +118,7 @@ def latest(connection: Connection) -> StoredRow:
 
 
 def keep_spreads(
-    connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], topology: str
+    connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str
 ) -> None:
     """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown one."""
     row = find(connection, comparison, identity, "comparison")
@@ -128,7 +128,7 @@ def keep_spreads(
             "case": case,
             "metric": name,
             "platform_fingerprint": row.platform_fingerprint,
-            "topology": topology,
+            "topology": circumstances,
             **spread.model_dump(),
         }
         for (case, name), spread in spreads.items()
@@ -137,8 +137,8 @@ def keep_spreads(
         connection.execute(insert_new(connection, start_spread), rows)
 
 
-def read_spreads(connection: Connection, platform: str, name: str, topology: str | None) -> Sequence[Spread]:
-    """Return the spreads of a metric on a platform, the newest first; of all topologies where none is given."""
+def read_spreads(connection: Connection, platform: str, name: str, circumstances: str | None) -> Sequence[Spread]:
+    """Return the spreads of a metric on a platform, the newest first; under all circumstances where none are given."""
     statement = (
         select(start_spread.c.variance, start_spread.c.degrees)
         .join(comparison)
@@ -146,9 +146,15 @@ def read_spreads(connection: Connection, platform: str, name: str, topology: str
         .order_by(comparison.c.number.desc(), start_spread.c.case)
         .limit(NEWEST_SPREADS)
     )
-    if topology is not None:
-        statement = statement.where(start_spread.c.topology == topology)
+    if circumstances is not None:
+        statement = statement.where(start_spread.c.topology == circumstances)
     return [Spread(variance=row.variance, degrees=row.degrees) for row in connection.execute(statement)]
+
+
+def read_circumstances(connection: Connection, platform: str) -> Sequence[str]:
+    """Return the circumstances of the spreads of a platform."""
+    statement = select(start_spread.c.topology).where(start_spread.c.platform_fingerprint == platform).distinct()
+    return [row.topology for row in connection.execute(statement)]
 
 
 def _as_json(record: Record) -> str:

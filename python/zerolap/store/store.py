@@ -254,21 +254,26 @@ class Store:
         with self._database.reading() as connection:
             return documents.latest(connection)
 
-    def record_spreads(self, identity: str, spreads: Mapping[tuple[str, str], Spread], topology: str = "") -> None:
-        """Record how much starts differed in a comparison of a build with itself, by case and metric.
+    def record_spreads(self, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str = "") -> None:
+        """Record how much starts differed in a comparison, by case and metric.
 
-        `topology` names the one they were measured in, and is empty for any. Raises `UsageError`.
+        `circumstances` are what starts must have in common to be alike, such as the topology. Raises `UsageError`.
         """
         with self._database.writing() as connection:
-            documents.keep_spreads(connection, identity, spreads, topology)
+            documents.keep_spreads(connection, identity, spreads, circumstances)
 
-    def spreads(self, platform: str, metric: str, topology: str | None = None) -> Sequence[Spread]:
+    def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
         """Return how much starts differed on the platform with that fingerprint, the newest first.
 
-        Of all topologies where none is named.
+        Under all circumstances where none are named.
         """
         with self._database.reading() as connection:
-            return documents.read_spreads(connection, platform, metric, topology)
+            return documents.read_spreads(connection, platform, metric, circumstances)
+
+    def circumstances(self, platform: str) -> Sequence[str]:
+        """Return the circumstances under which it is known how much starts differ on the platform."""
+        with self._database.reading() as connection:
+            return documents.read_circumstances(connection, platform)
 
 
 def _sqlite_path(location: str | None) -> Path:

@@ -1,6 +1,6 @@
 use super::{
     MOST_DEGREES, ModeratedError, SeenVariance, VariancePrior, fit_prior, inverse_trigamma, moderated_change,
-    sample_variance, tetragamma, trigamma, trimmed_mean,
+    sample_variance, tetragamma, trigamma, trimmed_mean, variances_agree,
 };
 use crate::paired::paired_change;
 
@@ -106,4 +106,16 @@ fn few_cases_and_noisy_ones_among_quiet_raise_few_false_alarms() {
         let found = alarms(2000, 6, deviations);
         assert!(found.iter().all(|&count| count <= 40), "{found:?} of 2000 each");
     }
+}
+
+#[test]
+fn variances_agree_unless_one_kind_is_larger() {
+    let seen = |variance: f64, count: usize| vec![SeenVariance { variance, degrees: 5.0 }; count];
+    assert!(variances_agree(&seen(1.0, 12), &seen(1.2, 12)));
+    assert!(!variances_agree(&seen(1.0, 12), &seen(4.0, 12)));
+    assert!(!variances_agree(&seen(4.0, 12), &seen(1.0, 12)));
+    // A single variance of five degrees of freedom varies more than that by chance.
+    assert!(variances_agree(&seen(1.0, 12), &seen(3.0, 1)));
+    assert!(variances_agree(&[], &seen(9.0, 12)));
+    assert!(variances_agree(&seen(1.0, 12), &seen(0.0, 12)));
 }
