@@ -34,6 +34,7 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
     Validity,
+    WrittenClient,
     job_json,
     read_event,
 )
@@ -218,7 +219,12 @@ def _compared(document: dict[str, Any]) -> dict[str, Any]:
 
 def _many_cases() -> list[Case]:
     return [
-        Case(name=f"case-{number:03}", group="made up", commands=[f"GET {number}:__key__"]) for number in range(MANY)
+        Case(
+            name=f"case-{number:03}",
+            group="made up",
+            client=WrittenClient(commands=[f"GET {number}:__key__"]).client,
+        )
+        for number in range(MANY)
     ]
 
 

@@ -23,6 +23,7 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
     Validity,
+    WrittenClient,
 )
 from zerolap.store import Store
 
@@ -136,7 +137,10 @@ REQUEST = Request(
             config=RUN.server.config,
         )
     },
-    cases=tuple(Case(name=case.case, group=case.group, commands=case.commands) for case in RUN.cases),
+    cases=tuple(
+        Case(name=case.case, group=case.group, client=WrittenClient(commands=case.commands).client)
+        for case in RUN.cases
+    ),
     settings=RUN.settings,
     platform=RUN.platform,
 )

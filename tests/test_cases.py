@@ -15,7 +15,17 @@ import pytest
 from waiting import wait_until
 
 from zerolap.cases import core_suite, json_schema, load_cases, scaled, select
-from zerolap.records import STANDALONE, Case, CaseFileError, Dataset, Expect, Keys, UsageError, parse_command
+from zerolap.records import (
+    STANDALONE,
+    Case,
+    CaseFileError,
+    Dataset,
+    Expect,
+    Keys,
+    UsageError,
+    WrittenClient,
+    parse_command,
+)
 
 EXAMPLE = """\
 group: stream
@@ -73,8 +83,8 @@ GET = "commands: [GET k]"
 class TestReading:
     def test_a_case_has_what_its_file_says(self, tmp_path: Path) -> None:
         xadd = load(tmp_path, EXAMPLE)[0]
-        assert (xadd.name, xadd.group, xadd.state, xadd.data_size) == ("xadd-auto-id", "stream", "grows", 10)
-        assert xadd.keys == Keys(minimum=1, maximum=100, pattern="random")
+        assert (xadd.name, xadd.group, xadd.state, xadd.client.data_size) == ("xadd-auto-id", "stream", "grows", 10)
+        assert xadd.client.keys == Keys(minimum=1, maximum=100, pattern="random")
         assert xadd.expect == Expect(reply="bulk")
         assert (Path(xadd.file).name, xadd.line) == ("own.yml", 9)
 
@@ -93,21 +103,27 @@ class TestReading:
     def test_a_matrix_of_two_axes_is_a_product(self, tmp_path: Path) -> None:
         text = one_case(GET).replace("one", "p{p}-{q}") + "    matrix: {p: [1, 2], q: [a, b]}\n    pipeline: '{p}'\n"
         cases = load(tmp_path, text)
-        assert [(case.name, case.pipeline) for case in cases] == [("p1-a", 1), ("p1-b", 1), ("p2-a", 2), ("p2-b", 2)]
+        assert [(case.name, case.client.pipeline) for case in cases] == [
+            ("p1-a", 1),
+            ("p1-b", 1),
+            ("p2-a", 2),
+            ("p2-b", 2),
+        ]
 
     def test_a_case_inherits_range_and_size_of_its_data_set_but_draws_at_random(self, tmp_path: Path) -> None:
         hundred = load(tmp_path, EXAMPLE)[2]
-        assert hundred.keys == Keys(minimum=1, maximum=1000, pattern="random")
-        assert hundred.data_size == 100
+        assert hundred.client.keys == Keys(minimum=1, maximum=1000, pattern="random")
+        assert hundred.client.data_size == 100
 
     def test_a_case_overrides_single_fields_of_its_data_sets_keys(self, tmp_path: Path) -> None:
         text = EXAMPLE.replace("    group: string\n", "    keys: {minimum: 500}\n")
-        assert load(tmp_path, text)[2].keys == Keys(minimum=500, maximum=1000)
+        assert load(tmp_path, text)[2].client.keys == Keys(minimum=500, maximum=1000)
 
     def test_commands_are_text_or_have_a_ratio(self, tmp_path: Path) -> None:
         xadd, get, *_ = load(tmp_path, EXAMPLE)
-        assert (xadd.ratios, get.ratios) == ([1], [1, 3])
-        assert get.commands == ["GET __key__", "SET __key__ __data__"]
+        assert [command.ratio for command in xadd.client.commands] == [1]
+        sent = [(command.line, command.ratio) for command in get.client.commands]
+        assert sent == [("GET __key__", 1), ("SET __key__ __data__", 3)]
 
     def test_verbs_are_first_words_once_in_order(self, tmp_path: Path) -> None:
         assert load(tmp_path, EXAMPLE)[3].verbs == ["ZRANGE", "ZADD"]
@@ -117,13 +133,14 @@ class TestReading:
 
     def test_defaults(self, tmp_path: Path) -> None:
         (case,) = load(tmp_path, one_case(GET))
-        assert case == Case(name="one", group="g", commands=["GET k"], file=case.file, line=3)
-        assert (case.topology, case.state, case.connections, case.pipeline) == (STANDALONE, "stable", 20, 16)
-        assert case.keys == Keys(prefix="key:", minimum=1, maximum=1, pattern="random")
+        client = WrittenClient(commands=["GET k"]).client
+        assert case == Case(name="one", group="g", client=client, file=case.file, line=3)
+        assert (case.topology, case.state, client.connections, client.pipeline) == (STANDALONE, "stable", 20, 16)
+        assert client.keys == Keys(prefix="key:", minimum=1, maximum=1, pattern="random")
 
     def test_braces_twice_stand_for_themselves_and_hash_tags_with_keys_need_none(self, tmp_path: Path) -> None:
         (case,) = load(tmp_path, one_case('commands: ["GET {{tag}}:a", "GET {__key__}:a", "SET k {}"]'))
-        assert case.commands == ["GET {tag}:a", "GET {__key__}:a", "SET k {}"]
+        assert [one.line for one in case.client.commands] == ["GET {tag}:a", "GET {__key__}:a", "SET k {}"]
 
     def test_a_directory_is_read_whole_and_other_formats_passed_over(self, tmp_path: Path) -> None:
         (tmp_path / "deep").mkdir()
@@ -383,7 +400,7 @@ class TestParseCommand:
 
 
 def case_over(keys: Keys, dataset: Dataset) -> Case:
-    return Case(name="a", group="g", commands=["GET __key__"], keys=keys, dataset=dataset)
+    return Case(name="a", group="g", client=WrittenClient(commands=["GET __key__"], keys=keys).client, dataset=dataset)
 
 
 class TestScaled:
@@ -393,8 +410,8 @@ class TestScaled:
             case_over(keys, Dataset(name="d", load=["SET __key__ v"], keys=keys, expect=Expect(keys=10_003))), 0.1
         )
         assert small.dataset is not None
-        assert (small.keys.minimum, small.keys.maximum) == (1, 1000)
-        assert small.dataset.keys == small.keys
+        assert (small.client.keys.minimum, small.client.keys.maximum) == (1, 1000)
+        assert small.dataset.keys == small.client.keys
         assert small.dataset.expect.keys == 1003
 
     @pytest.mark.parametrize(
@@ -404,12 +421,12 @@ class TestScaled:
     def test_a_range_keeps_its_place_in_the_loaded_one(self, given: tuple[int, int], wanted: tuple[int, int]) -> None:
         dataset = Dataset(name="d", load=["SET __key__ v"], keys=Keys(minimum=1, maximum=1000))
         small = scaled(case_over(Keys(minimum=given[0], maximum=given[1]), dataset), 0.1)
-        assert (small.keys.minimum, small.keys.maximum) == wanted
+        assert (small.client.keys.minimum, small.client.keys.maximum) == wanted
 
     def test_at_least_one_key_stays(self) -> None:
         keys = Keys(minimum=5, maximum=14)
         small = scaled(case_over(keys, Dataset(name="d", load=["SET __key__ v"], keys=keys)), 0.001)
-        assert (small.keys.minimum, small.keys.maximum) == (5, 5)
+        assert (small.client.keys.minimum, small.client.keys.maximum) == (5, 5)
 
     def test_keys_that_do_not_depend_on_the_range_stay_expected(self) -> None:
         keys = Keys(minimum=1, maximum=1000)
@@ -468,9 +485,10 @@ class TestTypes:
         assert case.model_copy(update={"dataset": renamed}).digest == case.digest
         assert renamed.digest == case.dataset.digest
         larger = case.dataset.model_copy(update={"data_size": 11})
+        written = WrittenClient.of(case.client)
         changes: list[dict[str, object]] = [
-            {"pipeline": 1},
-            {"ratios": [1, 1]},
+            {"client": written.model_copy(update={"pipeline": 1}).client},
+            {"client": written.model_copy(update={"ratios": [1, 1]}).client},
             {"dataset": larger},
         ]
         digests = {case.model_copy(update=change).digest for change in changes}
@@ -640,11 +658,12 @@ class TestCoreSuite:
         if case.dataset is not None:
             assert keys_before == case.dataset.expect.keys
         hits, misses = connection.stat("keyspace_hits"), connection.stat("keyspace_misses")
-        keys = drawn(case.keys, seed=1)
-        cycle = [line for line, ratio in zip(case.commands, case.ratios, strict=True) for _ in range(ratio)]
+        client = case.client
+        keys = drawn(client.keys, seed=1)
+        cycle = [command.line for command in client.sent for _ in range(command.ratio)]
         replies = []
         for _ in range(150):
-            requests = [filled(cycle[index % len(cycle)], keys, case.data_size) for index in range(case.pipeline)]
+            requests = [filled(cycle[index % len(cycle)], keys, client.data_size) for index in range(client.pipeline)]
             replies += connection.ask(requests)
         assert [value for kind, value in replies if kind == "error"] == []
         assert case.expect.reply is None or {kind for kind, _ in replies} == {case.expect.reply}
@@ -663,7 +682,7 @@ class TestCoreSuite:
             connection.ask([[b"FLUSHALL"]])
             (case,) = select(core_suite(), [name])
             fill(connection, case)
-            keys = drawn(case.keys, seed=2)
+            keys = drawn(case.client.keys, seed=2)
             values = [value for _, value in connection.ask([filled(command, keys, 0) for _ in range(500)])]
             counts = [len(value) if isinstance(value, list) else value for value in values]
             assert all(isinstance(count, int) for count in counts)
@@ -675,7 +694,7 @@ class TestCoreSuite:
         assert mean("sismember", "SCARD members") == 16_000
         assert mean("zadd", "ZCARD leaderboard") == 16_000
         assert mean("zrange-100-withscores", "ZRANGE ranking 0 -1 WITHSCORES") == 200
-        geosearch = select(core_suite(), ["geosearch-100km"])[0].commands[0]
+        geosearch = select(core_suite(), ["geosearch-100km"])[0].client.commands[0].line
         assert 38 < mean("geosearch-100km", geosearch) < 44
 
     def test_loads_are_small(self) -> None:

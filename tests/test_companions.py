@@ -8,6 +8,9 @@ import pytest
 from command_line import Zerolap
 
 from zerolap.cases import json_schema, load_cases, scaled
+from zerolap.cases._arguments import read_client
+from zerolap.cli.selection import deployed
+from zerolap.lab.selection import lacking
 from zerolap.records import Case, CaseFileError, Client
 
 CASES = """\
@@ -71,8 +74,7 @@ class TestFile:
 
     def test_listeners_take_channels_and_patterns_in_turn(self, tmp_path: Path) -> None:
         client = companion(tmp_path, "{listen: ['news:__key__', 'a b', 'n*'], listeners: 6}")
-        lines = [value for name, value in client.given if name == "listen"]
-        assert lines == ["SUBSCRIBE news:__key__", 'SUBSCRIBE "a b"', "PSUBSCRIBE n*"]
+        assert client.listening == ["SUBSCRIBE news:__key__", 'SUBSCRIBE "a b"', "PSUBSCRIBE n*"]
         assert (client.connections, client.listeners, client.sent, client.is_driven) == (0, 6, [], True)
         assert companion(tmp_path, "{listen: [a, b]}").listeners == 2
 
@@ -127,6 +129,30 @@ class TestFile:
     def test_a_cluster_has_no_single_server_to_send_to(self, tmp_path: Path) -> None:
         with pytest.raises(CaseFileError, match=r"companions\[0\]\.commands.*3 primaries"):
             read(tmp_path, "{commands: [GET x]}", case="    topology: cluster-3\n")
+
+    @pytest.mark.parametrize(
+        ("line", "topology", "is_skipped"),
+        [
+            ("{commands: [BLPOP x 0]}", "cluster-3", True),
+            ("{commands: [BLPOP x 0]}", "replicas-1", False),
+            ("{listen: [a, 'b*']}", "cluster-3", False),
+        ],
+    )
+    def test_a_topology_of_the_command_line_without_a_single_server_skips_what_needs_one(
+        self, tmp_path: Path, line: str, topology: str, is_skipped: bool
+    ) -> None:
+        [case] = deployed([read(tmp_path, line)], topology, None)
+        reason = lacking(case, quick=True)
+        assert (reason is not None) is is_skipped
+        if reason is not None:
+            assert reason[0] == "topology"
+            assert "`cluster-3` has 3 primaries" in reason[1]
+
+    @pytest.mark.parametrize("listens", ["SSUBSCRIBE a", "CLIENT TRACKING ON BCAST"])
+    def test_what_only_one_node_pushes_needs_a_single_server(self, listens: str) -> None:
+        assert read_client(
+            ["--listen", listens, "--listeners", "1", "--listen-only", "--test-time", "1"]
+        ).needs_one_server
 
 
 def test_the_documented_example_works(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from zerolap.lab.selection import select_possible
 from zerolap.load.filling import prepare
 from zerolap.load.geo_points import LARGEST_LATITUDE, LARGEST_LONGITUDE, POINTS_PER_COMMAND, geo_commands
 from zerolap.load.target import Target, by_socket
-from zerolap.records import Case, CaseFileError, Generator, UsageError, parse_command
+from zerolap.records import Case, CaseFileError, Generator, Keys, UsageError, parse_command
 from zerolap.server import RunningServer, start
 
 
@@ -67,10 +67,10 @@ def test_the_suite_asks_what_the_posts_ask() -> None:
         f"{what}-{size}" for what in ("geodist", "geosearch-radius", "geosearch-box") for size in ("100k", "1M", "60M")
     ]
     distance, search = cases["geodist-60M"], cases["geosearch-box-1M"]
-    assert (distance.connections, distance.pipeline, search.connections, search.pipeline) == (200, 10, 8, 1)
+    assert tuple((one.client.connections, one.client.pipeline) for one in (distance, search)) == ((200, 10), (8, 1))
     assert distance.dataset is not None
     assert distance.dataset.generator == Generator(kind="geo", key="places", count=60_000_000)
-    assert (distance.keys.prefix, distance.keys.minimum, distance.keys.maximum) == ("", 1, 60_000_000)
+    assert distance.client.keys == Keys(prefix="", minimum=1, maximum=60_000_000)
 
 
 @pytest.mark.parametrize("name", ["geodist-100k", "geosearch-radius-100k", "geosearch-box-100k"])
@@ -82,8 +82,8 @@ def test_searches_find_points_on_a_real_server(server: RunningServer, tmp_path: 
     assert [check.ok for check in checks] == [True]
     count = 10_000 if quick else 100_000
     assert server.command("ZCARD", "places") == count
-    assert case.keys.maximum == count
-    first, last = (case.commands[0].replace("__key__", str(member)) for member in (1, count))
+    assert case.client.keys.maximum == count
+    first, last = (case.client.commands[0].line.replace("__key__", str(member)) for member in (1, count))
     found = [server.command(*parse_command(line)) for line in (first, last)]
     assert all(found)
     if name == "geosearch-radius-100k":
@@ -98,7 +98,7 @@ def test_quick_makes_all_sizes_small() -> None:
         small = scaled(case, quick_factor(case))
         assert small.dataset is not None
         assert small.dataset.generator is not None
-        assert small.dataset.generator.count == small.keys.maximum == small.dataset.keys.maximum
+        assert small.dataset.generator.count == small.client.keys.maximum == small.dataset.keys.maximum
         counts.append(small.dataset.generator.count)
     assert counts == [10_000, 20_000, 20_000]
 

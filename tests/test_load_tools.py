@@ -13,7 +13,7 @@ from zerolap.cases import core_suite, load_cases
 from zerolap.engines.loaded import Loaded
 from zerolap.load import LoadWork
 from zerolap.load.tools import load_tool_named
-from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, Measurement, TrialFailed
+from zerolap.records import Case, CaseRefused, Dataset, Expect, Keys, Measurement, TrialFailed, WrittenClient
 
 pytestmark = pytest.mark.slow
 
@@ -23,11 +23,13 @@ STRINGS = Keys(prefix="key:", minimum=FIRST, maximum=FIRST + 999)
 
 
 def reading(**fields: object) -> Case:
-    """Return a case that every tool can send."""
+    """Return a case that every tool can send, with other fields of itself or of its client."""
     dataset = Dataset(name="d", load=["SET __key__ __data__"], keys=STRINGS.model_copy(update={"pattern": "parallel"}))
     expect = Expect(reply="bulk", hit_rate=">= 0.99")
-    case = Case(name="get", group="g", commands=["GET __key__"], keys=STRINGS, dataset=dataset, expect=expect)
-    return case.model_copy(update=fields)
+    own = {name: value for name, value in fields.items() if name in Case.model_fields}
+    others = {name: value for name, value in fields.items() if name not in own}
+    client = WrittenClient.model_validate({"commands": ["GET __key__"], "keys": STRINGS} | others).client
+    return Case(name="get", group="g", client=client, dataset=dataset, expect=expect).model_copy(update=own)
 
 
 def work(case: Case, tmp_path: Path) -> LoadWork:
@@ -127,8 +129,9 @@ def test_memtier_gets_arguments_that_it_has(tmp_path: Path, case: Case) -> None:
     command = load_tool_named("memtier_benchmark").command(work(case, tmp_path))
     assert command[0] == "memtier_benchmark"
     assert not {"--cpus", "--seed", "--lockstep"} & set(command)
-    assert command[command.index("--requests") + 1] == str(32_000 // case.connections)
-    assert [command[place + 1] for place, word in enumerate(command) if word == "--command"] == case.commands
+    assert command[command.index("--requests") + 1] == str(32_000 // case.client.connections)
+    lines = [one.line for one in case.client.commands]
+    assert [command[place + 1] for place, word in enumerate(command) if word == "--command"] == lines
 
 
 def test_arguments_of_a_public_suite_are_taken_as_they_are(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
     UsageError,
+    WrittenClient,
     read_job,
 )
 from zerolap.store import Store
@@ -40,7 +41,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def cases(count: int = 3) -> list[Case]:
-    return [Case(name=f"case-{number}", group="made up", commands=[f"GET {number}:__key__"]) for number in range(count)]
+    clients = [WrittenClient(commands=[f"GET {number}:__key__"]).client for number in range(count)]
+    return [Case(name=f"case-{number}", group="made up", client=client) for number, client in enumerate(clients)]
 
 
 class Bench:

@@ -10,7 +10,7 @@ import yaml
 
 from zerolap.cases import load_cases, quick_factor, scaled
 from zerolap.cases._arguments import read_client
-from zerolap.records import Case, CaseFileError, parse_command
+from zerolap.records import Case, CaseFileError, Keys, parse_command
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
 needs_suites = pytest.mark.skipif(SUITES is None, reason="ZEROLAP_PUBLIC_SUITES is not set")
@@ -85,8 +85,8 @@ class TestReading:
         assert (case.name, case.description, case.group, case.priority) == ("one", "reads strings", "string", 7)
         assert case.cannot_run is None
         assert case.verbs == ["GET"]
-        assert (case.connections, case.pipeline) == (10, 3)
-        assert (case.keys.prefix, case.keys.minimum, case.keys.maximum) == ("k-", 1, 1000)
+        assert (case.client.connections, case.client.pipeline) == (10, 3)
+        assert case.client.keys == Keys(prefix="k-", minimum=1, maximum=1000)
         assert case.config == {"save": '""'}
         assert case.topologies == ["oss-standalone"]
         assert case.memory_bytes == 1024**3
@@ -247,8 +247,8 @@ class TestFaults:
         case = read(tmp_path, client("""'"--command" "EVAL \\"return 1\\" 0"'"""), ("- get\n", "- eval\n"))
         assert warnings(case) == []
         assert case.verbs == ["EVAL"]
-        [line] = case.commands
-        assert parse_command(line) == [b"EVAL", b"return 1", b"0"]
+        [command] = case.client.commands
+        assert parse_command(command.line) == [b"EVAL", b"return 1", b"0"]
 
     def test_a_copy_keeps_its_own_name(self, tmp_path: Path) -> None:
         for name in ("a-copy", "one", "z-copy"):
@@ -288,7 +288,7 @@ class TestScaling:
         case = read(tmp_path)
         assert quick_factor(case) == 1.0
         smaller = scaled(case, 1.0)
-        assert (smaller.client, smaller.keys) == (case.client, case.keys)
+        assert smaller.client == case.client
         assert smaller.dataset is not None
         assert case.dataset is not None
         assert smaller.dataset.clients == case.dataset.clients
@@ -300,9 +300,7 @@ class TestScaling:
         assert smaller.dataset is not None
         [loading] = smaller.dataset.clients
         assert (loading.key_minimum, loading.key_maximum, loading.loading_requests) == (1, 20_000, 20_000)
-        assert smaller.client is not None
         assert (smaller.client.key_minimum, smaller.client.key_maximum) == (10_001, 12_000)
-        assert (smaller.keys.minimum, smaller.keys.maximum) == (10_001, 12_000)
         assert "12000" in smaller.client.slice_arguments()
         # What is sent at last is what counts.
         assert read_client(smaller.client.slice_arguments()).key_maximum == 12_000
@@ -310,7 +308,6 @@ class TestScaling:
     def test_a_range_never_becomes_empty(self, tmp_path: Path) -> None:
         case = read(tmp_path, client(CLIENT.replace("--key-maximum 1000", "--key-maximum 1")))
         smaller = scaled(case, 0.001)
-        assert smaller.client is not None
         assert (smaller.client.key_minimum, smaller.client.key_maximum) == (1, 1)
 
     def test_without_a_data_set_nothing_changes(self, tmp_path: Path) -> None:
@@ -351,17 +348,16 @@ class TestAllPublicSuites:
     def test_client_arguments_survive_a_round_trip(self, cases: list[Case]) -> None:
         for case in cases:
             loading = case.dataset.clients if case.dataset is not None else []
+            assert case.is_public
             for one in (case.client, *case.companions, *loading):
-                if one is not None:
-                    again = read_client(one.arguments())
-                    assert again.model_copy(update={"warnings": one.warnings}) == one, case.name
+                again = read_client(one.arguments())
+                assert again.model_copy(update={"warnings": one.warnings}) == one, case.name
 
     def test_each_can_be_made_smaller(self, cases: list[Case]) -> None:
         for case in cases:
             smaller = scaled(case, quick_factor(case))
-            assert smaller.keys.minimum <= smaller.keys.maximum
-            if smaller.client is not None:
-                read_client(smaller.client.slice_arguments())
+            assert smaller.client.key_minimum <= smaller.client.key_maximum
+            read_client(smaller.client.slice_arguments())
 
     def test_init_commands_are_sent_as_they_stand(self, cases: list[Case]) -> None:
         by_name = {case.name: case for case in cases}

@@ -48,6 +48,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
     Windows,
+    WrittenClient,
     event_json,
     job_json,
     read_event,
@@ -98,13 +99,14 @@ DATASET = Dataset(
     after_load=["DEL a"],
     expect=Expect(keys=1000),
 )
+WRITTEN = WrittenClient(
+    commands=["GET __key__", "SET __key__ __data__"], ratios=[9, 1], keys=Keys(minimum=1, maximum=1000)
+)
 CASE = Case(
     name="mixed",
     description="reads and writes",
     group="string",
-    commands=["GET __key__", "SET __key__ __data__"],
-    ratios=[9, 1],
-    keys=Keys(minimum=1, maximum=1000),
+    client=WRITTEN.client,
     setup=["SET b 1"],
     dataset=DATASET,
     expect=Expect(hit_rate=">= 0.99"),
@@ -229,6 +231,24 @@ def test_a_job_is_read_as_what_it_is(job: Job) -> None:
     assert read_job(text).id == job.id
 
 
+def test_a_case_is_written_in_the_words_of_case_files() -> None:
+    document = CASE.model_dump(mode="json")
+    assert [*document][:8] == ["name", "description", "group", "commands", "ratios", "keys", "data_size", "random_data"]
+    assert document["commands"] == ["GET __key__", "SET __key__ __data__"]
+    assert (document["ratios"], document["connections"], document["pipeline"]) == ([9, 1], 20, 16)
+    assert document["keys"] == {"prefix": "key:", "minimum": 1, "maximum": 1000, "pattern": "random"}
+    assert document["client"] is None
+
+
+def test_a_client_of_which_case_files_cannot_say_all_is_written_too(tmp_path: Path) -> None:
+    ended = CASE.client.model_copy(update={"requests": 1000})
+    for case in (client_case(tmp_path), CASE.model_copy(update={"client": ended})):
+        document = case.model_dump(mode="json")
+        assert document["commands"] == [command.line for command in case.client.sent]
+        assert document["client"] == case.client.model_dump(mode="json")
+        assert again(case) == case
+
+
 def test_all_cases_of_the_package_survive_json() -> None:
     cases = [*core_suite(), *load_cases(Path("geo"))]
     assert [again(case) for case in cases] == cases
@@ -242,6 +262,12 @@ def test_all_cases_of_the_package_survive_json() -> None:
         (read_event, '{"schema": "zerolap.event/1", "event": "unheard", "text": "of"}'),
         (read_event, '{"schema": "zerolap.event/1", "event": "note", "text": "of", "more": 1}'),
         (read_job, '{"schema": "zerolap.job/1", "kind": "trials"}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g"}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g", "commands": 1}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g", "commands": []}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g", "commands": ["GET k"], "ratios": [1, 2]}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g", "commands": ["GET k"], "keys": {"minimum": 2}}'),
+        (Case.model_validate_json, '{"name": "a", "group": "g", "commands": ["GET k"], "more": 1}'),
         (read_job, "[]"),
     ],
 )
@@ -297,6 +323,10 @@ def test_what_a_case_is_called_and_how_it_is_deployed_is_not_in_its_digest(chang
     assert changed.digest == CASE.digest
 
 
+def of_client(**changes: Any) -> dict[str, Any]:
+    return {"client": WRITTEN.model_copy(update=changes).client}
+
+
 def of_dataset(**changes: Any) -> dict[str, Any]:
     return {"dataset": DATASET.model_copy(update=changes)}
 
@@ -304,16 +334,18 @@ def of_dataset(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "change",
     [
-        {"commands": ["GET __key__", "SET __key__ value"]},
-        {"commands": ["SET __key__ __data__", "GET __key__"]},
-        {"ratios": [1, 9]},
-        {"keys": Keys(minimum=1, maximum=1001)},
-        {"keys": Keys(prefix="other:", minimum=1, maximum=1000)},
-        {"keys": Keys(minimum=1, maximum=1000, pattern="sequential")},
-        {"data_size": 33},
-        {"random_data": True},
-        {"connections": 21},
-        {"pipeline": 17},
+        of_client(commands=["GET __key__", "SET __key__ value"]),
+        of_client(commands=["SET __key__ __data__", "GET __key__"]),
+        of_client(ratios=[1, 9]),
+        of_client(keys=Keys(minimum=1, maximum=1001)),
+        of_client(keys=Keys(prefix="other:", minimum=1, maximum=1000)),
+        of_client(keys=Keys(minimum=1, maximum=1000, pattern="sequential")),
+        of_client(data_size=33),
+        of_client(random_data=True),
+        of_client(connections=21),
+        of_client(pipeline=17),
+        {"client": CASE.client.model_copy(update={"requests": 1000})},
+        {"client": CASE.client.model_copy(update={"given": []})},
         {"setup": []},
         {"dataset": None},
         of_dataset(setup=[]),
@@ -334,13 +366,12 @@ def client_case(directory: Path, name: str = "one", preload: str = "", client: s
     file = directory / "suite.yml"
     file.write_text(CLIENT_SUITE.format(name=name, preload=preload, client=client))
     [case] = load_cases(file)
-    assert case.client is not None
+    assert case.is_public
     return case
 
 
 def test_the_digest_of_a_suite_of_the_public_format(tmp_path: Path) -> None:
     case = client_case(tmp_path)
-    assert case.client is not None
     assert client_case(tmp_path, name="two").digest == case.digest
     odd = case.model_copy(update={"client": case.client.model_copy(update={"warnings": ["odd"]})})
     assert odd.digest == case.digest
@@ -379,7 +410,7 @@ def test_the_id_of_a_job_of_trials() -> None:
     assert TRIALS_JOB.model_copy(update={"seconds_left": None}).id == TRIALS_JOB.id
     changes: list[dict[str, Any]] = [
         {"request": "c-2"},
-        {"case": CASE.model_copy(update={"pipeline": 1})},
+        {"case": CASE.model_copy(update=of_client(pipeline=1))},
         {"case": CASE.model_copy(update={"name": "other"})},
         {"engine": "timed"},
         {"blocks": TRIALS_JOB.blocks[:1]},
@@ -411,7 +442,7 @@ def test_the_digest_of_a_request_is_of_what_is_asked() -> None:
         {"servers": {"base": head, "head": base}},
         {"servers": {"base": base, "head": head.model_copy(update={"spec": other})}},
         {"servers": {"base": base, "head": head.model_copy(update={"config": {"hz": "1"}})}},
-        {"cases": (CASE.model_copy(update={"pipeline": 1}),)},
+        {"cases": (CASE.model_copy(update=of_client(pipeline=1)),)},
         {"cases": (CASE.model_copy(update={"topology": STANDALONE}),)},
         {"cases": (CASE.model_copy(update={"config": {}}),)},
         {"cases": (CASE.model_copy(update={"expect": Expect()}),)},

@@ -26,9 +26,10 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
     Validity,
+    WrittenClient,
 )
 
-CASE = Case(name="get", group="string", commands=["GET __key__"])
+CASE = Case(name="get", group="string", client=WrittenClient(commands=["GET __key__"]).client)
 TWO_CORES = Processors((Processor(0, core=0, cache=0), Processor(1, core=1, cache=0)))
 BLOCKS = tuple(Block(number=number, seed=100 + number) for number in range(3))
 ASKED = Amounts(pairs=4)

@@ -10,7 +10,17 @@ from zerolap.cases._format import CaseEntry, DatasetEntry, Outline
 from zerolap.cases._messages import validated
 from zerolap.cases._topology import standard_topologies
 from zerolap.cases._values import near
-from zerolap.records import DEFAULT_DATA_SIZE, STANDALONE, Case, Client, Dataset, KeyRange, Keys, Topology
+from zerolap.records import (
+    DEFAULT_DATA_SIZE,
+    STANDALONE,
+    Case,
+    Client,
+    Dataset,
+    KeyRange,
+    Keys,
+    Topology,
+    WrittenClient,
+)
 
 
 def cases_of(document: Document) -> list[Case]:
@@ -108,15 +118,20 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         document.add((*at, "expect", "keys"), "only a data set expects a number of keys")
     inherited = dataset.keys.model_copy(update={"pattern": "random"}) if dataset else Keys()
     size = dataset.data_size if dataset else DEFAULT_DATA_SIZE
-    own = {"description", "connections", "pipeline", "state", "setup", "expect", "config"}
-    case = Case(
-        name=entry.name,
-        group=group,
+    client = WrittenClient(
         commands=[command.command for command in entry.commands],
         ratios=[command.ratio for command in entry.commands],
         keys=_keys(inherited, entry.keys, document, at),
         data_size=size if entry.data_size is None else entry.data_size,
         random_data=(dataset is not None and dataset.random_data) if entry.random_data is None else entry.random_data,
+        connections=entry.connections,
+        pipeline=entry.pipeline,
+    )
+    own = {"description", "state", "setup", "expect", "config"}
+    case = Case(
+        name=entry.name,
+        group=group,
+        client=client.client,
         dataset=dataset,
         topology=_topology(entry.topology, document, at),
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
@@ -135,10 +150,11 @@ def _companions(entry: CaseEntry, case: Case, document: Document, at: Path) -> l
         if companion.commands and case.topology.primaries > 1:
             text = f"a companion sends to one server; the topology has {case.topology.primaries} primaries"
             document.add((*place, "commands"), text)
-        size = case.data_size if companion.data_size is None else companion.data_size
-        is_random = case.random_data if companion.random_data is None else companion.random_data
+        size = case.client.data_size if companion.data_size is None else companion.data_size
+        is_random = case.client.random_data if companion.random_data is None else companion.random_data
         values = ["--data-size", str(size), *(["--random-data"] if is_random else [])]
-        client = companion_of(companion, _keys(case.keys, companion.keys, document, place), values, document, place)
+        keys = _keys(case.client.keys, companion.keys, document, place)
+        client = companion_of(companion, keys, values, document, place)
         clients += [] if client is None else [client]
     return clients
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from zerolap.cases._arguments import read_client
 from zerolap.cases._document import Document, Path
 from zerolap.cases._format import CommandEntry, CompanionEntry
-from zerolap.records import PATTERN_OF_LETTER, Client, Keys, UsageError, command_line
+from zerolap.records import LETTER_OF_PATTERN, Client, Keys, UsageError, command_line
 
 LISTENING_SECONDS = 120
 """What the load generator asks for with `--listen-only`; a companion listens until it is stopped."""
-LETTER_OF_PATTERN = {pattern: letter for letter, pattern in PATTERN_OF_LETTER.items()}
 _OF_SENDERS = ("connections", "pipeline", "data_size", "random_data")
 _GLOB = frozenset("*?[")
 

@@ -24,26 +24,26 @@ def scaled(case: Case, factor: float) -> Case:
     if not 0 < factor <= 1:
         raise ValueError(f"expected a factor above 0 and at most 1; found {factor}")
     dataset = case.dataset
-    if case.client is not None:
-        return _scaled_suite(case, case.client, factor)
     if dataset is None or not dataset.is_scaled:
         return case
-    origin = dataset.keys.minimum
-    keys = case.keys
-    if keys.prefix == dataset.keys.prefix:
-        keys = _scaled_keys(keys, origin, factor)
+    if case.is_public:
+        return _scaled_suite(case, dataset, factor)
+    origin, client = dataset.keys.minimum, case.client
+    if client.key_prefix == dataset.keys.prefix:
+        start, end = _scaled_range(client.key_minimum, client.key_maximum, origin, factor)
+        client = client.model_copy(update={"key_minimum": start, "key_maximum": end})
     companions = [
-        _scaled_client(client, origin, factor) if client.key_prefix == dataset.keys.prefix else client
-        for client in case.companions
+        _scaled_client(companion, origin, factor) if companion.key_prefix == dataset.keys.prefix else companion
+        for companion in case.companions
     ]
     scaled_dataset = _scaled_dataset(dataset, factor)
-    return case.model_copy(update={"keys": keys, "dataset": scaled_dataset, "companions": companions})
+    return case.model_copy(update={"client": client, "dataset": scaled_dataset, "companions": companions})
 
 
 def quick_factor(case: Case) -> float:
     """Return the factor by which `--quick` scales a case down."""
     dataset = case.dataset
-    if case.client is None:
+    if not case.is_public:
         words = 0 if dataset is None else _generated_words(dataset)
         return min(QUICK_SCALE, QUICK_LOAD_WORDS / max(1, words))
     if dataset is None:
@@ -84,24 +84,19 @@ def _scaled_range(minimum: int, maximum: int, origin: int, factor: float) -> tup
     return origin + start, origin + end - 1
 
 
-def _scaled_suite(case: Case, client: Client, factor: float) -> Case:
+def _scaled_suite(case: Case, dataset: Dataset, factor: float) -> Case:
     """Return a suite of the public format with all its clients' ranges scaled, also where their prefixes differ.
 
     What a prefix stands for cannot be told: keys, or members of one key. So how many keys there will be is not known
     either, and not checked.
     """
-    dataset = case.dataset
-    if dataset is None or not (dataset.clients or dataset.generator):
-        return case
-    origin = dataset.clients[0].key_minimum if dataset.clients else client.key_minimum
-    main = _scaled_client(client, origin, factor)
+    origin = dataset.clients[0].key_minimum if dataset.clients else case.client.key_minimum
     clients = [_scaled_client(one, origin, factor) for one in dataset.clients]
     keys = _scaled_keys(dataset.keys, origin, factor)
     generator = _scaled_generator(dataset.generator, factor)
     return case.model_copy(
         update={
-            "client": main,
-            "keys": case.keys.model_copy(update={"minimum": main.key_minimum, "maximum": main.key_maximum}),
+            "client": _scaled_client(case.client, origin, factor),
             "companions": [_scaled_client(one, origin, factor) for one in case.companions],
             "dataset": dataset.model_copy(
                 update={"keys": keys, "clients": clients, "expect": Expect(), "generator": generator}

@@ -60,7 +60,7 @@ class _Load:
         case = trial.case
         if case.state == "drains":
             raise CaseRefused("its data is used up, and a load tool does not report when")
-        unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
+        unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
         # What is refused is refused before a server is filled for it.
         self._tool.command(self._work(trial, unit))
         began = time.monotonic()

@@ -36,7 +36,7 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
     Whole cycles of commands on whole pipelines of all connections; every side does the same looks. A draining
     keyspace is not asked for more than it holds.
     """
-    unit = math.lcm(case.pipeline * case.connections, sum(case.ratios))
+    unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
     requests, looks = unit, [unit]
     while True:
         taken = [side.run(SliceWork.of(case, requests, None)) for side in sides]

@@ -39,7 +39,7 @@ class SliceWork:
 
         What is dropped are whole cycles of commands too, as many on every connection: slices begin alike.
         """
-        unit = math.lcm(case.connections, sum(case.ratios))
+        unit = math.lcm(case.client.connections, case.client.cycle)
         fewest = 0 if case.state == "drains" else 1
         return cls(requests, max(fewest, round(requests * DROPPED_SHARE / unit)) * unit, per_second)
 

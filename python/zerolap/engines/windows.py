@@ -52,12 +52,12 @@ class Counting:
     @property
     def cycle(self) -> int:
         """Requests after which the case's commands begin anew."""
-        return sum(self.case.ratios)
+        return self.case.client.cycle
 
     @property
     def unit(self) -> int:
         """Requests of whole pipelines and whole cycles."""
-        return math.lcm(self.case.pipeline, self.cycle)
+        return math.lcm(self.case.client.pipeline, self.cycle)
 
     def carry_out(self, request: Request, requests: int) -> None:
         """Have the server carry out a request after so many more requests."""

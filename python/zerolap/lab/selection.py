@@ -44,7 +44,7 @@ def select_possible(cases: Sequence[Case], servers: Sequence[StartableServer], *
 
     Raises `TrialFailed` if a server does not start.
     """
-    if not any(case.client is not None or case.cannot_run for case in cases):
+    if not any(case.is_public or case.cannot_run for case in cases):
         return _parted(cases, lambda case: lacking(case, quick=quick))
     abilities = _abilities_of_all(servers)
     selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, quick=quick))
@@ -54,7 +54,7 @@ def select_possible(cases: Sequence[Case], servers: Sequence[StartableServer], *
 def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection:
     """Part the cases by what they ask of the machine; commands that a server does not know end in error replies."""
     selection = _parted(cases, lambda case: lacking(case, quick=True))
-    if not any(case.client is not None for case in selection.cases):
+    if not any(case.is_public for case in selection.cases):
         # Others name no setting that a server may not know, and the server need not report its settings.
         return selection
     abilities = _abilities_of_all([server])
@@ -64,7 +64,7 @@ def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection
 def _with_known_settings(case: Case, abilities: ServerAbilities) -> Case:
     """Return a suite of the public format without the settings that the server would not start with."""
     unknown = [name for name in case.config if name.lower() not in abilities.settings]
-    if case.client is None or not unknown:
+    if not case.is_public or not unknown:
         return case
     limits = [f"measured without the setting `{name}`, which the server does not know" for name in unknown]
     config = {name: value for name, value in case.config.items() if name not in unknown}
@@ -99,6 +99,9 @@ def lacking(case: Case, *, quick: bool) -> tuple[SkipReason, str] | None:
     """Return what a case needs and this machine, or the lab, does not have."""
     if case.cannot_run is not None:
         return case.cannot_run
+    if case.topology.primaries > 1 and any(companion.needs_one_server for companion in case.companions):
+        text = f"a client beside the measured one needs all keys on one server, and `{case.topology.name}` has "
+        return "topology", f"{text}{case.topology.primaries} primaries"
     factor = 1.0 if not quick else quick_factor(case) if case.dataset is not None and case.dataset.is_scaled else 0.0
     needed, there = (case.memory_bytes or 0) * factor, psutil.virtual_memory().total * SPARED_SHARE
     if needed > there:
@@ -108,7 +111,7 @@ def lacking(case: Case, *, quick: bool) -> tuple[SkipReason, str] | None:
 
 
 def _verbs(case: Case) -> list[str]:
-    clients = [client for client in (case.client, *case.companions) if client is not None]
+    clients = [*([case.client] if case.is_public else []), *case.companions]
     if case.dataset is not None:
         clients += case.dataset.clients
     return list(dict.fromkeys(command.name for client in clients for command in client.sent))

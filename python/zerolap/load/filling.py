@@ -7,14 +7,13 @@ from pathlib import Path
 from zerolap.load.geo_points import add_points
 from zerolap.load.program import (
     LOAD_PIPELINE,
-    PATTERN_LETTERS,
     key_arguments,
     load_program,
     loading_arguments,
     shown_errors,
 )
 from zerolap.load.target import Target
-from zerolap.records import Case, Check, Dataset, TrialFailed, parse_command
+from zerolap.records import LETTER_OF_PATTERN, Case, Check, Dataset, TrialFailed, parse_command
 from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
@@ -58,7 +57,7 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path) 
     # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
     arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
-    arguments += ["--command", command, "--command-key-pattern", PATTERN_LETTERS[keys.pattern]]
+    arguments += ["--command", command, "--command-key-pattern", LETTER_OF_PATTERN[keys.pattern]]
     _carry_out(target, dataset.name, arguments, requests, log)
 
 

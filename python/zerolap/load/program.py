@@ -15,7 +15,6 @@ from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
 from zerolap.sandbox import Process, launch
 from zerolap.server import Reach
 
-PATTERN_LETTERS = {"random": "R", "sequential": "S", "parallel": "P"}
 REPLY_SECONDS = 120
 LOAD_PIPELINE = 50
 
@@ -163,13 +162,13 @@ def key_arguments(keys: Keys, data_size: int, random_data: bool) -> list[str]:
 
 def counted_arguments(case: Case, seed: int) -> list[str]:
     """Return the arguments for a case's measured requests, all sent over one connection in whole pipelines."""
-    return ["--clients", "1", "--lockstep", *_case_arguments(case, seed)]
+    return ["--clients", "1", "--lockstep", *_client_arguments(case.client, seed)]
 
 
 def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[str]:
     """Return the arguments for a case's measured requests over all its connections, sent from these processors."""
     cpus = ",".join(str(processor) for processor in processors)
-    return ["--clients", str(case.connections), "--cpus", cpus, *_case_arguments(case, seed)]
+    return ["--clients", str(case.client.connections), "--cpus", cpus, *_client_arguments(case.client, seed)]
 
 
 def loading_arguments(client: Client, seed: int) -> list[str]:
@@ -184,12 +183,13 @@ def loading_arguments(client: Client, seed: int) -> list[str]:
     return [*client.slice_arguments(), *one]
 
 
-def _case_arguments(case: Case, seed: int) -> list[str]:
-    if case.client is not None:
-        return [*case.client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
-    arguments = ["--threads", "1", "--pipeline", str(case.pipeline), "--seed", str(seed)]
-    arguments += key_arguments(case.keys, case.data_size, case.random_data)
-    for command, ratio in zip(case.commands, case.ratios, strict=True):
-        arguments += ["--command", command, "--command-ratio", str(ratio)]
-        arguments += ["--command-key-pattern", PATTERN_LETTERS[case.keys.pattern]]
+def _client_arguments(client: Client, seed: int) -> list[str]:
+    """Return the arguments for what a client sends: those it was given, or else its fields as arguments."""
+    if client.given is not None:
+        return [*client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
+    arguments = ["--threads", "1", "--pipeline", str(client.pipeline), "--seed", str(seed)]
+    arguments += key_arguments(client.keys, client.data_size, client.random_data)
+    for command in client.sent:
+        arguments += ["--command", command.line, "--command-ratio", str(command.ratio)]
+        arguments += ["--command-key-pattern", command.key_pattern]
     return arguments

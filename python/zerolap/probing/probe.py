@@ -141,8 +141,8 @@ def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: s
 
     path, seed = trial.directory / when, trial.seed ^ (when == "after")
     # Each connection goes through the commands in turn, as often as its ratio says, until all have come.
-    cycle = sum(trial.case.ratios)
-    connections = min(SAMPLED_CONNECTIONS, trial.case.connections, max(1, SAMPLES // cycle))
+    cycle = trial.case.client.cycle
+    connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
     arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
@@ -174,7 +174,7 @@ def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
 
 def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
     case = trial.case
-    connections = min(case.connections, MOST_CONNECTIONS)
+    connections = min(case.client.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
     with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:

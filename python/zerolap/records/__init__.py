@@ -14,18 +14,7 @@ from zerolap.records.amounts import Amounts, Windows
 from zerolap.records.base import Record
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
-from zerolap.records.case import (
-    DEFAULT_DATA_SIZE,
-    PATTERN_OF_LETTER,
-    Case,
-    Dataset,
-    Expect,
-    Generator,
-    KeyRange,
-    Keys,
-    LoadRange,
-    State,
-)
+from zerolap.records.case import Case, Dataset, Expect, Generator, State
 from zerolap.records.case_check import (
     CHECK_SCHEMA,
     SCRIPTS,
@@ -39,7 +28,7 @@ from zerolap.records.case_check import (
     HeldOverTime,
 )
 from zerolap.records.changes import Changes, FileChange, Hunk
-from zerolap.records.client import Client, ClientCommand
+from zerolap.records.client import DEFAULT_DATA_SIZE, Client, ClientCommand, WrittenClient
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
@@ -64,6 +53,7 @@ from zerolap.records.event import (
 )
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
+from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
 from zerolap.records.pictures import (
@@ -96,8 +86,8 @@ __all__ = [
     "DEFAULT_DATA_SIZE",
     "HEAD",
     "KEY",
+    "LETTER_OF_PATTERN",
     "METRICS",
-    "PATTERN_OF_LETTER",
     "PICTURES_SCHEMA",
     "RUN_SCHEMA",
     "RUN_TABLE",
@@ -199,6 +189,7 @@ __all__ = [
     "Verdict",
     "VerdictWord",
     "Windows",
+    "WrittenClient",
     "ZerolapError",
     "command_line",
     "container_of",

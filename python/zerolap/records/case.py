@@ -5,19 +5,18 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
 
 from zerolap.records.base import Record
-from zerolap.records.client import Client
-from zerolap.records.command import verb_of
+from zerolap.records.client import DEFAULT_DATA_SIZE, Client, WrittenClient
 from zerolap.records.fields import Number, Positive
+from zerolap.records.keys import Keys
 from zerolap.records.skipped import SkipReason
 from zerolap.records.topology import STANDALONE, Topology
 
-Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
 State: TypeAlias = Literal["stable", "grows", "drains"]
 Reply: TypeAlias = Literal[
     "status",
@@ -34,11 +33,8 @@ Reply: TypeAlias = Literal[
     "push",
 ]
 
-DEFAULT_DATA_SIZE = 32
 BYTES_PER_POINT = 110
 """Of a sorted set with a million points Redis 7.0 takes 102 for each, and more while it makes its table larger."""
-PATTERN_OF_LETTER: dict[str, Pattern] = {"R": "random", "S": "sequential", "P": "parallel"}
-"""Patterns by their letters in memtier_benchmark's arguments, as far as case files have words for them."""
 
 _BOUND = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]*\.?[0-9]+)\s*")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -48,40 +44,6 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-
-
-class KeyRange(Record):
-    """The fields of `keys` as a file gives them; what is not given may come from the data set."""
-
-    prefix: str = "key:"
-    minimum: Number = 1
-    maximum: Number = 1
-    pattern: Pattern = "random"
-
-
-class LoadRange(KeyRange):
-    """The fields of a data set's `keys`."""
-
-    pattern: Pattern = "parallel"
-
-
-class Keys(KeyRange):
-    """The values of `__key__`: the prefix and a number of the range, drawn by the pattern.
-
-    `parallel` splits the range over the connections, each going through its part in order.
-    """
-
-    @model_validator(mode="after")
-    def _range_is_not_empty(self) -> Self:
-        if self.minimum > self.maximum:
-            text = f"minimum {self.minimum} is above maximum {self.maximum}"
-            raise PydanticCustomError("zerolap", "{text}", {"text": text})
-        return self
-
-    @property
-    def count(self) -> int:
-        """How many keys the range holds."""
-        return self.maximum - self.minimum + 1
 
 
 class Expect(Record):
@@ -161,31 +123,25 @@ class Dataset(Record):
 class Case(Record):
     """One benchmark.
 
-    The server gets the data set's setup and load, then `setup`, then the measured requests: `commands` mixed by
-    `ratios`. `file` and `line` say where the case is defined.
+    The server gets the data set's setup and load, then `setup`, then the requests of `client`, which are measured.
+    `companions` work beside it. `file` and `line` say where the case is defined, `topologies` are those that it is
+    meant for, `warnings` what is wrong with its file, `cannot_run` why nothing can be measured, `limits` what is left
+    out of it.
 
-    A suite of the public format has a `client`, which sends its requests as its arguments say; the fields before it
-    repeat what of them they can. `companions` work beside it. `topologies` are those that it is meant for, `warnings`
-    what is wrong with its file, `cannot_run` why nothing can be measured, `limits` what is left out of it.
+    In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` hold what
+    a case file says of the client; `client` is null unless there is more to say of it.
     """
 
     name: str
     description: str = ""
     group: str
-    commands: list[str] = Field(min_length=1)
-    ratios: list[Annotated[int, Field(ge=1)]] = Field(default=[], validate_default=True)
-    keys: Keys = Keys()
-    data_size: int = DEFAULT_DATA_SIZE
-    random_data: bool = False
-    connections: int = 20
-    pipeline: int = 16
     state: State = "stable"
     setup: list[str] = Field(default_factory=list)
     dataset: Dataset | None = None
     expect: Expect = Expect()
     topology: Topology = STANDALONE
     config: dict[str, str] = Field(default_factory=dict)
-    client: Client | None = None
+    client: Client
     companions: list[Client] = Field(default_factory=list)
     groups: list[str] = Field(default_factory=list)
     topologies: list[str] = Field(default_factory=list)
@@ -197,22 +153,43 @@ class Case(Record):
     file: str = ""
     line: int = 0
 
-    @field_validator("ratios")
+    @field_validator("client")
     @classmethod
-    def _one_for_each_command(cls, ratios: list[int], info: ValidationInfo) -> list[int]:
-        commands: list[str] = info.data.get("commands", [])
-        ratios = ratios or [1] * len(commands)
-        if commands and len(ratios) != len(commands):
-            text = f"expected one ratio for each of {len(commands)} commands; found {len(ratios)}"
-            raise PydanticCustomError("zerolap", "{text}", {"text": text})
-        return ratios
+    def _sends(cls, client: Client) -> Client:
+        if not client.sent:
+            raise PydanticCustomError("zerolap", "{text}", {"text": "expected commands that the client sends"})
+        return client
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, document: Any) -> Any:
+        """Return the fields that a JSON document holds."""
+        if not isinstance(document, dict) or "commands" not in document:
+            return document
+        fields = {name: value for name, value in document.items() if name not in WrittenClient.model_fields}
+        if fields.get("client") is None:
+            written = {name: value for name, value in document.items() if name in WrittenClient.model_fields}
+            fields["client"] = WrittenClient.model_validate(written).client
+        return fields
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = write(self)
+        written = WrittenClient.of(self.client)
+        if self.client.given is None and written.client == self.client:
+            document["client"] = None
+        first = {name: document.pop(name) for name in ("name", "description", "group") if name in document}
+        return first | written.model_dump() | document
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is a suite of the public format, whose client is given as a command line."""
+        return self.client.given is not None
 
     @property
     def verbs(self) -> list[str]:
         """The commands' names in upper case, with subcommands (`XINFO STREAM`), each once, in order."""
-        if self.client is not None:
-            return list(dict.fromkeys(command.verb for command in self.client.sent))
-        return list(dict.fromkeys(verb_of(command) for command in self.commands))
+        return list(dict.fromkeys(command.verb for command in self.client.sent))
 
     @property
     def digest(self) -> str:

@@ -1,9 +1,13 @@
-"""A load generator's command line as the public format gives it, and what it comes to."""
+"""A client: a load generator's connections and what they send or listen to."""
 
-from pydantic import ConfigDict, Field
+from typing import Annotated, Self
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from zerolap.records.base import Record
-from zerolap.records.command import CONTAINERS, verb_of
+from zerolap.records.command import CONTAINERS, KEY, parse_command, verb_of
+from zerolap.records.keys import LETTER_OF_PATTERN, PATTERN_OF_LETTER, Keys, Pattern
 
 DECIDED_BY_THE_LAB = frozenset(
     {
@@ -39,15 +43,18 @@ NOT_OF_A_COMPANION = DECIDED_BY_THE_LAB | {"requests", "test-time", "threads", "
 """Arguments that a program leaves out that works beside the measured one until it is stopped."""
 
 
+DEFAULT_DATA_SIZE = 32
 LONG_WORD_BYTES = 64
 BLOCKING = frozenset(
     {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "XREAD", "XREADGROUP"}
 )
+BROADCAST = frozenset({"SUBSCRIBE", "PSUBSCRIBE"})
+"""What they listen to reaches every node of a cluster."""
 LONGEST_SECONDS = 24 * 60 * 60
 
 
 class ClientCommand(Record):
-    """A command that a client sends; `keys` is how many `__key__` it has."""
+    """A command that a client sends; `keys` is how many of its words have `__key__`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -57,6 +64,14 @@ class ClientCommand(Record):
     ratio: int
     key_pattern: str
 
+    @classmethod
+    def of(cls, line: str, ratio: int, pattern: Pattern) -> Self:
+        """Return the command in that line; raises `UsageError` where its quotes are unbalanced."""
+        words = parse_command(line)
+        name = words[0].decode(errors="replace").upper() if words else ""
+        keys = sum(KEY.encode() in word for word in words)
+        return cls(line=line, name=name, keys=keys, ratio=ratio, key_pattern=LETTER_OF_PATTERN[pattern])
+
     @property
     def verb(self) -> str:
         """The name in upper case, of a container with its subcommand: `XINFO STREAM`."""
@@ -64,9 +79,13 @@ class ClientCommand(Record):
 
 
 class Client(Record):
-    """A command line of the load generator, `given` in full names with their values; amounts are of all connections."""
+    """Connections of a load generator, and what they send; amounts are of all of them together.
 
-    given: list[tuple[str, str | None]]
+    `given` is the command line that asks for all this, in full names with their values, where there is one: it may say
+    more than the other fields.
+    """
+
+    given: list[tuple[str, str | None]] | None = None
     commands: list[ClientCommand]
     key_prefix: str
     key_minimum: int
@@ -76,10 +95,23 @@ class Client(Record):
     pipeline: int
     data_size: int
     random_data: bool
-    requests: int | None
-    seconds: float | None
-    per_second: int | None
+    requests: int | None = None
+    seconds: float | None = None
+    per_second: int | None = None
     warnings: list[str] = Field(default_factory=list)
+
+    @property
+    def keys(self) -> Keys:
+        """The values of `__key__`, with the pattern of the first command that has one."""
+        # A case file gives all commands one pattern, a command line each its own.
+        letters = [command.key_pattern for command in self.sent if command.keys or self.given is None]
+        pattern = PATTERN_OF_LETTER.get(letters[0], "random") if letters else "random"
+        return Keys(prefix=self.key_prefix, minimum=self.key_minimum, maximum=self.key_maximum, pattern=pattern)
+
+    @property
+    def cycle(self) -> int:
+        """How many requests a connection sends until it begins with the first command again."""
+        return sum(command.ratio for command in self.sent)
 
     @property
     def loading_requests(self) -> int:
@@ -104,17 +136,27 @@ class Client(Record):
         """How many words a request has, on average; long ones count for several."""
         sent = self.sent
         words = sum(max(len(one.line.split()), len(one.line) / LONG_WORD_BYTES) * one.ratio for one in sent)
-        return words / max(1, sum(one.ratio for one in sent))
+        return words / max(1, self.cycle)
 
     @property
     def sent(self) -> list[ClientCommand]:
         """The commands whose share is not 0."""
         return [command for command in self.commands if command.ratio > 0]
 
+    @property
+    def listening(self) -> list[str]:
+        """The commands after which its listeners only read, such as `SUBSCRIBE news`."""
+        return [value for name, value in self.given or () if name == "listen" and value]
+
+    @property
+    def needs_one_server(self) -> bool:
+        """Whether nodes of a cluster, each with a part of the keys, do not do: it connects to one of them."""
+        return bool(self.connections) or any(verb_of(line) not in BROADCAST for line in self.listening)
+
     def arguments(self, without: frozenset[str] = frozenset()) -> list[str]:
-        """Return the command line again, without the arguments called so."""
+        """Return the command line that was given again, if there was one, without the arguments called so."""
         words = []
-        for name, value in self.given:
+        for name, value in self.given or ():
             if name not in without:
                 words.append(f"--{name}" if value is None else f"--{name}={value}")
         return words
@@ -132,3 +174,55 @@ class Client(Record):
         """Return what stays of the command line where requests are sent slice by slice, for keys as they are now."""
         keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
         return [*self.arguments(NOT_OF_A_SLICE), *keys]
+
+
+class WrittenClient(Record):
+    """A client as case files describe the measured one: `commands` mixed by `ratios`, all with keys of one pattern."""
+
+    commands: list[str] = Field(min_length=1)
+    ratios: list[Annotated[int, Field(ge=1)]] = Field(default=[], validate_default=True)
+    keys: Keys = Keys()
+    data_size: int = DEFAULT_DATA_SIZE
+    random_data: bool = False
+    connections: int = 20
+    pipeline: int = 16
+
+    @field_validator("ratios")
+    @classmethod
+    def _one_for_each_command(cls, ratios: list[int], info: ValidationInfo) -> list[int]:
+        commands: list[str] = info.data.get("commands", [])
+        ratios = ratios or [1] * len(commands)
+        if commands and len(ratios) != len(commands):
+            text = f"expected one ratio for each of {len(commands)} commands; found {len(ratios)}"
+            raise PydanticCustomError("zerolap", "{text}", {"text": text})
+        return ratios
+
+    @classmethod
+    def of(cls, client: Client) -> Self:
+        """Return what can be described so of a client."""
+        return cls(
+            commands=[command.line for command in client.sent],
+            ratios=[command.ratio for command in client.sent],
+            keys=client.keys,
+            data_size=client.data_size,
+            random_data=client.random_data,
+            connections=client.connections,
+            pipeline=client.pipeline,
+        )
+
+    @property
+    def client(self) -> Client:
+        """The client; raises `UsageError` where the quotes of a command are unbalanced."""
+        return Client(
+            commands=[
+                ClientCommand.of(line, ratio, self.keys.pattern)
+                for line, ratio in zip(self.commands, self.ratios, strict=True)
+            ],
+            key_prefix=self.keys.prefix,
+            key_minimum=self.keys.minimum,
+            key_maximum=self.keys.maximum,
+            connections=self.connections,
+            pipeline=self.pipeline,
+            data_size=self.data_size,
+            random_data=self.random_data,
+        )

@@ -14,7 +14,6 @@ from zerolap.cases.public.helpers import acl_patterns
 from zerolap.cases.public.settings import settings_of
 from zerolap.cases.public.setup import setup_lines
 from zerolap.records import (
-    PATTERN_OF_LETTER,
     STANDALONE,
     Case,
     Client,
@@ -25,6 +24,7 @@ from zerolap.records import (
     SkipReason,
     Topology,
     UsageError,
+    WrittenClient,
 )
 
 _MARKS = ("clientconfig", "clientconfigs", "dbconfig")
@@ -32,6 +32,8 @@ SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall
 """Commands that stand for others, which their text holds."""
 OSS_STANDALONE = "oss-standalone"
 GEO_POINTS = 1_000_000
+NO_CLIENT = WrittenClient(commands=["PING"], data_size=1, connections=1, pipeline=1).client
+"""Of a suite that cannot run."""
 
 
 def is_public(data: Any) -> bool:
@@ -56,7 +58,6 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
     groups = suite.words("tested-groups")
     if clients:
         _check_tags(suite, clients)
-    main = clients[0] if clients else None
     topology, lacking = _topology(suite.words("redis-topologies"), topologies)
     reason = reason or lacking
     case = Case(
@@ -64,16 +65,9 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         description=" ".join(suite.text("description").split()),
         group=groups[0] if groups else "other",
         groups=groups,
-        commands=[command.line for command in main.sent] if main else ["PING"],
-        ratios=[command.ratio for command in main.sent] if main else [1],
-        keys=_keys(main) if main else Keys(),
-        data_size=main.data_size if main else 1,
-        random_data=main.random_data if main else False,
-        connections=main.connections if main else 1,
-        pipeline=main.pipeline if main else 1,
         # What requests do to the data, a suite does not say.
         state="grows",
-        client=main,
+        client=clients[0] if clients else NO_CLIENT,
         companions=clients[1:],
         setup=_acl_users(suite),
         dataset=dataset,
@@ -134,16 +128,6 @@ def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | Non
     return min(found, key=lambda topology: topology.busy_threads), None
 
 
-def _keys(client: Client) -> Keys:
-    letters = [command.key_pattern for command in client.sent if command.keys]
-    return Keys(
-        prefix=client.key_prefix,
-        minimum=client.key_minimum,
-        maximum=client.key_maximum,
-        pattern=PATTERN_OF_LETTER.get(letters[0], "random") if letters else "random",
-    )
-
-
 def _dataset(database: Fields, name: str) -> Dataset | None:
     clients: list[Client] = []
     if "preload_tool" in database:
@@ -169,7 +153,7 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
         name=database.text("dataset_name") or name,
         clients=clients,
         generator=generator,
-        keys=_keys(clients[0]) if clients else Keys(pattern="parallel"),
+        keys=clients[0].keys if clients else Keys(pattern="parallel"),
         after_load=after_load,
         expect=Expect(keys=expected),
     )
@@ -189,7 +173,7 @@ def _acl_users(suite: Fields) -> list[str]:
 def _check_tags(suite: Fields, clients: list[Client]) -> None:
     """Note commands that the file says it tests, and that no client sends."""
     sent = {command.name.lower() for client in clients for command in client.sent}
-    sent |= {line.split()[0].lower() for client in clients for name, line in client.given if name == "listen" and line}
+    sent |= {line.split()[0].lower() for client in clients for line in client.listening}
     if not sent.isdisjoint(SCRIPTS):
         return
     for index, tag in enumerate(suite.words("tested-commands")):

@@ -23,15 +23,15 @@ class Benchmark:
 
     def command(self, work: LoadWork) -> list[str]:
         """Return the command line; raises `CaseRefused` for several commands, and for keys that it cannot form."""
-        case = work.case
-        reason = _reason_against(case)
+        reason = _reason_against(work.case)
         if reason:
             raise CaseRefused(f"{self._program} cannot send this case: {reason}")
-        words = [word.replace(KEY, _key(case.keys).encode()) for word in parse_command(case.commands[0])]
-        words = [b"x" * case.data_size if word == VALUE else word for word in words]
+        client = work.case.client
+        words = [word.replace(KEY, _key(client.keys).encode()) for word in parse_command(client.sent[0].line)]
+        words = [b"x" * client.data_size if word == VALUE else word for word in words]
         return [
-            *(self._program, "-s", str(work.socket), "-c", str(case.connections), "-P", str(case.pipeline)),
-            *("-n", str(work.requests), "-r", str(case.keys.count), "--csv"),
+            *(self._program, "-s", str(work.socket), "-c", str(client.connections), "-P", str(client.pipeline)),
+            *("-n", str(work.requests), "-r", str(client.keys.count), "--csv"),
             *[word.decode() for word in words],
         ]
 
@@ -49,16 +49,17 @@ class Benchmark:
 
 
 def _reason_against(case: Case) -> str:
-    words = parse_command(case.commands[0])
-    if case.client is not None:
+    if case.is_public:
         return "its arguments are memtier_benchmark's"
-    if len(case.commands) > 1:
+    client = case.client
+    if len(client.sent) > 1:
         return "it knows one command at a time"
-    if case.random_data and VALUE in words:
+    words = parse_command(client.sent[0].line)
+    if client.random_data and VALUE in words:
         return "its values are the same each time"
     if not all(word.isascii() and b"\0" not in word for word in words):
         return "an argument is no plain text"
-    return _reason_against_keys(case.keys) if any(KEY in word for word in words) else ""
+    return _reason_against_keys(client.keys) if any(KEY in word for word in words) else ""
 
 
 def _reason_against_keys(keys: Keys) -> str:

@@ -66,4 +66,4 @@ class LoadTool(Protocol):
 
 def connection_requests(work: LoadWork) -> int:
     """Return the requests of each connection."""
-    return max(1, work.requests // work.case.connections)
+    return max(1, work.requests // work.case.client.connections)

@@ -58,7 +58,7 @@ class Memtier:
                 next(given)
             else:
                 kept.append(word)
-        if work.case.client is None:
+        if not work.case.is_public:
             # Without it all connections draw the same keys.
             kept.append("--distinct-client-seed")
         return ["memtier_benchmark", *kept, *_ends(work)]
