@@ -20,9 +20,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
+from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of
 from zerolap.records import Record
-from zerolap.sandbox import Confinement, LimitReached, SandboxPolicy, build_limits, launch, scratch_directory
+from zerolap.sandbox import Confinement, LimitReached, SandboxPolicy, build_limits, launch, remove_abandoned, scratch_directory
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
 SECTIONS_FLAG = "-ffunction-sections"
@@ -211,12 +211,11 @@ class Relinkable:
             sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)], log))
         except LinkFailed as failed:
             return cls.failed(str(failed))
-        relinking = Relinking(
-            compiler=link.compiler,
-            options=tuple(option for option in options if not OF_CODE_GENERATION.match(option)),
-            sections=tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART))),
-        )
-        return cls(relinking, code)
+        ordered = tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART)))
+        if not ordered:
+            return cls.failed("its functions have no sections of their own")
+        kept = tuple(option for option in options if not OF_CODE_GENERATION.match(option))
+        return cls(Relinking(compiler=link.compiler, options=kept, sections=ordered), code)
 
     @classmethod
     def read(cls, directory: Path) -> "Relinkable":
@@ -259,17 +258,11 @@ class Relinkable:
         return program
 
 
-def _has_link_time_optimization(options: Sequence[str]) -> bool:
-    chosen = [option for option in options if option.startswith("-flto") or option == "-fno-lto"]
-    return bool(chosen) and chosen[-1] != "-fno-lto"
-
-
 def _code_options(compiler: str, options: Sequence[str]) -> list[str]:
-    """Return the options by which the object is made; only link-time optimization generates code then."""
-    if not _has_link_time_optimization(options):
-        return []
+    """Return the options by which the object is made, of which most are for link-time optimization alone."""
     kept = [option for option in options if OF_CODE_GENERATION.match(option) or option.startswith(("-m", "-f"))]
-    of_output = [] if "clang" in compiler else ["-flinker-output=nolto-rel"]
+    # gcc would leave its intermediate code in the object, for a link to come.
+    of_output = [] if "clang" in compiler_version(compiler) else ["-flinker-output=nolto-rel"]
     return [*kept, SECTIONS_FLAG, *of_output]
 
 
@@ -282,6 +275,7 @@ def _script(sections: Sequence[str], seed: int) -> str:
 
 def _remove_old(directory: Path) -> None:
     """Remove the placements that were used longest ago; others make them again where they are still wanted."""
+    remove_abandoned(PLACING_PREFIX, directory)
     placements = sorted(directory.glob(f"{PLACED_PREFIX}*"), key=lambda placed: placed.stat().st_mtime_ns)
     for placed in placements[: -KEPT_PLACEMENTS + 1]:
         placed.unlink(missing_ok=True)

@@ -1,0 +1,119 @@
+"""Programs linked again in other orders of their functions, and what is reported where that fails."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from sources import binary_source, revision_source
+from toy_server import SOURCE, ToySource
+
+from zerolap.build import Builder, BuiltServer, LinkFailed, parse_variant, placement
+from zerolap.cases import load_cases
+from zerolap.engines import Place
+from zerolap.host import read_processors
+from zerolap.records import BASE, HEAD, Block, ServerSpec, TrialsJob
+from zerolap.sandbox import Cancellation
+from zerolap.store.blobs import open_blobs
+
+LINK = "\t$(CC) -g -o $@ $(OBJECTS)"
+UNUSED_FUNCTION = ("format.c", "void add_bytes(", "int unused(int x) { return 31 * x; }\n\nvoid add_bytes(")
+
+
+def functions(program: Path) -> list[str]:
+    """Return the toy server's own functions in the order of their addresses."""
+    own = {path.stem for path in (SOURCE / "src").glob("*.c")}
+    lines = subprocess.run(
+        ["nm", "--numeric-sort", "--defined-only", str(program)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    names = [line.split()[-1] for line in lines if line.split()[-2] in "tT"]
+    return [name for name in names if not name.startswith("_") and name not in own]
+
+
+def built(toy: ToySource, directory: Path, commit: str, variant: str = "default") -> tuple[Builder, BuiltServer]:
+    builder = Builder(directory)
+    return builder, builder.build(revision_source(commit[:8], toy.path, commit), parse_variant(variant))
+
+
+@pytest.mark.parametrize("variant", ["default", "-O2,-flto"])
+def test_each_seed_is_an_order_of_its_own(toy: ToySource, tmp_path: Path, variant: str) -> None:
+    builder, server = built(toy, tmp_path, toy.first, variant)
+    digest = server.record.build
+    first, second = (builder.builds.placed(digest, seed) for seed in (1, 2))
+    assert functions(first.path) != functions(second.path) != functions(server.program.path)
+    assert set(functions(first.path)) == set(functions(second.path))
+    assert builder.builds.placed(digest, 1).path.read_bytes() == first.path.read_bytes()
+    printed = subprocess.run([str(first.path), "--version"], capture_output=True, text=True, check=True).stdout
+    assert "1.0.0" in printed
+
+
+def test_builds_of_nearly_the_same_source_get_nearly_the_same_order(toy: ToySource, tmp_path: Path) -> None:
+    builder, base = built(toy, tmp_path, toy.first)
+    _, head = built(toy, tmp_path, toy.changed(UNUSED_FUNCTION))
+    for seed in range(3):
+        base_order, head_order = (functions(builder.builds.placed(one.record.build, seed).path) for one in (base, head))
+        assert "unused" in head_order
+        assert [name for name in head_order if name != "unused"] == base_order
+
+
+def test_only_so_many_placements_are_kept(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "KEPT_PLACEMENTS", 3)
+    builder, server = built(toy, tmp_path, toy.first)
+    for seed in range(6):
+        assert builder.builds.placed(server.record.build, seed).path.exists()
+    kept = [path.name for path in server.program.path.parent.glob("placed-*")]
+    assert sorted(kept) == [f"placed-{seed:016x}" for seed in (3, 4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("link", "reason"),
+    [
+        ("\t/usr/bin/cc -g -o $@ $(OBJECTS)", "its Makefile does not link it by a compiler of the usual name"),
+        ("\techo $(OBJECTS) > list && $(CC) -g -o $@ @list", "its Makefile links by a file of arguments"),
+        # A link of what was linked before cannot be done again.
+        ("\t$(CC) -g -o $@ $(OBJECTS) && rm server.o", "server.o"),
+    ],
+)
+def test_a_build_that_cannot_be_linked_again_is_measured_as_it_is(
+    toy: ToySource, tmp_path: Path, link: str, reason: str
+) -> None:
+    builder, server = built(toy, tmp_path, toy.changed(("Makefile", LINK, link)))
+    assert server.program.path.exists()
+    with pytest.raises(LinkFailed, match=reason):
+        builder.builds.placed(server.record.build, 1)
+
+
+def test_a_recorded_link_that_leads_elsewhere_is_not_read(toy: ToySource, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"\0".join([str(tmp_path).encode(), b"cc", b"-o", b"x", b""]))
+    edit = ("Makefile", LINK, f"{LINK}\n\tfor i in 1 2 3; do ln -s {secret} $(CURDIR)/../../recorder/links/a$$i; done")
+    builder, server = built(toy, tmp_path / "builds", toy.changed(edit))
+    assert builder.builds.placed(server.record.build, 1).path.exists()
+
+
+def test_a_program_beside_a_source_takes_the_order_from_both(toy: ToySource, tmp_path: Path) -> None:
+    builder, server = built(toy, tmp_path / "builds", toy.first)
+    given = builder.build(binary_source("given", server.program.path))
+    place = Place(
+        builder.builds, open_blobs(None, tmp_path / "blobs"), read_processors(), Cancellation(), directory=tmp_path
+    )
+    case = load_cases(SOURCE / "cases.yml")[0]
+
+    def job(base: str, head: str) -> TrialsJob:
+        servers = {
+            side: ServerSpec(build=build, topology=case.topology, config={})
+            for side, build in ((BASE, base), (HEAD, head))
+        }
+        block = Block(number=0, seed=7)
+        return TrialsJob(request="r-1", case=case, servers=servers, engine="timed", blocks=(block,))
+
+    source, program = server.record.build, given.record.build
+    programs, placed = place.placed_programs(job(source, program), Block(number=0, seed=7))
+    assert {side: one.path for side, one in programs.items()} == {
+        BASE: server.program.path,
+        HEAD: given.program.path,
+    }
+    assert placed.seed is None
+    assert placed.failure == "it was given as a program, without the objects that it was linked from"
+    programs, placed = place.placed_programs(job(source, source), Block(number=0, seed=7))
+    assert placed.seed == 7
+    assert {one.path.name for one in programs.values()} == {"placed-0000000000000007"}
