@@ -159,6 +159,33 @@ def test_throughput_decides_where_cpu_time_is_the_same_and_weighs_against_it(
     assert found is None or cause is None or cause in found.text
 
 
+def test_work_in_bursts_shows_in_whole_starts_alone() -> None:
+    """A timer that takes long falls into few slices, which the typical slice leaves out."""
+    chance = random.Random(5)
+
+    def start_with_bursts() -> TimedPair:
+        base = [1000 * math.exp(chance.gauss(0, 0.02)) for _ in range(40)]
+        head = [one * math.exp(chance.gauss(0, 0.02)) for one in base]
+        for place in chance.sample(range(40), 2):
+            head[place] *= 3
+        whole = {"whole_cpu_ns_per_op": (sum(base), sum(head))}
+        return TimedPair.of(timeline(base), timeline(head), whole)
+
+    cases = {f"case-{number}": [start_with_bursts() for _ in range(6)] for number in range(4)}
+    typical = {name: judged.verdict for name, judged in judge_timed(METRIC, cases, 0.02).items()}
+    whole = {name: judged.verdict for name, judged in judge_timed("whole_cpu_ns_per_op", cases, 0.02).items()}
+    assert {verdict.verdict for verdict in typical.values()} == {"same"}
+    assert {verdict.verdict for verdict in whole.values()} == {"regression"}
+    finding = explain_cause([typical["case-0"], whole["case-0"].model_copy(update={"q": 1e-6})])
+    assert finding is not None
+    assert "whole starts" in finding.text
+    assert "timers" in finding.text
+    assert (
+        explain_cause([typical["case-0"], typical["case-0"].model_copy(update={"metric": "whole_cpu_ns_per_op"})])
+        is None
+    )
+
+
 def test_time_without_work_points_to_caches_and_locks() -> None:
     finding = explain_cause(both("same", "regression", 0.0))
     assert finding is not None

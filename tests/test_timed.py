@@ -24,7 +24,7 @@ from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
 from zerolap.load import program as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
-from zerolap.server import read_cpu_times, start
+from zerolap.server import read_cpu_times, read_total_ns, start
 
 CASES = """
 group: checks
@@ -124,10 +124,39 @@ def test_a_start_measures_both_sides_with_the_same_work(
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
+        assert metrics["whole_cpu_ns_per_op"] > 0
         slices = found.timelines[side].slices
         assert [one.requests for one in slices] == [slice_requests(found)] * 3
         assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * slice_requests(found)
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
+
+
+def test_all_that_a_process_started_counts_for_it(tmp_path: Path) -> None:
+    """A thread that has ended, a child that was waited for, and the process itself."""
+    program = """
+import os, threading, time
+def use(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+worker = threading.Thread(target=use, args=(0.1,)); worker.start(); worker.join()
+if os.fork() == 0:
+    use(0.2)
+    os._exit(0)
+os.wait()
+print("ready", flush=True)
+input()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdin is not None
+        child.stdout.readline()
+        # The child's time is known to a hundredth of a second, twice rounded.
+        assert read_total_ns(child.pid) > 270_000_000
+        assert read_cpu_times(child.pid).total_ns < read_total_ns(child.pid) - 250_000_000
+        child.stdin.close()
+    with pytest.raises(TrialFailed, match="is gone"):
+        read_total_ns(child.pid)
 
 
 def test_slices_are_whole_cycles_of_whole_pipelines(

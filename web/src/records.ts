@@ -332,6 +332,14 @@ export const METRICS: Record<string, Metric> = {
     "label": "CPU ns per request",
     "heading": "CPU ns/request"
   },
+  "whole_cpu_ns_per_op": {
+    "name": "whole_cpu_ns_per_op",
+    "engine": "timed",
+    "unit": "ns",
+    "less_is_better": true,
+    "label": "CPU ns per request of the whole start",
+    "heading": "whole CPU ns/request"
+  },
   "main_thread_ns_per_op": {
     "name": "main_thread_ns_per_op",
     "engine": "timed",

@@ -15,6 +15,8 @@ SLICE_SECONDS = 0.005
 LONGEST_START_SECONDS = 1.5
 FEWEST_PAIRS = 5
 """Of a case whose requests are slow: fewer pairs then, of longer slices."""
+WARM_UP_PAIRS = 1
+"""For code, allocator and branch predictors; they are no sample."""
 FIRST_LOOK_SECONDS = 0.004
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
@@ -57,8 +59,8 @@ def run_pairs(
     """Carry out at most so many pairs, fewer where they take long; return the slices by side in the pairs' order."""
     began = time.monotonic()
     idleness = _Idleness(sides)
-    # The first pair only warms up: code, allocator and branch predictors.
-    _run_pair(sides, work, order, idleness)
+    for _ in range(WARM_UP_PAIRS):
+        _run_pair(sides, work, order, idleness)
     pairs = min(most, max(FEWEST_PAIRS, round(LONGEST_START_SECONDS / (time.monotonic() - began))))
     slices: dict[Side, list[Slice]] = {side: [] for side in sides}
     for _ in range(pairs):

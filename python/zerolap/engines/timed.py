@@ -17,7 +17,7 @@ from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
+from zerolap.engines.pairing import WARM_UP_PAIRS, Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.host import Pinning, available_bytes, measure_noise
@@ -257,13 +257,15 @@ def _time_together(start: TimedStart) -> StartOutcome:
         with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
+            before_ns = {name: side.whole_ns() for name, side in sides.items()}
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, order)
+            whole_ns = {name: side.whole_ns() - before_ns[name] for name, side in sides.items()}
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, whole_ns[side]).model_copy(
                 update={"seconds": seconds, "amounts": amounts}
             )
             for side in sides
@@ -323,11 +325,16 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
         raise
 
 
-def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
+def _measurement(
+    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, whole_ns: int
+) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
     metrics = {name: statistics.median(one[name] for one in every) for name in names}
+    if case.state != "drains" and whole_ns > 0:
+        # A keyspace that drains is filled before each slice: that is not the cost of its requests.
+        metrics["whole_cpu_ns_per_op"] = whole_ns / ((len(slices) + WARM_UP_PAIRS) * (work.requests + work.dropped))
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

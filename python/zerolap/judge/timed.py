@@ -18,7 +18,9 @@ RESOLUTION = 0.001
 
 @dataclass(frozen=True)
 class TimedPair:
-    """One start of both sides: what its slices come to. Slices of the same place are a pair.
+    """One start of both sides: what its slices come to, and what the start as a whole does.
+
+    Slices of the same place are a pair.
 
     `changes` holds the trimmed mean of the pairs' log ratios by metric, `centres` the sum of both sides' trimmed means
     of logarithms; a metric that a slice did not measure is in neither. `rates` and `batches` hold figures of single
@@ -33,8 +35,8 @@ class TimedPair:
     cycles: Mapping[Side, "array[float]"]
 
     @classmethod
-    def of(cls, base: Timeline, head: Timeline) -> "TimedPair":
-        """Return what the slices of a start come to."""
+    def of(cls, base: Timeline, head: Timeline, whole: Mapping[str, tuple[float, float]] | None = None) -> "TimedPair":
+        """Return what the slices of a start come to; `whole` has metrics of the start, of base and head."""
         pairs = list(zip(base.slices, head.slices, strict=True))
         every = [one for pair in pairs for one in pair]
         names = [name for name in METRICS if every and all(name in one.metrics for one in every)]
@@ -47,6 +49,8 @@ class TimedPair:
                 _core.trimmed_mean([math.log(one.metrics[name]) for one in timeline.slices]) or 0.0
                 for timeline in (base, head)
             )
+        for name, (of_base, of_head) in (whole or {}).items():
+            changes[name], centres[name] = math.log(of_head / of_base), math.log(of_head) + math.log(of_base)
         sides = {BASE: base.slices, HEAD: head.slices}
         return cls(
             slices=len(pairs),

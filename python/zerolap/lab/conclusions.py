@@ -41,7 +41,7 @@ from zerolap.store import BlobDamaged
 
 DECIDING_TIME = "cpu_ns_per_op"
 FEWEST_STARTS = 2
-COSTS = ("cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+COSTS = ("cpu_ns_per_op", "whole_cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
 """What a request costs: judged at an equal rate where batches differ."""
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""

@@ -23,6 +23,7 @@ _TABLE: tuple[tuple[str, EngineName, str, bool, str, str], ...] = (
     ("allocations_per_op", "counted", "allocations", True, "allocations per request", "allocations/request"),
     ("syscalls_per_op", "counted", "system calls", True, "system calls per request", "system calls/request"),
     ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request", "CPU ns/request"),
+    ("whole_cpu_ns_per_op", "timed", "ns", True, "CPU ns per request of the whole start", "whole CPU ns/request"),
     ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread", "main thread ns/request"),
     ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request"),
     ("usec_per_call", "timed", "us", True, "us per call, by the server", "µs/call"),
