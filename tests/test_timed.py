@@ -1,6 +1,7 @@
 """The timed engine on real servers: its metrics, the checks that see what is wrong, and what it survives."""
 
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -21,6 +22,7 @@ from zerolap.engines import disturbance, pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
+from zerolap.engines.turns import set_up_order, turns_of_pairs
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
 from zerolap.load import program as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
@@ -129,6 +131,19 @@ def test_a_start_measures_both_sides_with_the_same_work(
         assert [one.requests for one in slices] == [slice_requests(found)] * 3
         assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * slice_requests(found)
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
+
+
+def test_each_side_is_first_equally_often() -> None:
+    sides = ["base", "head"]
+    turns = list(itertools.islice(turns_of_pairs(sides, random.Random(1)), 40))
+    assert [order[0] for order in turns].count("base") == 20
+    assert turns[::2] != [sides] * 20
+    assert turns[::2] != [sides[::-1]] * 20
+    firsts = {
+        case: [set_up_order(sides, seed, case)[0] for seed in range(6)] for case in ("get", "set", "zadd", "hset")
+    }
+    assert all(first.count("base") == 3 for first in firsts.values())
+    assert len({first[0] for first in firsts.values()}) == 2
 
 
 def test_all_that_a_process_started_counts_for_it(tmp_path: Path) -> None:
@@ -382,10 +397,10 @@ def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[
     run_pairs = pairing.run_pairs
 
     def kill_and_run(
-        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, order: random.Random
+        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, chance: random.Random
     ) -> dict[Side, list[Slice]]:
         os.kill(process(sides["head"]), signal.SIGKILL)
-        return run_pairs(sides, work, most, order)
+        return run_pairs(sides, work, most, chance)
 
     monkeypatch.setattr(timed_engine, "run_pairs", kill_and_run)
 
