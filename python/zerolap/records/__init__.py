@@ -43,11 +43,14 @@ from zerolap.records.client import Client, ClientCommand
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
+    REGRESSION_RULE,
     CaseResult,
     CaseVerdict,
     Comparison,
+    FailOn,
     Settings,
     Summary,
+    TimeWord,
 )
 from zerolap.records.event import (
     Activity,
@@ -65,7 +68,7 @@ from zerolap.records.event import (
 from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.measurement import Check, Measurement, Validity
-from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
+from zerolap.records.metric import METRICS, RUN_TABLE, Answer, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -99,12 +102,14 @@ __all__ = [
     "METRICS",
     "PATTERN_OF_LETTER",
     "PICTURES_SCHEMA",
+    "REGRESSION_RULE",
     "RUN_SCHEMA",
     "RUN_TABLE",
     "SCRIPTS",
     "STANDALONE",
     "Activity",
     "Amounts",
+    "Answer",
     "BinarySource",
     "Block",
     "Build",
@@ -135,6 +140,7 @@ __all__ = [
     "EnvironmentMissing",
     "Event",
     "Expect",
+    "FailOn",
     "Fault",
     "FaultKind",
     "FileChange",
@@ -185,6 +191,7 @@ __all__ = [
     "StackTree",
     "State",
     "Summary",
+    "TimeWord",
     "Timeline",
     "Topology",
     "Transport",
