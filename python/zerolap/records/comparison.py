@@ -107,15 +107,18 @@ class Comparison(Record):
         `regression` is one of work or of time in any case, also one that timing does not confirm; `unsure` is that, an
         answer that is unsure, or an invalid case.
         """
-        words = {word for case in self.cases for word in (case.verdict, case.work, case.time)}
+        works = {case.work for case in self.cases}
+        times = {case.time for case in self.cases}
+        is_regression = self.summary.regression > 0 or "regression" in works | times
+        is_undecided = self.summary.unsure + self.summary.invalid > 0 or "unsure" in works | times
         match when:
             case "never":
                 return False
             case "work":
-                return any(case.work == "regression" for case in self.cases)
+                return "regression" in works
             case "time":
-                return any(case.time == "regression" for case in self.cases)
+                return "regression" in times
             case "regression":
-                return "regression" in words
+                return is_regression
             case "unsure":
-                return bool(words & {"regression", "unsure", "invalid"})
+                return is_regression or is_undecided
