@@ -205,6 +205,8 @@ def test_work_without_time_and_time_against_work_are_told() -> None:
     assert "less work that runs slower" in against.text
 
 
-@pytest.mark.parametrize(("work", "time"), [("same", "same"), ("regression", "regression"), ("same", "unsure")])
+@pytest.mark.parametrize(
+    ("work", "time"), [("same", "same"), ("identical", "same"), ("regression", "regression"), ("same", "unsure")]
+)
 def test_agreement_needs_no_words(work: VerdictWord, time: VerdictWord) -> None:
     assert explain_cause(both(work, time)) is None

@@ -86,7 +86,8 @@ FailWhen = Annotated[
     FailOn,
     typer.Option(
         "--fail-on",
-        help="End with exit code 1 on a regression of work, of time, of either; unsure: or if a case is not decided.",
+        help="End with exit code 1 on a regression of work or of time, of either (regression), or also if a case is not"
+        " decided or invalid (unsure).",
     ),
 ]
 StoreLocation = Annotated[
