@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from zerolap.records import Finding, Verdict
 
 CHANGED = ("regression", "improvement")
+UNCHANGED = ("same", "identical")
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
@@ -17,14 +18,16 @@ def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
     if served is not None:
         return Finding(kind="cause", rank=0, text=served)
     work, time = by_metric.get("instructions_per_op"), by_metric.get("cpu_ns_per_op")
-    if work is None or time is None or work.verdict == time.verdict or "unsure" in (work.verdict, time.verdict):
+    if work is None or time is None or "unsure" in (work.verdict, time.verdict):
+        return None
+    if work.verdict == time.verdict or (work.verdict in UNCHANGED and time.verdict in UNCHANGED):
         return None
     return Finding(kind="cause", rank=0, text=_text(work, time))
 
 
 def _text(work: Verdict, time: Verdict) -> str:
     figures = f"CPU time per request {_percent(time)}, instructions per request {_percent(work)}"
-    if work.verdict == "same":
+    if work.verdict in UNCHANGED:
         return (
             f"{figures}: the same work runs {_pace(time)}. That points to what counting cannot see: caches and the "
             "layout of data, branch prediction, locks and atomics, page faults, or where the code was placed."

@@ -4,13 +4,14 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import Judged, Q, verdict_word
+from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, look
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 LOOKS = (6, 12, 18, 24, 36)
-"""Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
+"""Starts of each side after which a case is judged."""
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
@@ -91,13 +92,13 @@ def judge_timed(
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - q / len(LOOKS))
+        word, found = look(METRICS[metric], partial(_change_at, changes, prior), len(LOOKS), min_effect, q)
         starts = cases[name]
         centre = _centre(metric, starts)
         verdict = Verdict(
             metric=metric,
             engine="timed",
-            verdict=verdict_word(METRICS[metric], found.change, found.low, found.high, min_effect),
+            verdict=word,
             base=centre / math.sqrt(1 + found.change),
             head=centre * math.sqrt(1 + found.change),
             change=found.change,
@@ -109,8 +110,12 @@ def judge_timed(
             min_effect=min_effect,
             detectable=found.detectable,
         )
-        judged[name] = Judged(verdict=verdict, p=min(1.0, found.p * len(LOOKS)))
+        judged[name] = Judged(verdict=verdict, p=found.p)
     return judged
+
+
+def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, confidence: float) -> Change:
+    return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
 
 
 def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[float, float] | None:
@@ -138,7 +143,7 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
     if starts >= LOOKS[-1]:
         return False
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > q)
+    return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
 
 
 def next_look(starts: int) -> int | None:
