@@ -107,7 +107,8 @@ def test_what_a_side_did_not_measure_has_no_verdict() -> None:
 
 def with_p(word: VerdictWord, p: float) -> Judged:
     verdict = judged([1000.0] * 3, [1100.0] * 3).verdict
-    return Judged(verdict=verdict.model_copy(update={"verdict": word}), p=p)
+    changed = verdict.model_copy(update={"verdict": word})
+    return Judged(verdict=changed, p=p, detectable_at=lambda _: verdict.detectable)
 
 
 def test_a_weak_change_among_many_becomes_unsure() -> None:

@@ -146,12 +146,39 @@ def test_rare_events_are_the_same_by_the_test_of_equivalence_and_not_by_their_me
     assert rare([0.02, 0.02, 0.02]) == "regression"
 
 
+# What is detectable
+
+
+@pytest.mark.parametrize("starts", [LOOKS[0], LOOKS[-1]])
+def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts: int) -> None:
+    """Of one case among twelve, by the whole rule: interval, minimum effect and the adjustment for all cases.
+
+    Six starts are few: some vary so much by chance that they are judged alone, which detects less.
+    """
+    chance = random.Random(starts)
+
+    def comparison(change: float) -> Verdict:
+        cases = {
+            f"case-{number}": [
+                TimedPair(1, {CPU: chance.gauss(change if number == 0 else 0.0, 0.02)}, {CPU: 0.0}, {}, {}, {})
+                for _ in range(starts)
+            ]
+            for number in range(12)
+        }
+        judged = judge_timed(CPU, cases, 0.02)
+        return adjusted([[one] for one in judged.values()])[0][0]
+
+    detectable = sum(comparison(0.0).detectable for _ in range(20)) / 20
+    detected = sum(comparison(math.log1p(detectable)).verdict == "regression" for _ in range(400)) / 400
+    assert 0.75 <= detected <= 0.97
+
+
 # Cases, then metrics
 
 
 def judged(word: VerdictWord, p: float) -> Judged:
     verdict = counted([0.1] * 3, 0.005).model_copy(update={"verdict": word})
-    return Judged(verdict=verdict, p=p)
+    return Judged(verdict=verdict, p=p, detectable_at=lambda _: verdict.detectable)
 
 
 def words(cases: Sequence[Sequence[Judged]]) -> list[list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, look
+from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.records import METRICS, Measurement, Verdict
 
 MIN_BLOCKS = 3
@@ -49,6 +49,7 @@ def judge_counted(
         min_effect = SMALLEST_CHANGE[metric] / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
     word, found = look(METRICS[metric], change_at, COUNTED_LOOKS, min_effect, q)
+    detectable_at = partial(detectable_change, change_at, COUNTED_LOOKS, min_effect)
     verdict = Verdict(
         metric=metric,
         engine="counted",
@@ -62,9 +63,9 @@ def judge_counted(
         samples=len(pairs),
         pairs=len(pairs),
         min_effect=min_effect,
-        detectable=found.detectable,
+        detectable=detectable_at(q),
     )
-    return Judged(verdict=verdict, p=found.p)
+    return Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
 
 
 def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:

@@ -21,10 +21,15 @@ UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
 @dataclass(frozen=True)
 class Judged:
-    """A metric's verdict before adjustment for the number of comparisons, with its p."""
+    """A metric's verdict before adjustment for the number of comparisons, with its p.
+
+    `detectable_at` returns the smallest change that is detected with a probability of 90 % where so much error is left
+    to the metric.
+    """
 
     verdict: Verdict
     p: float
+    detectable_at: Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,16 @@ def look(
     return word, replace(found, p=min(1.0, found.p * looks))
 
 
+def detectable_change(change_at: Callable[[float], Change], looks: int, min_effect: float, error: float) -> float:
+    """Return the smallest change that is detected at one of so many looks with a probability of 90 %.
+
+    Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
+    """
+    found = change_at(1.0 - error / looks)
+    half_width = (found.high - found.low) / 2
+    return max(half_width, min_effect) + max(0.0, found.detectable - half_width)
+
+
 def with_rules(settings: Settings) -> Settings:
     """Return the settings of a comparison with how its verdicts are concluded."""
     rules = {
@@ -89,6 +104,8 @@ def adjusted(cases: Sequence[Sequence[Judged]], q: float = Q) -> list[list[Verdi
     Cases are selected by Benjamini and Hochberg (1995) at q; within R selected ones of m, metrics are at q R / m. So a
     case does not lose its change to the number of metrics of other cases, and the share of false changes is q on the
     average over the selected cases. The q of a verdict is the larger of its case's and its own, times m / R.
+
+    What is detectable is that of the only change of a comparison, in one metric.
     """
     values = [_core.adjust_p([one.p for one in judged]) for judged in cases]
     # The smallest adjusted value of a family is its p by Simes.
@@ -98,12 +115,16 @@ def adjusted(cases: Sequence[Sequence[Judged]], q: float = Q) -> list[list[Verdi
     selected = sum(one <= q for one in of_cases)
     scale = len(families) / max(1, selected)
     return [
-        [_with_q(one.verdict, min(1.0, max(of_case, value * scale)), q) for one, value in zip(judged, own, strict=True)]
+        [
+            _with_q(one, min(1.0, max(of_case, value * scale)), q, comparisons=len(families) * len(judged))
+            for one, value in zip(judged, own, strict=True)
+        ]
         for judged, own, of_case in zip(cases, values, of_cases, strict=True)
     ]
 
 
-def _with_q(verdict: Verdict, own_q: float, q: float) -> Verdict:
+def _with_q(judged: Judged, own_q: float, q: float, comparisons: int) -> Verdict:
+    verdict = judged.verdict.model_copy(update={"detectable": judged.detectable_at(q / comparisons)})
     if verdict.verdict in UNCHANGED:
         return verdict
     kept: VerdictWord = verdict.verdict if own_q <= q else "unsure"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, look
+from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 LOOKS = (6, 12, 18, 24, 36)
@@ -92,7 +92,9 @@ def judge_timed(
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        word, found = look(METRICS[metric], partial(_change_at, changes, prior), len(LOOKS), min_effect, q)
+        change_at = partial(_change_at, changes, prior)
+        word, found = look(METRICS[metric], change_at, len(LOOKS), min_effect, q)
+        detectable_at = partial(detectable_change, change_at, len(LOOKS), min_effect)
         starts = cases[name]
         centre = _centre(metric, starts)
         verdict = Verdict(
@@ -108,9 +110,9 @@ def judge_timed(
             samples=len(starts),
             pairs=sum(start.slices for start in starts),
             min_effect=min_effect,
-            detectable=found.detectable,
+            detectable=detectable_at(q),
         )
-        judged[name] = Judged(verdict=verdict, p=found.p)
+        judged[name] = Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
     return judged
 
 
