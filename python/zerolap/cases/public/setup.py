@@ -61,7 +61,7 @@ def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
 
 
 def verb_or_none(line: str) -> str | None:
-    """Return a line's first word in upper case, or none if the line cannot be read."""
+    """Return a line's first word in upper case, or None if the line cannot be read."""
     try:
         words = parse_command(line)
     except UsageError:
