@@ -47,9 +47,9 @@ def load_plugin(group: str, name: str, interface: type[Interface]) -> Interface:
     return plugin
 
 
-def _fault(entry: EntryPoint, what: str) -> PluginFault:
+def _fault(entry: EntryPoint, reason: str) -> PluginFault:
     owner = entry.dist.name if entry.dist is not None else entry.module
     return PluginFault(
-        f"the plugin `{entry.name}` of `{owner}` ({entry.group}) cannot be used: {what}",
+        f"the plugin `{entry.name}` of `{owner}` ({entry.group}) cannot be used: {reason}",
         hint=f"fix it, or remove it: pip uninstall {owner}",
     )

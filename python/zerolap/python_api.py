@@ -89,15 +89,16 @@ def load_cases(place: Path | str) -> list[Case]:
 
 
 def _asked(server: Server | str, repo: Path | str | None) -> AskedServer:
-    wanted = Server(server) if isinstance(server, str) else server
-    source = resolve(wanted.name, None if repo is None else Path(repo))
-    return AskedServer(source, parse_variant(wanted.variant), wanted.config)
+    if isinstance(server, str):
+        server = Server(server)
+    source = resolve(server.name, None if repo is None else Path(repo))
+    return AskedServer(source, parse_variant(server.variant), server.config)
 
 
 def _selected(cases: Sequence[str | Case]) -> list[Case]:
-    given = [case for case in cases if isinstance(case, Case)]
+    selected = [case for case in cases if isinstance(case, Case)]
     names = [case for case in cases if isinstance(case, str)]
-    return given + (select(core_suite(), names) if names or not given else [])
+    return selected + (select(core_suite(), names) if names or not selected else [])
 
 
 @contextlib.contextmanager

@@ -119,8 +119,8 @@ def source_root_of(compile_directory: str) -> str:
     return compile_directory.removesuffix("/src")
 
 
-def _no_server(program: Path, seen: str) -> UsageError:
+def _no_server(program: Path, answer: str) -> UsageError:
     return UsageError(
-        f"`{program}` is not a server: asked for `--version`, {seen}",
+        f"`{program}` is not a server: asked for `--version`, {answer}",
         hint="give a server that reports no version with its arguments, in quotes",
     )

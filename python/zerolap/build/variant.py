@@ -237,8 +237,8 @@ def _optimization(flags: list[str]) -> str:
 
 def _last(flags: list[str], yes: str, no: str) -> bool:
     """Whether the last of two opposite flags is `yes`."""
-    given = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
-    return bool(given) and re.fullmatch(yes, given[-1]) is not None
+    matching = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
+    return bool(matching) and re.fullmatch(yes, matching[-1]) is not None
 
 
 def _is_recorded(flag: str, flags: list[str]) -> bool:

@@ -38,8 +38,8 @@ class LazyVerbs(TyperGroup):
         return name, command, rest
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"zerolap {__version__}")
         raise typer.Exit
 

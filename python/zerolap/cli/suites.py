@@ -109,8 +109,8 @@ def check(
     from zerolap.store import Store
 
     options.check_reports(json=json)
-    asked = AskedServer(resolve(server, repo), config=options.server_settings(config))
-    question = CheckQuestion(asked, cases, seed, options.command_line(context))
+    asked_server = AskedServer(resolve(server, repo), config=options.server_settings(config))
+    question = CheckQuestion(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = check_cases(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_check(report, json=json, quiet=quiet)

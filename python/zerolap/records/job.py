@@ -59,8 +59,8 @@ class TrialsJob(Record):
     @property
     def id(self) -> str:
         """The job's id, unique over all requests; a resumed request has the same ids."""
-        what = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})
-        return "j-" + digest_of(what, self.case.name, self.case.digest)
+        content = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})
+        return "j-" + digest_of(content, self.case.name, self.case.digest)
 
     @property
     def is_paced(self) -> bool:

@@ -46,9 +46,9 @@ class Topology(Record):
     @property
     def busy_threads(self) -> int:
         """The threads of all nodes that each keep a processor busy under load; the main thread is an I/O thread too."""
-        wanted = self.settings.get("io-threads", "1")
+        io_threads = self.settings.get("io-threads", "1")
         # The server itself refuses a value that is not a number.
-        return self.nodes * (max(1, int(wanted)) if wanted.isdecimal() else 1)
+        return self.nodes * (max(1, int(io_threads)) if io_threads.isdecimal() else 1)
 
     @property
     def needs_network(self) -> bool:

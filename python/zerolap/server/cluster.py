@@ -66,8 +66,8 @@ def _wait(nodes: Sequence[Node], replicas: int) -> None:
 
     def lacking() -> tuple[Node, str] | None:
         for node in nodes:
-            if what := _node_lacks(node, len(nodes), replicas):
-                return node, what
+            if lack := _node_lacks(node, len(nodes), replicas):
+                return node, lack
         return None
 
     wait_until(lacking, CLUSTER_SECONDS)

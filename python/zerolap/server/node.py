@@ -180,8 +180,8 @@ def wait_until(lacking: Callable[[], tuple[Node, str] | None], seconds: float) -
     Raises `TrialFailed` after `seconds`, with the node, what it lacks and the end of its log.
     """
     end = time.monotonic() + seconds
-    while (lack := lacking()) is not None:
+    while (lacking_node := lacking()) is not None:
         if time.monotonic() > end:
-            node, what = lack
-            raise node.server.failure(f"{what} after {seconds:g} s").of(node.name)
+            node, lack = lacking_node
+            raise node.server.failure(f"{lack} after {seconds:g} s").of(node.name)
         time.sleep(POLL_SECONDS)

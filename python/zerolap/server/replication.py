@@ -30,8 +30,8 @@ def _lacking(nodes: Sequence[Node]) -> tuple[Node, str] | None:
         # The primary first: its replicas may be ahead of this offset when they are read, never behind for that reason.
         status = _replication(primary)
         for replica in attached:
-            if what := _replica_lacks(_replication(replica), _number(status, "master_repl_offset")):
-                return replica, what
+            if lack := _replica_lacks(_replication(replica), _number(status, "master_repl_offset")):
+                return replica, lack
         if (online := _online(status)) < len(attached):
             return primary, f"{online} of its {len(attached)} replicas are online"
     return None

@@ -122,7 +122,7 @@ class StatisticsReader:
             raise ValueError("no reply that could be read")
 
     def _silent(self, fault: Exception) -> TrialFailed:
-        return TrialFailed(f"the server does not report its statistics: {fault}")
+        return TrialFailed(f"the server does not report what it executed: {fault}")
 
 
 class SummedStatistics:

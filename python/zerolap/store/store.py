@@ -80,9 +80,9 @@ class Store:
     def _open_postgresql(cls, location: str, busy_seconds: float) -> "Store":
         from zerolap.store.postgresql import PostgresqlDatabase, parse_url
 
-        url, blobs = parse_url(location)
-        kept = open_blobs(blobs, Path(DEFAULT_DIRECTORY) / "blobs")
-        return cls(PostgresqlDatabase.open(url, busy_seconds), kept)
+        url, blobs_location = parse_url(location)
+        blobs = open_blobs(blobs_location, Path(DEFAULT_DIRECTORY) / "blobs")
+        return cls(PostgresqlDatabase.open(url, busy_seconds), blobs)
 
     @property
     def place(self) -> str:

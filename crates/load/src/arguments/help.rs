@@ -7,8 +7,9 @@ zerolap-load: sends commands to a server that speaks the Redis protocol, and mea
 
 Usage: zerolap-load [ARGUMENT...]
 
-The arguments are those of memtier_benchmark and more. Long names may be abbreviated if unambiguous; if a value is given
-twice, the last one is used. An argument without effect causes a warning, contradictory arguments an error.
+The arguments are those of memtier_benchmark and more. Long names may be abbreviated if unambiguous; if a
+value is given twice, the last one is used. An argument without effect causes a warning, contradictory
+arguments an error.
 ";
 
 const EXAMPLES: &str = r#"

@@ -52,16 +52,16 @@ class Memtier:
 
     def command(self, work: LoadWork) -> list[str]:
         """Return the command line; that of a suite of the public format is used unchanged."""
-        given, kept = iter(_arguments(work)), []
-        for word in given:
+        words, accepted = iter(_arguments(work)), []
+        for word in words:
             if word in NOT_OF_MEMTIER:
-                next(given)
+                next(words)
             else:
-                kept.append(word)
+                accepted.append(word)
         if not work.case.is_public:
             # Otherwise all connections draw the same keys.
-            kept.append("--distinct-client-seed")
-        return ["memtier_benchmark", *kept, *_ends(work)]
+            accepted.append("--distinct-client-seed")
+        return ["memtier_benchmark", *accepted, *_ends(work)]
 
     def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
         """Read the document."""
