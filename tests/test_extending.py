@@ -203,7 +203,7 @@ def broken(tmp_path: Path) -> dict[str, str]:
         (["run", "--load-tool", "guessed"], 2, "redis-benchmark, valkey-benchmark, import"),
         (["run", "--load-tool", "import", "--quick"], 2, "`--quick` only counts"),
         (["run", "--engine", "raising", "--quick"], 2, "`--quick` leaves nothing to measure"),
-        (["compare", "redis-server", "redis-server", "--engine", "raising"], 2, "nothing is compared by it"),
+        (["compare", "redis-server", "redis-server", "--engine", "raising"], 2, "cannot compare two"),
         (["compare", "redis-server", "redis-server", "--engine", "loaded"], 2, "zerolap run --engine loaded"),
     ],
 )

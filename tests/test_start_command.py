@@ -46,7 +46,7 @@ def test_a_command_that_says_where_to_listen_takes_no_settings(redis_server: Pat
         directory.mkdir()
         if settings:
             with (
-                pytest.raises(TrialFailed, match="cannot be given the settings `hz`"),
+                pytest.raises(TrialFailed, match="does not accept the settings `hz`"),
                 start(program, settings, directory, log=tmp_path / "log"),
             ):
                 pass

@@ -902,7 +902,7 @@ def test_an_object_store_out_of_reach_is_reported(monkeypatch: pytest.MonkeyPatc
         blobs.put(b"content")
     assert "AWS_" in fault.value.hint
     for wrong in ("nonsense://bucket", ""):
-        with pytest.raises(UsageError, match="place for blobs"):
+        with pytest.raises(UsageError, match="cannot store blobs"):
             open_blobs(wrong, Path("unused"))
 
 

@@ -1,10 +1,10 @@
-"""What can go wrong, each with its exit code; shown once, by the command line."""
+"""Errors with their exit codes; the command line shows each once."""
 
 from typing import ClassVar
 
 
 class ZerolapError(Exception):
-    """A fault that is told to the user: what happened, and under `hint` what to do.
+    """An error for the user: `message` is what happened, `hint` what to do.
 
     `details` holds lines that help to find the cause, such as the end of a log.
     """
@@ -41,8 +41,8 @@ class BuildFailed(ZerolapError):
 class TrialFailed(ZerolapError):
     """A trial could not be carried out; `details` holds the end of the server's log.
 
-    `side` is the one that failed, none where that is not known or there is one only; `block` is the number of the
-    trial's block, none where no trial had begun.
+    `side` is the one that failed, None if it is unknown or the only one; `block` is the number of the trial's block,
+    None if no trial had begun.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class TrialFailed(ZerolapError):
         self.block = block
 
     def of(self, node: str) -> "TrialFailed":
-        """Return the fault with the name of the server that it happened on."""
+        """Return the error with the name of the server on which it occurred."""
         return TrialFailed(f"{node}: {self.message}", self.hint, self.details, self.side, self.block)
 
     def on(self, side: str) -> "TrialFailed":
-        """Return the fault with the side that it happened on."""
+        """Return the error with the side on which it occurred."""
         return TrialFailed(self.message, self.hint, self.details, side, self.block)
 
 
 class CaseRefused(TrialFailed):
-    """A case that an engine or a load tool cannot measure: it is left out, as others are for lack of memory."""
+    """A case that an engine or a load tool cannot measure, which is skipped."""
 
 
 class Interrupted(ZerolapError):
-    """The user stopped the work; what was measured is kept."""
+    """The user stopped the work; completed measurements are kept."""
 
     exit_code: ClassVar[int] = 130

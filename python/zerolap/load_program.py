@@ -1,6 +1,6 @@
-"""`zerolap-load`: becomes the load generator that is shipped with the package.
+"""`zerolap-load`: executes the load generator of the package.
 
-Nothing is imported but what Python has loaded anyway: the program itself starts in two milliseconds.
+Only modules that Python has loaded already are imported, as the program itself starts in two milliseconds.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""What others add to Zerolap: entry points of installed distributions, looked for only when one is asked for.
+"""Plugins: entry points of installed distributions, which are looked up only when needed.
 
-`docs/extending.md` builds one of each kind.
+`docs/extending.md` builds a plugin of each kind.
 """
 
 from importlib.metadata import EntryPoint, entry_points
@@ -16,7 +16,7 @@ Interface = TypeVar("Interface")
 
 
 class PluginFault(ZerolapError):
-    """A plugin cannot be imported, or is not what its group asks for."""
+    """A plugin cannot be imported, or lacks the interface of its group."""
 
     exit_code: ClassVar[int] = 3
 
@@ -27,29 +27,29 @@ def plugin_names(group: str) -> list[str]:
 
 
 def load_plugin(group: str, name: str, interface: type[Interface]) -> Interface:
-    """Import a plugin and return it; what is a class is called first.
+    """Import a plugin and return it; a class is instantiated without arguments.
 
-    `interface` is a protocol that can be checked at run time. Raises `KeyError` where there is none of that name,
-    `PluginFault` where it cannot be imported or lacks something of the interface.
+    `interface` is a protocol that can be checked at run time. Raises `KeyError` if there is no plugin of that name,
+    `PluginFault` if it cannot be imported or lacks part of the interface.
     """
-    found = entry_points(group=group, name=name)
-    if not found:
+    entries = entry_points(group=group, name=name)
+    if not entries:
         raise KeyError(name)
-    (entry, *_) = found
+    (entry, *_) = entries
     try:
         loaded = entry.load()
         plugin = loaded() if isinstance(loaded, type) else loaded
-    except (Exception, SystemExit) as fault:  # foreign code, which may raise anything; told as the plugin's fault
+    except (Exception, SystemExit) as fault:  # foreign code, which may raise anything; reported as the plugin's fault
         raise _fault(entry, f"{type(fault).__name__}: {fault}") from fault
     if not isinstance(plugin, interface):
-        wanted = sorted(name for name in dir(interface) if not name.startswith("_")) or ["a call"]
-        raise _fault(entry, f"`{entry.value}` lacks one of: {', '.join(wanted)}")
+        members = sorted(name for name in dir(interface) if not name.startswith("_")) or ["a call"]
+        raise _fault(entry, f"`{entry.value}` lacks one of: {', '.join(members)}")
     return plugin
 
 
-def _fault(entry: EntryPoint, what: str) -> PluginFault:
+def _fault(entry: EntryPoint, reason: str) -> PluginFault:
     owner = entry.dist.name if entry.dist is not None else entry.module
     return PluginFault(
-        f"the plugin `{entry.name}` of `{owner}` ({entry.group}) cannot be used: {what}",
-        hint=f"mend or remove it: pip uninstall {owner}",
+        f"the plugin `{entry.name}` of `{owner}` ({entry.group}) cannot be used: {reason}",
+        hint=f"fix it, or remove it: pip uninstall {owner}",
     )

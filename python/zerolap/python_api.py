@@ -1,4 +1,4 @@
-"""The package as other programs use it; `docs/python.md` shows how."""
+"""The package as a library; see `docs/python.md`."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,14 +14,14 @@ from zerolap.records import Case, Comparison, Event, RunReport
 from zerolap.store import Store
 
 CALLED = "zerolap as a library"
-"""What documents have as their command line."""
+"""The command line in documents of comparisons and runs by the library."""
 
 
 @dataclass(frozen=True)
 class Server:
     """A server to be measured: a binary, a source tree, a revision, a program on the PATH, or a start command.
 
-    `variant` is how sources are built, in the words of `--variant`; `config` are settings that it is started with.
+    `variant` is the variant of its build in the words of `--variant`; `config` are the settings of the server.
     """
 
     name: str
@@ -39,10 +39,10 @@ def compare(
     store: Store | Path | str | None = None,
     listen: Callable[[Event], None] = lambda _: None,
 ) -> Comparison:
-    """Compare two servers and return the verdicts with their reasons; all of it is stored too.
+    """Compare two servers and return the verdicts with their reasons, which are stored as well.
 
-    `cases` are names or globs of the core suite, or cases of `load_cases`; all of the core suite by default. Revisions
-    are taken from `repo`. `listen` is called with each event. Raises `ZerolapError`, such as `UsageError` for a server
+    `cases` are names or globs of the core suite, or cases of `load_cases`; by default the core suite. Revisions are
+    looked up in `repo`. `listen` is called with each event. Raises `ZerolapError`, such as `UsageError` for a server
     that does not exist or `BuildFailed`.
     """
     question = comparison_question(
@@ -79,7 +79,7 @@ def resume(
 
 
 def open_store(location: Path | str | None = None) -> Store:
-    """Open the store in a directory, at a `sqlite:///FILE` or at a `postgresql://` URL; by default `.zerolap` here."""
+    """Open the store in a directory, at a `sqlite:///FILE` or at a `postgresql://` URL; by default `.zerolap`."""
     return Store.open(None if location is None else str(location))
 
 
@@ -89,15 +89,16 @@ def load_cases(place: Path | str) -> list[Case]:
 
 
 def _asked(server: Server | str, repo: Path | str | None) -> AskedServer:
-    wanted = Server(server) if isinstance(server, str) else server
-    source = resolve(wanted.name, None if repo is None else Path(repo))
-    return AskedServer(source, parse_variant(wanted.variant), wanted.config)
+    if isinstance(server, str):
+        server = Server(server)
+    source = resolve(server.name, None if repo is None else Path(repo))
+    return AskedServer(source, parse_variant(server.variant), server.config)
 
 
 def _selected(cases: Sequence[str | Case]) -> list[Case]:
-    given = [case for case in cases if isinstance(case, Case)]
+    selected = [case for case in cases if isinstance(case, Case)]
     names = [case for case in cases if isinstance(case, str)]
-    return given + (select(core_suite(), names) if names or not given else [])
+    return selected + (select(core_suite(), names) if names or not selected else [])
 
 
 @contextlib.contextmanager

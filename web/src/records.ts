@@ -1,6 +1,6 @@
 // The records of python/zerolap/records, written by `python scripts/web_types.py`. Do not edit.
 
-/** Who calls the function, and how often per request on each side. */
+/** A caller of the function, and its calls per request on each side. */
 export interface Caller {
   function: string;
   file: string | null;
@@ -9,12 +9,12 @@ export interface Caller {
 }
 
 /**
- * The pictures of a case, by side; null where an engine did not measure it.
+ * The pictures of a case, by side; null if an engine did not measure the case.
  *
- * Latency: by share of requests, the microseconds within which they were answered; share 1 is the longest.
- * Throughput: a point for each slice or several, seconds of measured time of both sides and requests per second;
- * `starts_at` says when on that axis servers were started anew. `missing` says why pictures are not there that once
- * were measured. A run has pictures of the head alone.
+ * `latency` has points of a share of requests and the microseconds within which they were answered; share 1 is the
+ * maximum. `throughput` has a point for each slice, or for several: seconds of measured time of both sides, requests
+ * per second; `starts_at` are the times at which servers were restarted. `missing` is the reason why pictures of
+ * measured data are missing. A run has only pictures of the head.
  */
 export interface CasePictures {
   latency: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
@@ -75,13 +75,13 @@ export interface Comparison {
 }
 
 /**
- * Why a case changed.
+ * A reason why a case changed.
  *
- * `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
- * few functions explain the change; `cause` which kind of cause it points to that counting and timing differ;
- * `limits` says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
- * `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
- * `share_of_change` is the part of the case's whole change that this finding explains.
+ * `culprit` names a function whose cost changed; `moved` a cost that moved between functions; `diffuse` reports that
+ * no few functions explain the change; `cause` names a kind of cause, inferred from a difference between counting and
+ * timing; `limits` reports what could not be examined and why. `instructions_per_op` includes the function's callees,
+ * `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and `self_cpu_ns_per_op`.
+ * `share_of_change` is the part of the case's total change that the finding explains.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits";
@@ -101,9 +101,9 @@ export interface Finding {
 }
 
 /**
- * A function's own instructions, calls and sampled time per request, each null where it was not measured.
+ * A function's own instructions, calls and sampled time per request, each null if it was not measured.
  *
- * `share` is its part of the case's time where that was sampled, else of the instructions.
+ * `share` is its part of the case's sampled time, or of the instructions if the case was not sampled.
  */
 export interface FunctionCost {
   function: string;
@@ -115,9 +115,9 @@ export interface FunctionCost {
 }
 
 /**
- * A side of a comparison, or the server of a run, as documents describe it: its build under the user's name.
+ * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
- * `config` holds the settings that the server was started with beside the case's own.
+ * `config` holds the settings of the server except those of the case.
  */
 export interface MeasuredServer {
   name: string;
@@ -163,8 +163,8 @@ export interface Pictures {
 /**
  * A machine.
  *
- * `fingerprint` is a digest of what makes it this machine: processors, caches, memory, virtualisation. `facts` holds
- * all that is known of it, by name, those that change with time included: kernel, microcode, governor, mitigations.
+ * `fingerprint` is a digest of what identifies it: processors, caches, memory, virtualisation. `facts` holds all
+ * known facts by name, including those that may change: kernel, microcode, governor, mitigations.
  */
 export interface Platform {
   name: string;
@@ -178,7 +178,7 @@ export interface Platform {
 /**
  * One case of a run: the metrics' means over its trials and the functions that cost most.
  *
- * `limits` says what of it could not be measured, and why.
+ * `limits` are the parts that could not be measured, and why.
  */
 export interface RunCase {
   case: string;
@@ -232,14 +232,14 @@ export interface Settings {
   regression_rule: string | null;
 }
 
-/** A case that could not be measured on this machine or with this server; `text` says what it would have needed. */
+/** A case that could not be measured on this machine or with this server; `text` is what it needs. */
 export interface Skipped {
   case: string;
   reason: "memory" | "unknown command" | "unsupported tool" | "arguments" | "topology";
   text: string;
 }
 
-/** A function in a stack, where it was defined and in which binary. */
+/** A function in a stack, with the file that defines it and its binary. */
 export interface StackFrame {
   function: string;
   file: string | null;
@@ -250,7 +250,7 @@ export interface StackFrame {
 /**
  * A call tree in columns.
  *
- * A node's parent precedes it, -1 is above the root of a thread; samples are the node's own.
+ * A node's parent precedes it and is -1 for the root of a thread; samples are the node's own.
  */
 export interface StackNodes {
   thread: Array<number>;
@@ -260,9 +260,9 @@ export interface StackNodes {
 }
 
 /**
- * The sampled stacks of one side; frames are those of all pictures, by index.
+ * The sampled stacks of one side; frames are indices into `Pictures.frames`.
  *
- * `cpu_ns_per_op` is null where nothing was timed; `cpu_error` is its standard error as a part of it.
+ * `cpu_ns_per_op` is null if it was not measured; `cpu_error` is its relative standard error.
  */
 export interface StackTree {
   event: string;

@@ -1,4 +1,4 @@
-//! Where `memtier_benchmark` would have done something else with the same command line, or told something else.
+//! Where `memtier_benchmark` would send or report something else for the same command line.
 
 use crate::Outcome;
 use zerolap_load_requests::requests_for_all_keys;
@@ -7,26 +7,26 @@ use zerolap_load_requests::{Amount, KeyPattern, Plan, Policy, Settings};
 /// The differences that matter for this run, in sentences.
 #[must_use]
 pub fn differences(settings: &Settings, plan: &Plan, outcome: &Outcome) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     if settings.policy == Policy::Lab {
-        found.extend(one_stream(settings));
-        found.extend(all_keys(settings, plan));
+        differences.extend(one_stream(settings));
+        differences.extend(all_keys(settings, plan));
         let total = outcome.total();
         let errors = total.requests() - total.succeeded();
         if errors > 0 {
-            found.push(format!("{errors} error replies are left out of Ops/sec; memtier_benchmark counts them"));
+            differences.push(format!("{errors} error replies are left out of Ops/sec; memtier_benchmark counts them"));
         }
     }
     if plan.work.pace.is_some() {
-        found.push(
+        differences.push(
             "latencies are counted from when a request was due; memtier_benchmark counts them from when it was sent"
                 .to_owned(),
         );
     }
     if outcome.total().moved + outcome.total().asked > 0 {
-        found.push("redirections were followed; memtier_benchmark counts them as replies".to_owned());
+        differences.push("redirections were followed; memtier_benchmark counts them as replies".to_owned());
     }
-    found
+    differences
 }
 
 fn one_stream(settings: &Settings) -> Option<String> {

@@ -57,7 +57,7 @@ fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlEr
     Ok(write_document(file, &Document::new(settings, report, &plan, &[run]))?)
 }
 
-/// Runs the plan. Where a run failed, what was counted until then is written down before the error is told.
+/// Runs the plan. If a run fails, its counts until then are written before the error is reported.
 fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), LoadError> {
     let file = prepare(report.json_out_file.as_deref())?;
     let summary_file = report.out_file.as_ref().map(|path| OutputFile::prepare(Path::new(path))).transpose()?;
@@ -70,11 +70,11 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     let progress = if report.quiet { None } else { Some(ProgressDisplay::start(watch.live.clone(), settings)?) };
     let (plan, mut runs, searched) = match (plan.search, plan.work.pace) {
         (Some(slo), Some(pace)) => {
-            let found = search(settings, plan, (slo, pace), &watch, |step| {
+            let result = search(settings, plan, (slo, pace), &watch, |step| {
                 progress.iter().for_each(ProgressDisplay::clear);
-                tell(step);
+                report_line(step);
             })?;
-            (found.plan, vec![found.run], Some(found.search))
+            (result.plan, vec![result.run], Some(result.search))
         }
         _ => (*plan, drive(settings, plan, &watch)?, None),
     };
@@ -141,11 +141,11 @@ fn watch_for_interrupts() -> Result<Arc<AtomicBool>, LoadError> {
 }
 
 fn warn(warning: &str) {
-    tell(&format!("warning: {warning}"));
+    report_line(&format!("warning: {warning}"));
 }
 
-fn tell(sentence: &str) {
-    // Where standard error is closed, nobody wants to know.
+fn report_line(sentence: &str) {
+    // If standard error is closed, there is no place to report to.
     let _ = writeln!(io::stderr(), "zerolap-load: {sentence}");
 }
 

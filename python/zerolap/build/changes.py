@@ -12,7 +12,7 @@ DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "
 
 
 def changes_between(base: Source, head: Source) -> Changes | None:
-    """Return what differs between two revisions of a repository or two trees; none where sources cannot be compared."""
+    """Return the changes between two revisions of a repository or two trees; None if the sources cannot be compared."""
     if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
             return None
@@ -33,7 +33,7 @@ def _between_trees(base: Path, head: Path) -> Changes | None:
 
 
 def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
-    """Return the changes that a unified diff without context lines holds; `strip` is taken off the file names."""
+    """Return the changes in a unified diff without context lines; the prefixes `strip` are removed from file names."""
     files: list[FileChange] = []
     old_file = new_file = ""
     hunks: list[Hunk] = []

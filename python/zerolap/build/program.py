@@ -1,4 +1,4 @@
-"""A server's program: how it takes what the lab wants of it, and what it says of itself."""
+"""A server's program: its command line, its version and its allocator."""
 
 import re
 import shlex
@@ -16,11 +16,12 @@ SOCKET, DIRECTORY = "{socket}", "{directory}"
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and the arguments of its own that a start command gives it.
+    """A program, with the arguments of its start command.
 
-    Settings follow the arguments, as Redis takes them, unless an argument holds `{socket}`: then the server is told by
-    that where to listen, and gets nothing else. `{directory}` is the one that it may write to. `policy` decides whether
-    it may run where no sandbox can be had: what the user gives may, code of a repository may only if the user says so.
+    Settings follow the arguments in the syntax of Redis, unless an argument contains `{socket}`, the path of the socket
+    to listen on: then the program gets only its arguments. `{directory}` is the directory that it may write to.
+    `policy` decides whether it may run if no sandbox is available: programs given by the user may, code of a repository
+    only with the user's permission.
     """
 
     path: Path
@@ -29,12 +30,12 @@ class Program:
 
     @property
     def takes_settings(self) -> bool:
-        """Whether settings can be given on its command line as to Redis."""
+        """Whether the command line accepts settings in the syntax of Redis."""
         return not any(SOCKET in argument for argument in self.arguments)
 
     @property
     def visible(self) -> list[Path]:
-        """What a start command's server has to see: its program's directory, and what its arguments name."""
+        """Paths that the server of a start command needs: its program's directory, and those named by arguments."""
         if not self.arguments:
             return []
         words = [part for argument in self.arguments for part in (argument, argument.partition("=")[2])]
@@ -42,9 +43,9 @@ class Program:
         return list(dict.fromkeys([self.path.resolve().parent, *named]))
 
     def command(self, at: Path, directory: Path, socket: Path, settings: Mapping[str, str]) -> list[str]:
-        """Return the command line that starts the program, which lies at `at`.
+        """Return the command line that starts the program, whose executable is `at`.
 
-        Raises `TrialFailed` for settings that the program cannot be given.
+        Raises `TrialFailed` if there are settings and the program does not accept any.
         """
         if self.takes_settings:
             fixed = BASE_SETTINGS | {"dir": str(directory), "unixsocket": str(socket)}
@@ -52,17 +53,17 @@ class Program:
         if settings:
             named = ", ".join(f"`{name}`" for name in settings)
             raise TrialFailed(
-                f"the server cannot be given the settings {named}: its start command says where to listen by itself",
-                hint=f"leave {SOCKET} out for a server that takes settings as Redis does",
+                f"the server does not accept the settings {named}: its start command sets the socket by itself",
+                hint=f"omit {SOCKET} for a server that accepts settings as Redis does",
             )
         return [str(at), *self._placed(directory, socket)]
 
     def _placed(self, directory: Path, socket: Path) -> list[str]:
-        return [one.replace(SOCKET, str(socket)).replace(DIRECTORY, str(directory)) for one in self.arguments]
+        return [argument.replace(SOCKET, str(socket)).replace(DIRECTORY, str(directory)) for argument in self.arguments]
 
 
 def _setting_arguments(settings: Mapping[str, str]) -> list[str]:
-    """Return settings as a server's command line takes them; a value may hold several words."""
+    """Return settings as arguments of a server's command line; a value may have several words."""
     arguments = []
     for name, value in settings.items():
         try:
@@ -77,34 +78,34 @@ VERSION_SECONDS = 20
 
 @dataclass(frozen=True)
 class ServerWords:
-    """Version and allocator, such as `jemalloc-5.2.1`; the allocator is empty where the program does not say."""
+    """Version and allocator, such as `jemalloc-5.2.1`; the allocator is empty if the program does not report it."""
 
     version: str
     allocator: str
 
 
 def server_words(program: Program) -> ServerWords:
-    """Return what a server program prints of itself; raises `UsageError` if it is no such server.
+    """Return the version and allocator that a program reports; raises `UsageError` if it is not a server.
 
-    Of a program with a start command there need be no words: the user has said how it becomes a server.
+    A program with a start command need not report any: the user has specified how it becomes a server.
     """
     confinement = Confinement(
         read_only=[program.path, *program.visible], limits=build_limits(program.path.parent), policy=program.policy
     )
     text = _asked_for_version(program.path, confinement)
-    found = re.search(r"\bv=(\S+)", text or "") or re.search(r"\b(\d+\.\d+\.\d+\S*)", text or "")
-    if program.arguments and (text is None or found is None):
+    version = re.search(r"\bv=(\S+)", text or "") or re.search(r"\b(\d+\.\d+\.\d+\S*)", text or "")
+    if program.arguments and (text is None or version is None):
         return ServerWords("", "")
     if text is None:
         raise _no_server(program.path, "it does not answer")
-    if found is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
+    if version is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
         raise _no_server(program.path, f"it answers `{text.strip()[:80]}`")
     allocator = re.search(r"\bmalloc=(\S+)", text)
-    return ServerWords(found.group(1), allocator.group(1) if allocator else "")
+    return ServerWords(version.group(1), allocator.group(1) if allocator else "")
 
 
 def _asked_for_version(path: Path, confinement: Confinement) -> str | None:
-    """Return what a program prints, or none if it does not end by itself."""
+    """Return the output of a program's `--version`, or None if it does not end in time."""
     with launch([str(path), "--version"], environment={}, confinement=confinement, piped=True) as process:
         try:
             process.wait(VERSION_SECONDS)
@@ -114,12 +115,12 @@ def _asked_for_version(path: Path, confinement: Confinement) -> str | None:
 
 
 def source_root_of(compile_directory: str) -> str:
-    """Return the root of the tree that a binary was compiled in: servers are compiled in its `src`."""
+    """Return the root of the source tree of a binary, which is compiled in its directory `src`."""
     return compile_directory.removesuffix("/src")
 
 
-def _no_server(program: Path, seen: str) -> UsageError:
+def _no_server(program: Path, answer: str) -> UsageError:
     return UsageError(
-        f"`{program}` is not a server: asked for `--version`, {seen}",
-        hint="a server that does not tell is given with its arguments, in quotes",
+        f"`{program}` is not a server: asked for `--version`, {answer}",
+        hint="give a server that reports no version with its arguments, in quotes",
     )

@@ -1,4 +1,4 @@
-"""What SERVER, BASE and HEAD on the command line stand for, and how their files are copied out of where they live."""
+"""Resolves SERVER, BASE and HEAD of the command line to sources, and copies the files of sources."""
 
 import hashlib
 import os
@@ -22,15 +22,15 @@ from zerolap.records import (
 )
 
 UTC = "format-local:%Y-%m-%dT%H:%M:%SZ"
-"""Times as ISO 8601, for git in the time zone UTC."""
+"""ISO 8601 times, for git in the time zone UTC."""
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
 
 
 def resolve(text: str, repository: Path | None) -> Source:
-    """Return what `text` stands for, tried in the order of the documentation.
+    """Return the source that `text` names.
 
-    An endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the PATH; a program with
-    arguments. Raises `UsageError` that names all that was tried.
+    Tried in this order: an endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the
+    PATH; a program with arguments. Raises `UsageError`, which lists what was tried.
     """
     if text.startswith(ENDPOINT_SCHEMES):
         return EndpointSource(name=text)
@@ -70,12 +70,14 @@ def _start_command(text: str, tried: list[str]) -> BinarySource | None:
         return None
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:
-        raise UsageError(f"`{unknown[0]}` means nothing in a start command", hint=f"write {SOCKET} or {DIRECTORY}")
+        raise UsageError(
+            f"`{unknown[0]}` is not a placeholder of start commands", hint=f"write {SOCKET} or {DIRECTORY}"
+        )
     return BinarySource(name=text, path=Path(program).absolute(), arguments=tuple(words[1:]))
 
 
 def _from_path(name: str, path: Path) -> Source:
-    # A program's links are kept: some, such as Debian's redis-server, go by the name that they are started under.
+    # Links to programs are not resolved: some, such as Debian's redis-server, depend on the name of the link.
     if path.is_dir():
         return TreeSource(name=name, path=path.resolve())
     return BinarySource(name=name, path=path.absolute())
@@ -90,10 +92,10 @@ def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revi
         return None
     directory, at, revision = text.rpartition("@")
     if at and Path(directory).expanduser().is_dir():
-        named = Path(directory).expanduser()
-        commit = commit_of(named, revision)
+        path = Path(directory).expanduser()
+        commit = commit_of(path, revision)
         if commit is not None:
-            return _revision_source(text, named, commit)
+            return _revision_source(text, path, commit)
         tried.append(f"no revision `{revision}` in the repository `{directory}`")
         return None
     tried.append("no revision, as `--repo` is not given")
@@ -111,21 +113,24 @@ def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource
 
 
 def commit_of(repository: Path, revision: str) -> str | None:
-    """Return the full commit id of a revision, or none; raises `UsageError` if `repository` is no git repository."""
+    """Return the full commit id of a revision, or None if there is none.
+
+    Raises `UsageError` if `repository` is not a git repository, `EnvironmentMissing` without git.
+    """
     if shutil.which("git") is None:
         raise EnvironmentMissing("git is not installed", hint="apt-get install git")
-    found = run_git(repository, "rev-parse", "--git-dir")
-    if found.returncode != 0:
+    opened = run_git(repository, "rev-parse", "--git-dir")
+    if opened.returncode != 0:
         message = f"`{repository}` is not a git repository that can be read"
-        raise UsageError(message, hint="give one with `--repo`", details=found.stderr.strip())
+        raise UsageError(message, hint="give a git repository with `--repo`", details=opened.stderr.strip())
     done = run_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run git in a repository; its hooks, pagers and the user's external diff programs stay out."""
+    """Run git in a repository, without file system monitors and pagers."""
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), "--no-pager", *arguments]
-    # Inside a hook or a CI job these would lead git to another repository.
+    # In a hook or a CI job these variables would direct git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment["TZ"] = "UTC"
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
@@ -136,7 +141,7 @@ LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
 
 
 def content_digest(source: TreeSource | RevisionSource) -> str:
-    """Return a digest of all files of the source."""
+    """Return a digest of all files of a source."""
     if isinstance(source, RevisionSource):
         return run_git(source.repository, "rev-parse", f"{source.commit}^{{tree}}").stdout.strip()
     digest = hashlib.sha256()
@@ -150,7 +155,7 @@ def export(source: TreeSource | RevisionSource, directory: Path) -> None:
     """Copy the source into an empty directory."""
     if isinstance(source, RevisionSource):
         _export_revision(source, directory)
-        # Settings of an earlier build that someone committed would go before those of this one.
+        # Committed settings of an earlier build would override those of this one.
         for settings in directory.rglob(".make-*"):
             settings.unlink()
         return
@@ -161,7 +166,7 @@ def export(source: TreeSource | RevisionSource, directory: Path) -> None:
 
 
 def _export_revision(source: RevisionSource, directory: Path) -> None:
-    # Told where the repository is, git takes the whole tree also for one that was named by a directory inside of it.
+    # With --git-dir git archives the whole tree, also if the repository was named by a directory inside of it.
     directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
     command = ["git", f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
@@ -172,23 +177,23 @@ def _export_revision(source: RevisionSource, directory: Path) -> None:
             archive.stdout.close()
         fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
     if archive.returncode != 0 or unpacked.returncode != 0:
-        raise BuildFailed(f"`{source.name}` cannot be taken out of git", details=fault.decode(errors="replace"))
+        raise BuildFailed(f"`{source.name}` cannot be exported from git", details=fault.decode(errors="replace"))
 
 
 def _files(tree: Path) -> list[Path]:
-    """Return the source's files, relative and sorted: what git knows or would add, or all but what builds leave."""
+    """Return a tree's source files, relative and sorted: those that git does not ignore, or all but build output."""
     listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     top = run_git(tree, "rev-parse", "--show-toplevel")
     if listed.returncode == 0 and Path(top.stdout.strip()) == tree.resolve():
-        found = [Path(name) for name in listed.stdout.split("\0") if name]
+        paths = [Path(name) for name in listed.stdout.split("\0") if name]
     else:
-        found = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
-    kept = (path for path in found if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
-    return sorted(path for path in kept if not path.name.startswith(".make-") and _is_inside(tree, path))
+        paths = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
+    sources = (path for path in paths if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
+    return sorted(path for path in sources if not path.name.startswith(".make-") and _is_inside(tree, path))
 
 
 def _is_inside(tree: Path, path: Path) -> bool:
-    """Whether it is a file or link of the tree itself and not of a directory that a link leads to."""
+    """Whether a path is a file or link in the tree itself, not in a directory that a link points to."""
     return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
 
 

@@ -1,4 +1,4 @@
-"""How a source is built: compiler, flags and allocator, as asked for, as this machine can, and as it took effect."""
+"""Variants of builds: compiler, flags and allocator, as requested, as available here, and as they took effect."""
 
 import difflib
 import functools
@@ -17,7 +17,7 @@ Allocator: TypeAlias = Literal["jemalloc", "libc"]
 
 DEFAULT_WORD = "default"
 COMPILER = re.compile(r"(gcc|clang)(?:-(\d+))?")
-"""A compiler, or a version of it as distributions name them: `clang-19`."""
+"""A compiler, optionally with a version as in the names of distributions: `clang-19`."""
 WORDS: dict[str, tuple[str, str | bool]] = {
     "-O0": ("optimization", "-O0"),
     "-O1": ("optimization", "-O1"),
@@ -30,19 +30,19 @@ WORDS: dict[str, tuple[str, str | bool]] = {
     "frame-pointers": ("frame_pointers", True),
     "no-frame-pointers": ("frame_pointers", False),
 }
-"""The words that follow the compiler in a variant's name, in their order, each with the field that it sets."""
+"""The words after the compiler in a variant's name, in order, each with the field and value that it sets."""
 
 COMPILERS = ("gcc", "clang")
 
 SYNONYMS = {"-fno-omit-frame-pointer": "frame-pointers", "-fomit-frame-pointer": "no-frame-pointers"}
 EXTRA_FLAG = re.compile(r"-[fmD][\w.+=:-]+")
-"""Only flags that mean the same in every Makefile: nothing that make, a shell or the linker reads."""
+"""Flags that mean the same in every Makefile: none that make, a shell or the linker interprets."""
 
 
 class Variant(Record):
-    """What is asked of a build; a field that is none is left to the source's own Makefile.
+    """The requested variant of a build; a field that is None is left to the source's Makefile.
 
-    `extra` are further flags of the compiler, for the server's own code alone.
+    `extra` are further compiler flags, for the server's own code only.
     """
 
     compiler: str | None = None
@@ -54,18 +54,18 @@ class Variant(Record):
 
     @property
     def name(self) -> str:
-        """The words that make this variant, in one order; `default` for the Makefile's own build."""
+        """The words of this variant in canonical order; `default` for the Makefile's own build."""
         words = [word for word, (field, value) in WORDS.items() if getattr(self, field) == value]
         compiler = [] if self.compiler is None else [self.compiler]
         return ",".join([*compiler, *words, *self.extra]) or DEFAULT_WORD
 
     @property
     def is_default(self) -> bool:
-        """Whether all is left to the Makefile."""
+        """Whether everything is left to the Makefile."""
         return self == DEFAULT
 
     def with_changes(self, other: "Variant") -> "Variant":
-        """Return this variant with all that the other one sets."""
+        """Return this variant with the fields that `other` sets."""
         changed = {field: value for field, value in other if value is not None}
         return self.model_copy(update=changed | {"extra": tuple(dict.fromkeys(self.extra + other.extra))})
 
@@ -74,31 +74,33 @@ DEFAULT = Variant()
 
 
 def parse_variant(text: str) -> Variant:
-    """Return the variant that words separated by commas stand for; raises `UsageError`."""
+    """Return the variant of a comma-separated list of words; raises `UsageError`."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise UsageError(f"`--variant {text}` names nothing", hint="write clang,-O2,-flto,libc or default")
     if words == [DEFAULT_WORD]:
         return DEFAULT
     chosen: dict[str, str | bool] = {}
-    said: dict[str, str] = {}
+    word_of_field: dict[str, str] = {}
     extra: list[str] = []
     for word in words:
         if word == DEFAULT_WORD:
-            raise UsageError(f"`--variant {text}`: `{DEFAULT_WORD}` stands alone", hint="leave the other words out")
+            raise UsageError(f"`--variant {text}`: `{DEFAULT_WORD}` stands alone", hint="omit the other words")
         known = ("compiler", word) if COMPILER.fullmatch(word) else WORDS.get(SYNONYMS.get(word, word))
         if known is None:
             extra.append(_extra_flag(word))
             continue
         field, value = known
         if chosen.setdefault(field, value) != value:
-            raise UsageError(f"`--variant {text}`: `{said[field]}` and `{word}` contradict", hint="keep one of them")
-        said[field] = word
+            raise UsageError(
+                f"`--variant {text}`: `{word_of_field[field]}` and `{word}` contradict", hint="keep one of them"
+            )
+        word_of_field[field] = word
     return Variant.model_validate(chosen | {"extra": tuple(dict.fromkeys(extra))})
 
 
 def _extra_flag(word: str) -> str:
-    """Return a flag that is passed on as it is; raises `UsageError` for a misspelt word."""
+    """Return a flag that is passed to the compiler unchanged; raises `UsageError` for an unknown word."""
     unchecked = word.startswith(("-flto", "-fno-lto", "-fuse-ld", "-fplugin"))
     if EXTRA_FLAG.fullmatch(word) and not unchecked:
         return word
@@ -106,44 +108,44 @@ def _extra_flag(word: str) -> str:
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     words = ", ".join([*COMPILERS, *WORDS])
     raise UsageError(
-        f"`{word}` is no word of a variant",
+        f"`{word}` is not a word of a variant",
         hint=f"{hint}words: {words}; a compiler's version such as clang-19; or a flag such as -march=native",
     )
 
 
 BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where programs are looked for by builds, whose sandbox shows no more."""
+"""The PATH of builds, whose sandbox contains no other programs."""
 
 CLANG_DEBUG_FLAGS = ("-grecord-command-line", "-gdwarf-4")
-"""What makes clang write its flags into the debug information, which gcc does unasked, and in a form that valgrind
-reads: 3.19 does not know the indexed strings of clang's DWARF 5."""
+"""Make clang record its flags in the debug information, as gcc does by default, in a form that valgrind reads: 3.19
+does not support the indexed strings of clang's DWARF 5."""
 
 
 def compiler_of(variant: Variant) -> str:
-    """Return the C compiler's program; `cc`, which is make's own, where the variant names none."""
+    """Return the C compiler's program; `cc`, make's default, if the variant names none."""
     return variant.compiler or "cc"
 
 
 def cxx_of(variant: Variant) -> str:
-    """Return the C++ compiler's program, of the same version as that for C."""
+    """Return the C++ compiler's program, of the same version as the C compiler."""
     family, dash, version = compiler_of(variant).partition("-")
     return {"cc": "c++", "gcc": "g++", "clang": "clang++"}[family] + dash + version
 
 
 def lto_flag(variant: Variant) -> str:
-    """Return the flag for link-time optimization on all processors: clang does not know gcc's `auto`."""
+    """Return the flag for link-time optimization on all processors: clang does not support gcc's `auto`."""
     return "-flto" if is_clang(variant) else "-flto=auto"
 
 
 def is_clang(variant: Variant) -> bool:
-    """Whether the compiler is clang, by whatever name it is called; raises `EnvironmentMissing` if there is none."""
+    """Whether the compiler is clang, whatever its name; raises `EnvironmentMissing` if it is not installed."""
     return "clang" in compiler_version(compiler_of(variant))
 
 
 def lto_linker(variant: Variant) -> str | None:
-    """Return the linker that reads the objects of clang's link-time optimization without a plugin, if it is there.
+    """Return the linker that reads the objects of clang's link-time optimization without a plugin, if installed.
 
-    That of another version does not read them.
+    A linker of another version does not read them.
     """
     _, dash, version = compiler_of(variant).partition("-")
     linker = f"ld.lld{dash}{version}"
@@ -151,7 +153,7 @@ def lto_linker(variant: Variant) -> str | None:
 
 
 def tools_digest(variant: Variant) -> list[str]:
-    """Return what of this machine goes into a build: the compiler's version, and that of the linker for clang."""
+    """Return the versions of the tools that a build uses: the compiler's and, with clang, the linker's."""
     versions = [compiler_version(compiler_of(variant))]
     linker = lto_linker(variant) if is_clang(variant) else None
     if linker is not None:
@@ -161,7 +163,7 @@ def tools_digest(variant: Variant) -> list[str]:
 
 @functools.cache
 def compiler_version(program: str) -> str:
-    """Return what a compiler says of itself; raises `EnvironmentMissing` if it is not installed."""
+    """Return the first line of a compiler's `--version`; raises `EnvironmentMissing` if it is not installed."""
     return _first_line(program, "gcc" if program == "cc" else program)
 
 
@@ -184,7 +186,7 @@ RECORDING_FLAGS = {"-grecord-command-line", "-grecord-gcc-switches"}
 
 @dataclass(frozen=True)
 class Effective:
-    """Compiler and flags, of most of the server's own code; empty without debug information."""
+    """Compiler and flags of most of the server's own code; empty without debug information."""
 
     compiler: str
     flags: str
@@ -195,7 +197,7 @@ def effective(program: Path) -> Effective:
     facts = reading.binary_facts(str(program))
     if "clang" not in facts.compiler:
         return Effective(facts.compiler, facts.flags)
-    # Where it records at all, it records its whole command line: its path, each file's name, all warnings.
+    # If clang records flags, it records the whole command line: its path, file names and warnings, too.
     compiler = re.sub(r" /\S*$", "", facts.compiler)
     flags = [word for word in facts.flags.split() if CODE_FLAG.match(word) and word not in RECORDING_FLAGS]
     return Effective(compiler, " ".join(dict.fromkeys(flags)))
@@ -220,25 +222,25 @@ def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
     return missed + [flag for flag in variant.extra if not _is_recorded(flag, flags)]
 
 
-def _is_compiler(wanted: str, said: str) -> bool:
-    """Whether a compiler that says so of itself, such as `GNU C11 12.2.0`, is what `gcc`, or `gcc-12`, stands for."""
+def _is_compiler(wanted: str, recorded: str) -> bool:
+    """Whether a recorded compiler, such as `GNU C11 12.2.0`, is the wanted one, such as `gcc` or `gcc-12`."""
     family, _, version = wanted.partition("-")
-    own_family = "clang" if "clang" in said else "gcc"
-    return family == own_family and (not version or re.search(rf"\b{version}\.\d", said) is not None)
+    recorded_family = "clang" if "clang" in recorded else "gcc"
+    return family == recorded_family and (not version or re.search(rf"\b{version}\.\d", recorded) is not None)
 
 
 def _optimization(flags: list[str]) -> str:
-    """Return the level that counts, the last one; without any the compiler does not optimize."""
+    """Return the effective optimization level: the last flag, or `-O0` without any."""
     levels = [flag for flag in flags if re.fullmatch(r"-O\S*", flag)]
     return levels[-1] if levels else "-O0"
 
 
 def _last(flags: list[str], yes: str, no: str) -> bool:
-    """Whether of two contrary flags the first one came last."""
-    found = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
-    return bool(found) and re.fullmatch(yes, found[-1]) is not None
+    """Whether the last of two opposite flags is `yes`."""
+    matching = [flag for flag in flags if re.fullmatch(f"{yes}|{no}", flag)]
+    return bool(matching) and re.fullmatch(yes, matching[-1]) is not None
 
 
 def _is_recorded(flag: str, flags: list[str]) -> bool:
-    """Whether a flag is among those recorded; macros never are, and `native` stands for what the processor is."""
+    """Whether a flag was recorded; macros are never recorded, and `native` is recorded as the processor's type."""
     return flag.startswith("-D") or flag.endswith("=native") or flag in flags

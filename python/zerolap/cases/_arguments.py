@@ -1,4 +1,4 @@
-"""Command lines of the load generator, as the public format gives them, read into clients."""
+"""Reads command lines of the load generator, as in the public format, into clients."""
 
 import functools
 import json
@@ -10,7 +10,7 @@ from zerolap.records import Client, ClientCommand, UsageError
 
 
 def read_client(words: Sequence[str]) -> Client:
-    """Return what a command line means; raises `UsageError` for one that the load generator would refuse."""
+    """Return the client that a command line describes; raises `UsageError` for one that the load generator refuses."""
     described = _described(tuple(words))
     if described is None:
         raise UsageError("the arguments ask for a text, not for requests")

@@ -1,4 +1,4 @@
-"""From a file's values to cases."""
+"""Builds cases from the values of a file."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ from zerolap.records import (
 
 
 def cases_of(document: Document) -> list[Case]:
-    """Return the cases of a file, expanded; what is wrong is noted in the document's problems."""
+    """Return the expanded cases of a file; errors are added to the document's problems."""
     if document.data is None:
         if not document.problems:
             document.add((), "the file is empty; expected cases")
@@ -127,7 +127,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         connections=entry.connections,
         pipeline=entry.pipeline,
     )
-    own = {"description", "state", "setup", "expect", "config"}
+    copied_fields = {"description", "state", "setup", "expect", "config"}
     case = Case(
         name=entry.name,
         group=group,
@@ -137,7 +137,7 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
         memory_bytes=dataset.generator.memory_bytes if dataset and dataset.generator else None,
         file=document.file,
         line=document.line_of(at),
-        **{name: getattr(entry, name) for name in own},
+        **{name: getattr(entry, name) for name in copied_fields},
     )
     companions = _companions(entry, case, document, at)
     return case.model_copy(update={"companions": companions, "limits": limits_of(companions)})
@@ -146,21 +146,21 @@ def _case(entry: CaseEntry, dataset: Dataset | None, group: str | None, document
 def _companions(entry: CaseEntry, case: Case, document: Document, at: Path) -> list[Client]:
     clients = []
     for index, companion in enumerate(entry.companions):
-        place: Path = (*at, "companions", index)
+        path: Path = (*at, "companions", index)
         if companion.commands and case.topology.primaries > 1:
             text = f"a companion sends to one server; the topology has {case.topology.primaries} primaries"
-            document.add((*place, "commands"), text)
+            document.add((*path, "commands"), text)
         size = case.client.data_size if companion.data_size is None else companion.data_size
         is_random = case.client.random_data if companion.random_data is None else companion.random_data
         values = ["--data-size", str(size), *(["--random-data"] if is_random else [])]
-        keys = _keys(case.client.keys, companion.keys, document, place)
-        client = companion_of(companion, keys, values, document, place)
+        keys = _keys(case.client.keys, companion.keys, document, path)
+        client = companion_of(companion, keys, values, document, path)
         clients += [] if client is None else [client]
     return clients
 
 
 def _topology(name: str, document: Document, at: Path) -> Topology:
-    """Return the package's topology of that name; an unknown one is a problem of the document."""
+    """Return the package's topology of that name; an unknown name is a problem of the document."""
     known = standard_topologies()
     if name not in known:
         document.add(
@@ -170,7 +170,7 @@ def _topology(name: str, document: Document, at: Path) -> Topology:
 
 
 def _keys(inherited: Keys, given: KeyRange, document: Document, at: Path) -> Keys:
-    """Return the inherited keys with what is given in their place."""
+    """Return the inherited keys with the given fields replaced."""
     fields = inherited.model_dump() | given.model_dump(include=given.model_fields_set)
     if fields["minimum"] > fields["maximum"]:
         side = "minimum" if "minimum" in given.model_fields_set else "maximum"

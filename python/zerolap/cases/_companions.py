@@ -8,7 +8,7 @@ from zerolap.cases._format import CommandEntry, CompanionEntry
 from zerolap.records import LETTER_OF_PATTERN, Client, Keys, UsageError, command_line
 
 LISTENING_SECONDS = 120
-"""What the load generator asks for with `--listen-only`; a companion listens until it is stopped."""
+"""The load generator needs a time with `--listen-only`; the lab stops the companion earlier."""
 _OF_SENDERS = ("connections", "pipeline", "data_size", "random_data")
 _GLOB = frozenset("*?[")
 
@@ -16,9 +16,9 @@ _GLOB = frozenset("*?[")
 def companion_of(
     entry: CompanionEntry, keys: Keys, values: Sequence[str], document: Document, at: Path
 ) -> Client | None:
-    """Return the client that a companion is, or None with the problem noted in the document.
+    """Return the client of a companion, or None and a problem in the document.
 
-    `keys` are the companion's own; `values` are the load generator's arguments for `__data__`.
+    `keys` are the companion's; `values` are the load generator's arguments for `__data__`.
     """
     if not _is_sound(entry, document, at):
         return None
@@ -31,14 +31,14 @@ def companion_of(
 
 
 def limits_of(companions: Sequence[Client]) -> list[str]:
-    """Return what is left out where a case with these companions is counted."""
-    free = [command.line for client in companions if not client.is_driven for command in client.sent]
-    text = f"counted without the clients beside it that work at their own pace: {', '.join(free)}"
-    return [text] if free else []
+    """Return what counted trials leave out of a case with these companions."""
+    uncounted = [command.line for client in companions if not client.is_driven for command in client.sent]
+    text = f"counted without the clients beside it that work at their own pace: {', '.join(uncounted)}"
+    return [text] if uncounted else []
 
 
 def _is_sound(entry: CompanionEntry, document: Document, at: Path) -> bool:
-    """Return whether the fields fit together; what does not is noted in the document."""
+    """Whether the fields are consistent; errors are added to the document."""
     before = len(document.problems)
     if not entry.commands and not entry.listen:
         document.add(at, "expected commands or listen; found none of them")

@@ -1,4 +1,4 @@
-"""A YAML file as plain values that know their lines."""
+"""A YAML file as plain values with their line numbers."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ _NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float}
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at a place of a file; sorts by place."""
+    """An error at a line of a file."""
 
     file: str
     line: int
@@ -23,13 +23,13 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        """Return the problem as it is shown: the place first."""
+        """Return the problem as it is shown: file and line first."""
         return f"{self.file}:{self.line}: {self.text}"
 
 
 @dataclass
 class Document:
-    """The values of a file, the line of each by its path, and what was wrong with the YAML itself."""
+    """The values of a file, their lines by path, and the problems with it."""
 
     file: str
     data: Any = None
@@ -39,13 +39,13 @@ class Document:
     _faulty: set[Path] = field(default_factory=set)
 
     def line_of(self, path: Path) -> int:
-        """Return the line of a value, or of the nearest value around it."""
+        """Return the line of a value, or of the innermost value that contains the path."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
     def add(self, path: Path, text: str, hint: str = "", line: int | None = None) -> None:
-        """Note a problem with the value at `path`; only the first one of a path is kept."""
+        """Add a problem with the value at `path`; only the first problem of a path is kept."""
         if path not in self._faulty:
             self._faulty.add(path)
             name = f'field "{field_name(path)}": ' if path else ""
@@ -53,7 +53,7 @@ class Document:
 
 
 def field_name(path: Path) -> str:
-    """Return a path as a user writes it, such as `keys.pattern`; inside a case it starts at the case."""
+    """Return a path as users write it, such as `keys.pattern`; paths inside a case are relative to the case."""
     if len(path) > 2 and path[0] == "cases":
         path = path[2:]
     name = ""
@@ -63,7 +63,7 @@ def field_name(path: Path) -> str:
 
 
 def read_document(text: str, file: str) -> Document:
-    """Parse YAML text; what is wrong with it is in the document's problems."""
+    """Parse YAML text; errors are in the document's problems."""
     document = Document(file)
     try:
         root = yaml.compose(text, Loader=_LOADER)

@@ -16,29 +16,29 @@ _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")
 
 
 def combinations(raw: Mapping[str, Any], document: Document, at: Path) -> Iterator[dict[str, str]]:
-    """Yield the values of each point of a case's matrix; one empty point where it has none."""
+    """Yield the values of each point of a case's matrix; one empty point if it has no matrix."""
     axes = validated(Matrix, {"matrix": raw.get("matrix", {})}, document, at)
     if axes is None:
         yield stand_in(raw)
         return
-    named = placeholders_of(raw.get("name"))
-    told_apart = {axis: values if axis in named else values[:1] for axis, values in axes.matrix.items()}
+    in_name = placeholders_of(raw.get("name"))
+    distinguishing = {axis: values if axis in in_name else values[:1] for axis, values in axes.matrix.items()}
     for axis in axes.matrix:
         if not _AXIS.fullmatch(axis):
             document.add((*at, "matrix", axis), "expected a name of a-z, 0-9 and _")
-        elif axis not in named:
+        elif axis not in in_name:
             document.add((*at, "matrix", axis), f"the case's name must contain {{{axis}}}, to tell the cases apart")
-    for point in itertools.product(*told_apart.values()):
-        yield dict(zip(told_apart, point, strict=True))
+    for point in itertools.product(*distinguishing.values()):
+        yield dict(zip(distinguishing, point, strict=True))
 
 
 def stand_in(raw: Any) -> dict[str, str]:
-    """Return values that let what holds placeholders be checked where no case gives them any."""
+    """Return substitutes for placeholders, so that values that no case uses can be checked."""
     return dict.fromkeys(placeholders_of(raw), "1")
 
 
 def without_lone_placeholders(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields without those that are nothing but a placeholder, as their type is not known."""
+    """Return the fields without those that consist of one placeholder, as their type is not known."""
     return {
         name: without_lone_placeholders(value) if isinstance(value, dict) else value
         for name, value in raw.items()
@@ -59,7 +59,7 @@ def placeholders_of(raw: Any) -> list[str]:
 
 
 def filled(raw: Any, values: Mapping[str, str], document: Document, at: Path) -> Any:
-    """Return the value with its placeholders filled; one without a value is noted as a problem.
+    """Return the value with its placeholders filled; a placeholder without a value is a problem.
 
     `{{size}}` stands for the text `{size}`.
     """

@@ -1,4 +1,4 @@
-"""The file format as pydantic models; a case is checked after its placeholders are filled."""
+"""The file format as pydantic models; a case is validated after its placeholders are filled."""
 
 import re
 from collections.abc import Callable
@@ -84,7 +84,7 @@ Command: TypeAlias = Annotated[CommandEntry, BeforeValidator(_command_entry, jso
 class CompanionEntry(Record):
     """A client beside the measured one: it sends commands, or listens to channels and patterns.
 
-    Keys and values are the case's where it gives none of its own.
+    Without keys or values of its own it uses those of the case.
     """
 
     commands: list[Command] = Field(default_factory=list)
@@ -98,7 +98,7 @@ class CompanionEntry(Record):
 
 
 class DatasetEntry(Record):
-    """A data set as a file gives it."""
+    """A data set in a file."""
 
     setup: list[SetupLine] = Field(default_factory=list)
     load: list[CommandLine] = Field(default_factory=list)
@@ -110,7 +110,7 @@ class DatasetEntry(Record):
 
 
 class CaseEntry(Record):
-    """A case as a file gives it, for one value of each axis of its matrix."""
+    """A case in a file, for one value of each axis of its matrix."""
 
     name: Name
     description: str = ""
@@ -131,7 +131,7 @@ class CaseEntry(Record):
 
 
 class Matrix(Record):
-    """The axes of a case; their values are taken as text."""
+    """The axes of a case's matrix; their values are text."""
 
     matrix: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = Field(default_factory=dict)
 
@@ -153,7 +153,7 @@ class CaseFile(Record):
 
 
 class Outline(Record):
-    """A whole file before its cases and data sets are looked into."""
+    """A whole file before its cases and data sets are validated."""
 
     group: Name | None = None
     datasets: dict[str, dict[str, Any]] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Reads case files: one, a directory of them, and the suites that come with the package."""
+"""Reads case files: a single file, a directory, or a suite of the package."""
 
 import functools
 from collections.abc import Iterable, Set
@@ -18,18 +18,18 @@ _OWN_FIELDS = frozenset(CaseFile.model_fields)
 
 
 def load_cases(directory_or_file: Path) -> list[Case]:
-    """Read a case file, or all files below a directory, of the lab's own format and of the public one.
+    """Read a case file, or all case files below a directory, in the lab's own format or the public one.
 
-    Where there is neither, it may be the name of a suite that comes with the package, such as `geo`. In a file of
-    the public format faults are warnings of its case, not errors.
+    If neither exists, the argument is the name of a suite of the package, such as `geo`. Faults in a file of the public
+    format are warnings of its case, not errors.
 
     Raises:
-        UsageError: There is no such file or suite, or no case file below the directory.
-        CaseFileError: A file does not follow the format; `details` lists all problems, one a line.
+        UsageError: There is no such file or suite, or the directory has no case file.
+        CaseFileError: A file does not follow the format; `details` lists all problems, one per line.
     """
     if directory_or_file.is_dir():
-        found = sorted(path for path in directory_or_file.rglob("*") if path.suffix in _ENDINGS and path.is_file())
-        documents = [_read(path) for path in found]
+        paths = sorted(path for path in directory_or_file.rglob("*") if path.suffix in _ENDINGS and path.is_file())
+        documents = [_read(path) for path in paths]
         documents = [document for document in documents if not _holds_no_case(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
@@ -48,7 +48,7 @@ def load_cases(directory_or_file: Path) -> list[Case]:
 
 
 def core_suite() -> list[Case]:
-    """Return the cases that are measured where none are named."""
+    """Return the cases that are measured by default."""
     return _packaged("core")
 
 
@@ -74,7 +74,7 @@ def _read(path: Path) -> Document:
 
 
 def _holds_no_case(document: Document) -> bool:
-    """Whether a file of a directory is of another kind, such as the public format's defaults, or empty."""
+    """Whether a file of a directory is empty or of another kind, such as the public format's defaults."""
     data = document.data
     if isinstance(data, dict):
         return not is_public(data) and _OWN_FIELDS.isdisjoint(data)
@@ -90,13 +90,13 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
     for document in documents:
         if is_public(document.data) and not _has_faulty_form(document):
             suite = case_of(document, _topologies_beside(Path(document.file)))
-            own = [_with_own_name(suite, stems | first_of.keys())]
+            document_cases = [_with_own_name(suite, stems | first_of.keys())]
             document.problems.clear()
         else:
-            own = cases_of(document)
+            document_cases = cases_of(document)
         problems += sorted(document.problems, key=lambda problem: problem.line)
-        cases += own
-        for case in own:
+        cases += document_cases
+        for case in document_cases:
             first = first_of.setdefault(case.name, case)
             if first is not case:
                 text = f'field "name": case "{case.name}" exists already, at {first.file}:{first.line}'
@@ -108,25 +108,25 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
 
 @functools.cache
 def _topologies_in(directory: Path) -> PublicTopologies:
-    for place in (directory, directory.parent, directory.parent / "setups" / "topologies"):
-        if (place / TOPOLOGIES).is_file():
-            return load_topologies(place / TOPOLOGIES)
+    for candidate in (directory, directory.parent, directory.parent / "setups" / "topologies"):
+        if (candidate / TOPOLOGIES).is_file():
+            return load_topologies(candidate / TOPOLOGIES)
     return PublicTopologies()
 
 
 def known_topologies(directory_or_file: Path) -> PublicTopologies:
-    """Return the topologies of the public format that belong to the cases there."""
+    """Return the public format's topologies that belong to these cases."""
     path = directory_or_file.resolve()
     return _topologies_in(path if path.is_dir() else path.parent)
 
 
 def _topologies_beside(file: Path) -> PublicTopologies:
-    """Return the topologies that suites in the file's directory mean by their names."""
+    """Return the topologies that suites in the file's directory refer to by name."""
     return _topologies_in(file.resolve().parent)
 
 
 def _with_own_name(suite: Case, others: Set[str]) -> Case:
-    """Return a suite under its file's name where its own is another suite's, as happens to copies."""
+    """Return the suite, renamed after its file if another suite has the same name, as in copies."""
     stem = Path(suite.file).stem
     if suite.name == stem or suite.name not in others:
         return suite
@@ -135,7 +135,7 @@ def _with_own_name(suite: Case, others: Set[str]) -> Case:
 
 
 def _has_faulty_form(document: Document) -> bool:
-    """Whether the YAML itself could not be read as it was meant."""
+    """Whether the YAML could not be parsed."""
     return document.data is None
 
 

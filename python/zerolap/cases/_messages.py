@@ -1,4 +1,4 @@
-"""What is wrong with a file, in the user's words."""
+"""Messages for values that do not follow the file format."""
 
 import re
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ _EXPECTED = {
 
 
 def validated(model: type[ModelT], values: Any, document: Document, at: Path = ()) -> ModelT | None:
-    """Return the values as a model, or None with the problems noted in the document; `at` is where they stand."""
+    """Return the values as a model, or None and problems in the document; `at` is the path of the values."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -63,7 +63,7 @@ def _note(detail: ErrorDetails, document: Document, at: Path) -> None:
 
 
 def _existing(path: Path, document: Document, keep_last: bool) -> Path:
-    """Drop the end of a path that stands for no place in the file, such as the command of a plain entry."""
+    """Return the part of a path that exists in the file; a plain entry has no field `command`, for example."""
     if keep_last or path in document.lines:
         return path
     while path and path not in document.lines:

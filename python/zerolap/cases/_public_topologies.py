@@ -17,7 +17,7 @@ from zerolap.records import Topology, UsageError
 
 CLUSTER = "oss-cluster"
 ARGUMENTS_OF_OTHERS = {"proactor_threads": "Dragonfly"}
-"""Arguments that name their program: Redis and its relatives do not know them."""
+"""Arguments of other programs, which Redis and its relatives do not support."""
 
 _SIZE = re.compile(r"([0-9]+)([kmgt]?)b?")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -25,7 +25,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 @dataclass(frozen=True)
 class PublicTopologies:
-    """The topologies of a file by name, those left out with the reason, and what is wrong with it, place first."""
+    """The topologies of a file by name, those left out with the reason, and warnings with file and line."""
 
     topologies: dict[str, Topology] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def _bytes(value: Any) -> int:
 
 
 def _settings(value: Any) -> dict[str, str]:
-    """Split a command line into settings; one may have several words, as `save` has."""
+    """Split a command line into settings; a value may have several words, as that of `save`."""
     try:
         words = shlex.split(str(value))
     except ValueError as error:
@@ -100,8 +100,8 @@ class _Entry(_Part):
 def load_topologies(path: Path) -> PublicTopologies:
     """Read a file of the public format, `topologies.yml`.
 
-    An entry with a fault, or for another program, is left out; a fault is a warning. Raises `UsageError` if the file
-    cannot be read.
+    Entries with faults, which are warnings, and entries for other programs are left out. Raises `UsageError` if the
+    file cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -110,11 +110,11 @@ def load_topologies(path: Path) -> PublicTopologies:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     document = _document.read_document(text, str(path))
-    found = PublicTopologies()
+    result = PublicTopologies()
     for index, raw in enumerate(_setups(document)):
-        _take(raw, ("spec", "setups", index), document, found)
-    found.warnings.extend(str(problem) for problem in sorted(document.problems, key=lambda problem: problem.line))
-    return found
+        _take(raw, ("spec", "setups", index), document, result)
+    result.warnings.extend(str(problem) for problem in sorted(document.problems, key=lambda problem: problem.line))
+    return result
 
 
 def _setups(document: _document.Document) -> list[Any]:
@@ -127,7 +127,7 @@ def _setups(document: _document.Document) -> list[Any]:
     return []
 
 
-def _take(raw: Any, at: _document.Path, document: _document.Document, found: PublicTopologies) -> None:
+def _take(raw: Any, at: _document.Path, document: _document.Document, result: PublicTopologies) -> None:
     if not isinstance(raw, dict):
         document.add(at, f"expected a topology with its fields; found {shown(raw)}")
         return
@@ -140,21 +140,21 @@ def _take(raw: Any, at: _document.Path, document: _document.Document, found: Pub
     name = entry.name if entry else raw.get("name")
     if not isinstance(name, str):
         return
-    if name in found.topologies or name in found.left_out:
+    if name in result.topologies or name in result.left_out:
         document.add((*at, "name"), f'topology "{name}" exists already; the first one holds')
         return
     if len(document.problems) > before:
-        found.left_out[name] = str(document.problems[before])
+        result.left_out[name] = str(document.problems[before])
     elif topology is not None and (program := _other_program(topology)):
-        found.left_out[name] = f"it is one of {program}, which the lab does not deploy"
+        result.left_out[name] = f"it is one of {program}, which the lab does not deploy"
     elif topology is not None:
-        found.topologies[name] = topology
+        result.topologies[name] = topology
 
 
 def _note_unknown(
     raw: Mapping[str, Any], model: type[BaseModel], at: _document.Path, document: _document.Document
 ) -> None:
-    """Note fields that nobody reads: without them a topology would not be what its name says."""
+    """Report unknown fields: without them the topology would differ from what its name stands for."""
     for name in raw:
         if name not in model.model_fields:
             document.add((*at, name), "unknown field", near(name, model.model_fields))

@@ -3,20 +3,20 @@
 from zerolap.records import KEY, Case, Client, Dataset, Expect, Generator, Keys
 
 QUICK_SCALE = 0.1
-"""The one factor by which `--quick` scales data sets and requests down."""
+"""The factor by which `--quick` scales data sets and requests."""
 QUICK_LOAD_WORDS = 60_000
-"""Words of the requests that fill a suite's data set under `--quick`, at most: 20,000 SETs have as many. Smaller data
-sets stay as they are, as suites name places in them."""
+"""Upper bound on the words of all requests that fill a suite's data set under `--quick`: 20,000 SETs have as many.
+Smaller data sets are not scaled, as suites refer to positions in them."""
 WORDS_PER_POINT = 3
 SMALLEST_LOAD = 100
-"""Requests of a client of the public format that fills a server; below this nothing is gained."""
+"""Lower bound on the requests of a client that fills a server; fewer save no time."""
 
 
 def scaled(case: Case, factor: float) -> Case:
-    """Return the case with its loaded key range, and its own range over the same keys, scaled by one factor.
+    """Return the case with its loaded key range, and its clients' ranges over the same keys, scaled by one factor.
 
-    A range keeps its place within the loaded one, so the share of hits stays. What setup commands fill is not scaled,
-    nor is a case without a load or a generator.
+    A range keeps its relative position within the loaded range, so the hit rate stays the same. Data from setup
+    commands is not scaled, and neither is a case without a load or a generator.
 
     Raises:
         ValueError: The factor is not above 0 and at most 1.
@@ -85,19 +85,18 @@ def _scaled_range(minimum: int, maximum: int, origin: int, factor: float) -> tup
 
 
 def _scaled_suite(case: Case, dataset: Dataset, factor: float) -> Case:
-    """Return a suite of the public format with all its clients' ranges scaled, also where their prefixes differ.
+    """Return a suite of the public format with all its clients' ranges scaled, also if their prefixes differ.
 
-    What a prefix stands for cannot be told: keys, or members of one key. So how many keys there will be is not known
-    either, and not checked.
+    A prefix may name keys or the members of one key, so the resulting number of keys is not known and not checked.
     """
     origin = dataset.clients[0].key_minimum if dataset.clients else case.client.key_minimum
-    clients = [_scaled_client(one, origin, factor) for one in dataset.clients]
+    clients = [_scaled_client(client, origin, factor) for client in dataset.clients]
     keys = _scaled_keys(dataset.keys, origin, factor)
     generator = _scaled_generator(dataset.generator, factor)
     return case.model_copy(
         update={
             "client": _scaled_client(case.client, origin, factor),
-            "companions": [_scaled_client(one, origin, factor) for one in case.companions],
+            "companions": [_scaled_client(companion, origin, factor) for companion in case.companions],
             "dataset": dataset.model_copy(
                 update={"keys": keys, "clients": clients, "expect": Expect(), "generator": generator}
             ),

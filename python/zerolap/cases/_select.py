@@ -1,4 +1,4 @@
-"""Choosing cases by name, command and group."""
+"""Selects cases by name, command and group."""
 
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -16,10 +16,10 @@ def select(
     commands: Iterable[str] = (),
     groups: Iterable[str] = (),
 ) -> list[Case]:
-    """Return the cases, in their order, that match one of each kind of option given.
+    """Return the cases, in their order, that match at least one value of every option given.
 
-    Patterns are names or globs; commands and groups may be globs too, and the case of a command's letters does not
-    matter. A container such as XINFO stands for all its subcommands.
+    Patterns are names or globs; commands, in upper or lower case, and groups may be globs too. A container such as
+    XINFO matches all its subcommands.
 
     Raises:
         UsageError: An option's value matches no case, or no case matches all options.

@@ -1,4 +1,4 @@
-"""The topologies that come with the package, one by its name, and whether one can run on this machine."""
+"""The topologies of the package, look-up by name, and whether a topology can run on this machine."""
 
 import functools
 import shlex
@@ -19,16 +19,16 @@ def standard_topologies() -> Mapping[str, Topology]:
     """Return the topologies that come with the package, by name."""
     resource = resources.files("zerolap.cases") / "topologies" / "standard.yml"
     document = read_document(resource.read_text(encoding="utf-8"), str(resource))
-    found = [Topology.model_validate(entry) for entry in document.data]
-    return {topology.name: topology for topology in found}
+    topologies = [Topology.model_validate(entry) for entry in document.data]
+    return {topology.name: topology for topology in topologies}
 
 
 def topology_named(
     name: str, extra: Mapping[str, Topology] | None = None, left_out: Mapping[str, str] | None = None
 ) -> Topology:
-    """Return the topology of that name, of the package's own or of `extra`.
+    """Return the topology of that name, from the package or from `extra`.
 
-    Raises `UsageError` if there is none: with the nearest name, or with the reason if it is one of `left_out`.
+    Raises `UsageError` for an unknown name, with the most similar one, and for one of `left_out`, with the reason.
     """
     known = {**(extra or {}), **standard_topologies()}
     if name in known:
@@ -42,9 +42,9 @@ def topology_named(
 
 
 def obstacle_of(topology: Topology) -> str | None:
-    """Return why the topology cannot run on this machine, or none if it can.
+    """Return why the topology cannot run on this machine, or None if it can.
 
-    More busy threads than processors is no obstacle: it runs, oversubscribed.
+    More busy threads than processors are no obstacle: the topology runs oversubscribed.
     """
     for name in _SETTINGS_OF_FILES:
         for word in shlex.split(topology.settings.get(name, ""))[:1]:

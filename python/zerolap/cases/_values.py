@@ -1,4 +1,4 @@
-"""Words and values in messages: the nearest known word, a value as a file shows it."""
+"""Words and values in messages: the most similar known word, a value as written in a file."""
 
 import difflib
 import json
@@ -9,14 +9,14 @@ LONGEST_SHOWN = 200
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Return `did you mean ...?` for the known word nearest to this one, or an empty text."""
+    """Return `did you mean ...?` for the most similar known word, or an empty string."""
     by_lower_case = {name.lower(): name for name in known}
     matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.6)
     return f'did you mean "{by_lower_case[matches[0]]}"?' if matches else ""
 
 
 def shown(value: Any) -> str:
-    """Return a value as a file shows it."""
+    """Return a value as written in a file."""
     if isinstance(value, dict):
         return "fields"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The command line: one verb a file, imported when it is called."""
+"""The command line: one file per verb, imported when the verb is called."""
 
 from zerolap.cli.main import main
 

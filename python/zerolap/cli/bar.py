@@ -20,7 +20,7 @@ from zerolap.records import Progress as Advance
 
 
 class Bar:
-    """Draws events; it is taken away at the end of its context. A quiet one draws nothing."""
+    """Displays events and disappears at the end of its context; a quiet bar displays nothing."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         console = Console(file=sys.stderr)
@@ -41,7 +41,7 @@ class Bar:
         self._expected = 0
 
     def __call__(self, event: Event) -> None:
-        """Draw what happened."""
+        """Display an event."""
         if self._quiet:
             return
         match event:
@@ -62,7 +62,7 @@ class Bar:
         if not self._lines or not event.expected:
             return
         quarters = event.done * 4 // event.expected
-        # More trials may turn out to be needed: then it is further to the end than was shown.
+        # More trials may turn out to be needed; the shown share then decreases.
         if quarters != self._quarters and (quarters > self._quarters or event.expected > self._expected):
             print(f"{event.done} of {event.expected} trials", file=sys.stderr)
             self._quarters = quarters
@@ -84,7 +84,7 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # A bar that was never drawn would end with an empty line.
+        # Stopping a bar that was never drawn prints an empty line.
         if self._task is not None:
             self._progress.stop()
 

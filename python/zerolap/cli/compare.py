@@ -1,4 +1,4 @@
-"""`zerolap compare`: two servers in, verdicts and reasons out."""
+"""`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -12,8 +12,8 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["compare"]}
 
-BASE and HEAD are each a binary, a source tree, a program on the PATH, with --repo a revision (REPO@REV
-names both), or in quotes a start command.
+BASE and HEAD are each a binary, a source tree, a program on the PATH, a start command in quotes, or, with --repo,
+a revision; REPO@REV names repository and revision together.
 
 Examples:
 
@@ -30,10 +30,14 @@ Examples:
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 
-BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the base.", metavar="KEY=VALUE")]
-HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting of the head.", metavar="KEY=VALUE")]
-BaseVariant = Annotated[str | None, typer.Option(help="How to build the base, beside --variant.", metavar="WORDS")]
-HeadVariant = Annotated[str | None, typer.Option(help="How to build the head, beside --variant.", metavar="WORDS")]
+BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting for the base only.", metavar="KEY=VALUE")]
+HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting for the head only.", metavar="KEY=VALUE")]
+BaseVariant = Annotated[
+    str | None, typer.Option(help="Variant words for the base, added to --variant.", metavar="WORDS")
+]
+HeadVariant = Annotated[
+    str | None, typer.Option(help="Variant words for the head, added to --variant.", metavar="WORDS")
+]
 
 
 class WhichStacks(StrEnum):
@@ -43,7 +47,7 @@ class WhichStacks(StrEnum):
     ALL = "all"
 
 
-Stacks = Annotated[WhichStacks, typer.Option(help="Which cases get stacks: those that changed, or all.")]
+Stacks = Annotated[WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.")]
 
 
 @app.command(help=HELP, no_args_is_help=True)
@@ -77,7 +81,7 @@ def compare(
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure both sides and report; ends with the exit code."""
+    """Measure both sides, write the reports, and exit."""
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code

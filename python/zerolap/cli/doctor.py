@@ -1,4 +1,4 @@
-"""`zerolap doctor`: what this machine can measure, and how well."""
+"""`zerolap doctor`: reports what this machine can measure, and how well."""
 
 import secrets
 import statistics
@@ -35,17 +35,17 @@ def doctor(
         bool,
         typer.Option(
             "--calibrate",
-            help="Time the installed redis-server against itself for a few minutes: later comparisons on this machine "
-            "know from it how much starts of one build differ.",
+            help="Compare the installed redis-server with itself for a few minutes, and store how much starts of one "
+            "build differ on this machine, for later comparisons.",
         ),
     ] = False,
     store: options.StoreLocation = None,
 ) -> None:
-    """Examine and print."""
+    """Examine the machine and print the result."""
     from zerolap.errors import UsageError
 
     if calibrate and json is not None:
-        raise UsageError("--calibrate has no JSON of its own", hint="zerolap explain latest --json -")
+        raise UsageError("--calibrate does not write JSON", hint="zerolap explain latest --json -")
     if calibrate:
         _calibrate(store)
         return
@@ -80,7 +80,7 @@ def doctor(
 
 
 def _calibrate(location: str | None) -> None:
-    """Compare the installed server with itself and print how much its starts differ."""
+    """Compare the installed server with itself, and print how much its starts differ."""
     from zerolap.build import resolve
     from zerolap.cases import core_suite
     from zerolap.cli.bar import Bar
@@ -99,12 +99,11 @@ def _calibrate(location: str | None) -> None:
     with Store.open(location) as results:
         with Bar() as bar:
             comparison = compare(question, Lab(results, bar))
-        timed = [one for case in comparison.cases for one in case.verdicts if one.metric == "cpu_ns_per_op"]
-        # The newest are of this comparison.
-        known = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")[: len(timed)]
-    if not known:
+        timed = [verdict for case in comparison.cases for verdict in case.verdicts if verdict.metric == "cpu_ns_per_op"]
+        # The newest spreads are those of this comparison.
+        spreads = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")[: len(timed)]
+    if not spreads:
         raise EnvironmentMissing("no case could be timed", hint="zerolap explain latest")
-    typical = statistics.median(spread.variance**0.5 for spread in known)
-    print(
-        f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {len(known)} cases)"
-    )
+    typical = statistics.median(spread.variance**0.5 for spread in spreads)
+    cases = f"{len(spreads)} {'case' if len(spreads) == 1 else 'cases'}"
+    print(f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {cases})")

@@ -1,4 +1,4 @@
-"""What a finished comparison means to the caller's shell."""
+"""Exit codes of finished comparisons and runs."""
 
 from zerolap.cli.options import FailOn
 from zerolap.records import Comparison, RunReport, TrialFailed
@@ -10,7 +10,7 @@ FAIL_ON_APPLIES = 1
 def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
     """Return 4 if a trial failed, 1 if `fail_on` applies, else 0.
 
-    A regression fails nothing by default; asked for by `--fail-on` it does, also where timing does not confirm it.
+    A regression counts for `fail_on` even if it is not confirmed by timing.
     """
     if any(_trial_failed(case.failure, valid=case.validity.valid) for case in comparison.cases):
         return TrialFailed.exit_code

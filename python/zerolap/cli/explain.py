@@ -1,4 +1,4 @@
-"""`zerolap explain`: a stored comparison or run with its reasons."""
+"""`zerolap explain`: shows a stored comparison or run with its reasons."""
 
 from typing import Annotated
 
@@ -11,7 +11,8 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["explain"]}
 
-ID is what compare or run printed at its end, the beginning of it, or `latest`. Without ID: the newest ones.
+ID is printed at the end of compare and run; a unique beginning of it or `latest` will do. Without ID the newest
+comparisons and runs are listed.
 
 Examples:
 
@@ -32,7 +33,7 @@ def explain(
     store: options.StoreLocation = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what is stored."""
+    """Show a stored comparison or run, or list the newest."""
     from zerolap.cli.listing import show_newest
     from zerolap.cli.output import write_comparison, write_run
     from zerolap.errors import UsageError
@@ -43,7 +44,7 @@ def explain(
     with Store.open_to_read(store) as results:
         if identity is None:
             if json is not None or html is not None or markdown is not None:
-                raise UsageError("a report is of one comparison or run", hint="zerolap explain latest")
+                raise UsageError("a report needs the ID of a comparison or run", hint="zerolap explain latest")
             show_newest(results)
             return
         if identity == "latest":

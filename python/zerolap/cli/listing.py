@@ -1,4 +1,4 @@
-"""The newest comparisons and runs of a store."""
+"""Lists the newest comparisons and runs of a store."""
 
 from rich.console import Console
 from rich.table import Table

@@ -1,4 +1,4 @@
-"""The program's edge: finds the verb, shows errors once, turns them into exit codes."""
+"""The entry point of the command line: finds the verb, prints errors once, and maps them to exit codes."""
 
 import errno
 import importlib
@@ -19,18 +19,18 @@ from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapE
 
 
 class LazyVerbs(TyperGroup):
-    """Imports a verb's module when the verb is asked for."""
+    """Imports a verb's module only when the verb is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the verbs in the order in which one meets them."""
+        """Return the verbs in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a verb as the list of verbs shows it, or none for an unknown one: no module is imported for it."""
+        """Return a verb for the list of verbs, without importing its module; None for an unknown one."""
         return TyperCommand(cmd_name, help=VERBS[cmd_name]) if cmd_name in VERBS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of the verb that is called, from its module."""
+        """Return the command of the called verb from its module."""
         name, command, rest = super().resolve_command(ctx, args)
         if name in VERBS:
             command = typer.main.get_command(importlib.import_module(f"zerolap.cli.{name}").app)
@@ -38,8 +38,8 @@ class LazyVerbs(TyperGroup):
         return name, command, rest
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"zerolap {__version__}")
         raise typer.Exit
 
@@ -51,7 +51,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="First try: zerolap run. Then: zerolap compare HEAD~1 HEAD --repo PATH. Settings that last: zerolap.toml.",
+    epilog="Start with: zerolap run. Then: zerolap compare HEAD~1 HEAD --repo PATH. Defaults of options: zerolap.toml.",
 )
 
 
@@ -67,7 +67,7 @@ def root(
 
 
 class _Stop:
-    """Remembers that the user asked to stop: whatever ends the work then, the exit code says so."""
+    """Records that the user interrupted the work, which then determines the exit code."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -80,13 +80,13 @@ class _Stop:
 def main() -> None:
     """Run the command line and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
-        # An arrow that a terminal's character set lacks is no reason to lose the report.
+        # A character that the terminal's encoding lacks must not lose the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     stop = _Stop()
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    # A closed terminal; who runs the program under nohup does not want it to end then.
+    # A closed terminal; under nohup, SIGHUP is ignored and stays so.
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, stop)
     code = _run()
@@ -101,20 +101,20 @@ def _run() -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except BrokenPipeError:
-        # Whoever read the output has enough of it; nothing is left to be flushed there at exit.
+        # The reader of the output closed it; what is left to flush at exit is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as fault:
         return _show(_of_system(fault))
     except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression
         traceback.print_exc()
-        return _show(ZerolapError(f"a fault of zerolap itself: {fault}", hint="please report it with the lines above"))
+        return _show(ZerolapError(f"internal error: {fault}", hint="please report it with the lines above"))
     return 0
 
 
 def _of_system(fault: OSError) -> ZerolapError:
-    """Return what the user is told of a fault of the system that nobody expected."""
+    """Return the error to show for an unexpected error of the operating system."""
     if isinstance(fault, PermissionError):
-        return UsageError(f"`{fault.filename}`: {fault.strerror}", hint="give a path that this user may use")
+        return UsageError(f"`{fault.filename}`: {fault.strerror}", hint="give a path that this user can access")
     if fault.errno == errno.ENOSPC:
         return EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space")
     return ZerolapError(f"`{fault.filename}`: {fault.strerror}")

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how their values are read."""
+"""Options that several verbs share, and the parsing of their values."""
 
 import os
 import re
@@ -31,7 +31,7 @@ class FailOn(StrEnum):
 
 
 Cases = Annotated[
-    list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; all by default.")
+    list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; by default all.")
 ]
 Server = Annotated[
     str,
@@ -40,11 +40,13 @@ Server = Annotated[
         metavar="SERVER",
     ),
 ]
-Repo = Annotated[Path | None, typer.Option(help="Git repository that revisions are taken from.", metavar="DIR")]
+Repo = Annotated[Path | None, typer.Option(help="Git repository of the revisions.", metavar="DIR")]
 CasesDirectory = Annotated[
     Path | None,
     typer.Option(
-        "--cases", help="Case files, or another suite by name (geo), instead of core.", metavar="DIR|FILE|SUITE"
+        "--cases",
+        help="Case files, or the name of a suite such as geo, instead of the core suite.",
+        metavar="DIR|FILE|SUITE",
     ),
 ]
 Command = Annotated[
@@ -56,22 +58,26 @@ Engine = Annotated[
     str | None,
     typer.Option(help="Engines, separated by commas: counted, timed, sampled.", metavar="NAMES", show_default=False),
 ]
-Budget = Annotated[str | None, typer.Option(help="Time to spend in trials, builds apart: 90s, 8m, 1h.", metavar="TIME")]
-MinEffect = Annotated[str, typer.Option(help="Smallest change that matters, by engine.", metavar="ENGINE=SIZE")]
-Quick = Annotated[bool, typer.Option("--quick", help="Count alone, with smaller data sets and fewer requests.")]
+Budget = Annotated[
+    str | None, typer.Option(help="Time to spend on trials, builds excluded: 90s, 8m, 1h.", metavar="TIME")
+]
+MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
+Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]
 Topology = Annotated[
     str | None,
     typer.Option(
-        help="How servers are deployed, instead of as the cases say: replicas-1, cluster-3, tls.", metavar="NAME"
+        help="Topology of the servers, instead of those of the cases: replicas-1, cluster-3, tls.", metavar="NAME"
     ),
 ]
 Config = Annotated[
-    list[str] | None, typer.Option("--config", help="Server setting, for all sides.", metavar="KEY=VALUE")
+    list[str] | None, typer.Option("--config", help="Server setting for all sides.", metavar="KEY=VALUE")
 ]
 VariantWords = Annotated[
     str | None,
     typer.Option(
-        "--variant", help="How to build sources, such as clang,-O2,-flto,libc,frame-pointers.", metavar="WORDS"
+        "--variant",
+        help="Compiler, flags and allocator for builds, such as clang,-O2,-flto,libc,frame-pointers.",
+        metavar="WORDS",
     ),
 ]
 Json = Annotated[
@@ -94,8 +100,8 @@ StoreLocation = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="Where results are kept: a directory, sqlite:///FILE or postgresql://USER@HOST/DATABASE; .zerolap by"
-        " default.",
+        help="Store of the results: a directory, sqlite:///FILE or postgresql://USER@HOST/DATABASE; by default"
+        " .zerolap.",
         metavar="URL",
     ),
 ]
@@ -103,52 +109,52 @@ UnsafeNoSandbox = Annotated[
     bool,
     typer.Option(
         "--unsafe-no-sandbox",
-        help="Where there is no sandbox, run code of repositories with your rights: it can do all that you can.",
+        help="If no sandbox is available, run code of repositories with your own permissions.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Number from which all randomness comes.", min=0)]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
 
 def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
-    """Return what is done with code of repositories where no sandbox can be had."""
+    """Return how code of repositories is treated if no sandbox is available."""
     from zerolap.sandbox import SandboxPolicy
 
     return SandboxPolicy.UNSAFE if unsafe else SandboxPolicy.REQUIRED
 
 
 def seconds(text: str | None) -> float | None:
-    """Return a length of time such as `8m` in seconds; raises `UsageError`."""
+    """Return a duration such as `8m` in seconds; raises `UsageError`."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
     if match is None or float(match[1]) <= 0:
-        raise UsageError(f"`--budget {text}` is no length of time", hint="write 90s, 8m or 1h")
+        raise UsageError(f"`--budget {text}` is not a duration", hint="write 90s, 8m or 1h")
     return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
 
 
 def min_effects(text: str) -> dict[str, float]:
-    """Return the smallest effects by engine, as fractions, over the defaults; raises `UsageError`."""
+    """Return the minimum effects by engine, as fractions, with defaults for the others; raises `UsageError`."""
     from zerolap.judge import DEFAULT_MIN_EFFECT
 
     effects = dict(DEFAULT_MIN_EFFECT)
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"\s*(\w+)=(\d+(?:\.\d+)?)(%?)\s*", part)
         if match is None:
-            raise UsageError(f"`--min-effect {part}` is not understood", hint="write timed=2%,counted=0.5%")
+            raise UsageError(f"`--min-effect {part}` is not valid", hint="write timed=2%,counted=0.5%")
         _require_comparing(match[1])
         if match[1] == "sampled":
             raise UsageError(f"`--min-effect {part}`: stacks are not judged", hint="write timed=2%,counted=0.5%")
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
         if effects[match[1]] >= 1:
-            raise UsageError(f"`--min-effect {part}` is the whole or more", hint=f"write {match[1]}={match[2]}%")
+            raise UsageError(f"`--min-effect {part}` is 100% or more", hint=f"write {match[1]}={match[2]}%")
     return effects
 
 
 def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> list[str] | None:
-    """Return the engines named, none where it is left to the lab; raises `UsageError` for none of that name.
+    """Return the named engines, or None if the lab is to choose; raises `UsageError` for an unknown engine.
 
-    `judging`: only those will do that compare two servers.
+    With `judging`, only engines that compare two servers are accepted.
     """
     if text is None:
         return ["counted"] if quick else None
@@ -159,7 +165,7 @@ def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> 
     if not names:
         raise UsageError(f"`--engine {text}` names no engine", hint=f"engines: {', '.join(ENGINES)}")
     if quick and "counted" not in names:
-        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="leave --quick out, or count too")
+        raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="omit --quick, or add counted")
     if quick and names != ["counted"]:
         left_out = ", ".join(name for name in names if name != "counted")
         typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
@@ -174,10 +180,10 @@ def _require_comparing(name: str) -> None:
 
     if name == "loaded" or name in plugin_names(PLUGINS):
         raise UsageError(
-            f"the engine `{name}` measures one server by itself: nothing is compared by it",
+            f"the engine `{name}` measures a single server and cannot compare two",
             hint=f"zerolap run --engine {name}",
         )
-    raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {', '.join(ENGINES)}")
+    raise UsageError(f"there is no engine `{name}`", hint=f"engines: {', '.join(ENGINES)}")
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:
@@ -186,46 +192,46 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"`--config {pair}` is not understood", hint="write --config maxmemory=100mb")
+            raise UsageError(f"`--config {pair}` is not valid", hint="write --config maxmemory=100mb")
         try:
             shlex.split(value)
         except ValueError as wrong:
-            raise UsageError(f"`--config {pair}` is not understood: {wrong}", hint="close the quotes") from wrong
+            raise UsageError(f"`--config {pair}` is not valid: {wrong}", hint="close the quotes") from wrong
         settings[name.strip()] = value
     return settings
 
 
-def variant(shared: str | None, own: str | None = None) -> "Variant":
-    """Return the variant of a side: what is asked of all sides, changed by its own words; raises `UsageError`."""
+def variant(shared: str | None, side: str | None = None) -> "Variant":
+    """Return the variant of a side: the shared one, changed by the words for the side alone; raises `UsageError`."""
     from zerolap.build import DEFAULT, parse_variant
 
-    of_all = parse_variant(shared) if shared is not None else DEFAULT
-    if own is None:
-        return of_all
-    changes = parse_variant(own)
-    return DEFAULT if changes.is_default else of_all.with_changes(changes)
+    shared_variant = parse_variant(shared) if shared is not None else DEFAULT
+    if side is None:
+        return shared_variant
+    changes = parse_variant(side)
+    return DEFAULT if changes.is_default else shared_variant.with_changes(changes)
 
 
 def check_reports(*, json: str | None = None, markdown: str | None = None, html: str | None = None) -> None:
-    """Raise `UsageError` if a report could not be written where it is to go, before hours are spent on it."""
+    """Raise `UsageError` if a report cannot be written to its target, before hours are spent on measuring."""
     if html == "-":
-        raise UsageError("`--html -`: a page is not written to standard output", hint="name a file")
+        raise UsageError("`--html -`: a page is not written to standard output", hint="give a file")
     targets = [target for target in (json, markdown, html) if target is not None]
     for target in targets:
         if targets.count(target) > 1:
-            where = "standard output" if target == "-" else f"`{target}`"
-            raise UsageError(f"two reports would go to {where}", hint="name a file for each")
+            name = "standard output" if target == "-" else f"`{target}`"
+            raise UsageError(f"two reports would go to {name}", hint="give a file for each")
         if target != "-":
             _check_writable(Path(target))
 
 
 def _check_writable(path: Path) -> None:
-    # A report takes the place of a file, and goes into a device or a pipe.
-    replaced = path.resolve()
-    place = replaced.parent if replaced.is_file() or not replaced.exists() else replaced
-    if replaced.is_dir() or not place.exists():
+    # A report replaces a file, but is written into a device or a pipe.
+    target = path.resolve()
+    written = target.parent if target.is_file() or not target.exists() else target
+    if target.is_dir() or not written.exists():
         raise UsageError(f"`{path}` cannot be written", hint="give a file in a directory that exists")
-    if not os.access(place, os.W_OK | os.X_OK if place.is_dir() else os.W_OK):
+    if not os.access(written, os.W_OK | os.X_OK if written.is_dir() else os.W_OK):
         raise UsageError(f"`{path}` cannot be written: its directory is not writable", hint="give another file")
 
 
@@ -233,12 +239,12 @@ REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})
 
 
 def without_password(word: str) -> str:
-    """Return a word of a command line, which reports show, without the password of a database's URL."""
+    """Return a word of the command line, which is shown in reports, without the password of a database URL."""
     return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
 
 
 def command_line(context: typer.Context) -> str:
-    """Return the command as one could type it again: with what `zerolap.toml` added to what it measures."""
+    """Return the command in a form that can be repeated: with the options that `zerolap.toml` added."""
     words = ["zerolap", *(without_password(word) for word in sys.argv[1:])]
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -246,7 +252,7 @@ def command_line(context: typer.Context) -> str:
         if source is None or source.name != "DEFAULT_MAP" or name in REPORTS:
             continue
         value = context.params[name]
-        for one in value if isinstance(value, list | tuple) else [value]:
-            option = parameter.opts[0]
-            words += [option] if one is True else [option, str(one)] if one is not False else []
+        option = parameter.opts[0]
+        for item in value if isinstance(value, list | tuple) else [value]:
+            words += [option] if item is True else [option, str(item)] if item is not False else []
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)

@@ -1,4 +1,4 @@
-"""Reports to where the user wants them."""
+"""Writes reports to files and to standard output."""
 
 import contextlib
 import os
@@ -27,11 +27,11 @@ def write_comparison(
     quiet: bool,
     reasons: int | None = SHOWN_REASONS,
 ) -> None:
-    """Write all reports that were asked for; the table goes to standard output unless data does.
+    """Write all requested reports; the table is written to standard output unless a report is.
 
-    The store holds the pictures; `reasons` bounds the culprits in the table, none shows all.
+    The store holds the pictures; `reasons` limits the culprits in the table, None shows all.
     """
-    with _told(comparison.id):
+    with _writing(comparison.id):
         if json is not None:
             write(json, comparison_json(comparison))
         if markdown is not None:
@@ -43,7 +43,7 @@ def write_comparison(
             from zerolap.report.html import comparison_html
 
             write(html, comparison_html(comparison, read_pictures(comparison, store)))
-    # Last: whoever reads the table may have enough of it before its end.
+    # Last, as the reader of the table may close it before its end.
     if not quiet and "-" not in (json, markdown):
         show_comparison(comparison, _Output(), reasons)
 
@@ -51,8 +51,8 @@ def write_comparison(
 def write_run(
     report: RunReport, store: Store, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
 ) -> None:
-    """Write all reports on a run that were asked for, as `write_comparison` does."""
-    with _told(report.id):
+    """Write all requested reports on a run, as `write_comparison` does."""
+    with _writing(report.id):
         if json is not None:
             write(json, run_json(report))
         if markdown is not None:
@@ -69,7 +69,7 @@ def write_run(
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
-    """Write the document of a check where it was asked for, and the table unless data goes to standard output."""
+    """Write the document of a check if requested, and the table unless the document is written to standard output."""
     from zerolap.report.document import check_json
     from zerolap.report.terminal_check import show_check
 
@@ -80,16 +80,16 @@ def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
 
 
 class _Output(Console):
-    """Standard output; that its reader has enough of it is not held to be a fault, as it is by default."""
+    """Standard output; a closed pipe is left to the entry point, unlike by default, where it is an error."""
 
     def on_broken_pipe(self) -> None:
-        """Leave it to the edge of the program."""
+        """Raise the error for the entry point of the program."""
         raise BrokenPipeError
 
 
 @contextlib.contextmanager
-def _told(identity: str) -> Iterator[None]:
-    """Say of a report that cannot be written that the result is not lost."""
+def _writing(identity: str) -> Iterator[None]:
+    """Turn a failure to write a report into an error that names the stored result."""
     try:
         yield
     except BrokenPipeError:
@@ -102,7 +102,7 @@ def _told(identity: str) -> Iterator[None]:
 
 
 def write(target: str, text: str) -> None:
-    """Write a text whole or not at all; `-` is standard output."""
+    """Write a text completely or not at all; `-` is standard output."""
     if target == "-":
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
@@ -110,7 +110,7 @@ def write(target: str, text: str) -> None:
     path = Path(target).resolve()
     content = text if text.endswith("\n") else text + "\n"
     if path.exists() and not path.is_file():
-        # A device or a pipe takes the text, and stays what it is.
+        # A device or a pipe is written to, not replaced.
         path.write_text(content, encoding="utf-8")
         return
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

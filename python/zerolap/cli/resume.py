@@ -1,4 +1,4 @@
-"""`zerolap resume`: an interrupted comparison or run goes on."""
+"""`zerolap resume`: continues an interrupted comparison or run."""
 
 from typing import Annotated
 
@@ -11,7 +11,8 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["resume"]}
 
-ID is what `zerolap explain` lists, the beginning of it, or `latest`. The same compare or run command continues it too.
+ID is listed by `zerolap explain`; a unique beginning of it or `latest` will do. The same compare or run command
+continues it, too.
 
 Examples:
 
@@ -32,7 +33,7 @@ def resume(
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Continue the request and report; ends with the exit code."""
+    """Continue the request, write the reports, and exit."""
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code, run_exit_code
     from zerolap.cli.output import write_comparison, write_run

@@ -1,4 +1,4 @@
-"""`zerolap run`: one server measured by itself."""
+"""`zerolap run`: measures a single server."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ LoadTool = Annotated[
     str | None,
     typer.Option(
         "--load-tool",
-        help="Measure under the load of this program: zerolap-load, memtier_benchmark, redis-benchmark, "
+        help="Program that puts load on the server: zerolap-load, memtier_benchmark, redis-benchmark, "
         "valkey-benchmark, or a plugin's.",
         metavar="NAME",
     ),
@@ -70,7 +70,7 @@ def run(
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure the server and report; ends with the exit code."""
+    """Measure the server, write the reports, and exit."""
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import run_exit_code

@@ -10,7 +10,7 @@ from zerolap.records import Case, EnvironmentMissing, Topology, UsageError
 def selected_cases(
     directory: Path | None, patterns: Sequence[str] | None, commands: Sequence[str] | None, groups: Sequence[str] | None
 ) -> list[Case]:
-    """Return the cases; raises `CaseFileError` for a bad file and `UsageError` where nothing matches."""
+    """Return the cases; raises `CaseFileError` for a faulty file and `UsageError` if nothing matches."""
     cases = core_suite() if directory is None else load_cases(directory)
     return select(cases, patterns or [], commands or [], groups or [])
 
@@ -18,7 +18,7 @@ def selected_cases(
 def cases_named(
     directory: Path | None, words: Sequence[str] | None, commands: Sequence[str] | None, groups: Sequence[str] | None
 ) -> list[Case]:
-    """Return the cases of all words that are files or directories, or else those that the words name."""
+    """Return the cases of the words that are files or directories; other words select cases by name."""
     files = [Path(word) for word in words or [] if Path(word).exists()]
     absent = [word for word in words or [] if word.endswith((".yml", ".yaml")) and not Path(word).exists()]
     if absent:
@@ -31,7 +31,10 @@ def cases_named(
 
 
 def deployed(cases: Sequence[Case], topology: str | None, directory: Path | None) -> list[Case]:
-    """Return the cases with the topology that the user chose; raises `UsageError` if there is none of that name."""
+    """Return the cases with the topology of that name.
+
+    Raises `UsageError` for an unknown name, `EnvironmentMissing` if the topology cannot run on this machine.
+    """
     if topology is None:
         return list(cases)
     public = known_topologies(directory) if directory is not None else None

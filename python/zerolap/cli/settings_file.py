@@ -1,4 +1,4 @@
-"""`zerolap.toml` in the working directory: options by their names, for all verbs or in a table for one."""
+"""`zerolap.toml` in the working directory: defaults of options, for all verbs or in a table for one verb."""
 
 import tomllib
 from pathlib import Path
@@ -32,17 +32,17 @@ def default_map() -> dict[str, Any]:
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     for verb in tables:
         if verb not in VERBS:
-            raise UsageError(f"`{FILE}` has a table `{verb}`, which is no verb", hint=f"verbs: {', '.join(VERBS)}")
+            raise UsageError(f"`{FILE}` has a table `{verb}`, which is not a verb", hint=f"verbs: {', '.join(VERBS)}")
     for name in {*shared, *(name for table in tables.values() for name in table)}:
         if name not in OPTIONS:
             raise UsageError(
-                f"`{FILE}` sets `{name}`, which is no option", hint=f"options: {', '.join(sorted(OPTIONS))}"
+                f"`{FILE}` sets `{name}`, which is not an option", hint=f"options: {', '.join(sorted(OPTIONS))}"
             )
     by_verb = {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
     return by_verb | {verb: dict.fromkeys(inner, by_verb[verb]) for verb, inner in INNER_VERBS.items()}
 
 
 def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the values under the names of the verbs' parameters; `cases` there are the positional names."""
+    """Return the values by the parameters of the verbs, where `cases` is the positional argument."""
     parameters = {"cases": "cases_directory"}
     return {parameters.get(name, name.replace("-", "_")): value for name, value in options.items()}

@@ -1,4 +1,4 @@
-"""`zerolap suites`: the cases there are."""
+"""`zerolap suites`: lists, shows and checks cases."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 FAULTS_OF_FILES = {"arguments", "topology"}
-"""Why a case is skipped that its file has to be mended for."""
+"""Reasons for skipping a case that are faults of its file."""
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
 
@@ -25,7 +25,7 @@ def list_cases(
     command: options.Command = None,
     group: options.Group = None,
 ) -> None:
-    """List cases by name, group and what they send.
+    """List cases with group, commands and description.
 
     Example: zerolap suites list --group stream
     """
@@ -39,7 +39,7 @@ def list_cases(
     for heading in ("case", "group", "commands", "description"):
         table.add_column(heading, overflow="fold")
     for case in selected_cases(cases_directory, cases, command, group):
-        # What others wrote may hold brackets, which would be taken for markup.
+        # Text, as brackets in descriptions would be parsed as markup.
         table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
     Console().print(table)
 
@@ -69,10 +69,10 @@ def check(
     command: options.Command = None,
     group: options.Group = None,
     config: options.Config = None,
-    no_run: Annotated[bool, typer.Option("--no-run", help="Only read the files.")] = False,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Only check that the files are well-formed.")] = False,
     fail_on_fault: Annotated[
         bool,
-        typer.Option("--fail-on-fault", help="End with exit code 1 if a case, or its file, is faulty."),
+        typer.Option("--fail-on-fault", help="Exit with code 1 if a case or its file has faults."),
     ] = False,
     json: options.Json = None,
     store: options.StoreLocation = None,
@@ -80,10 +80,10 @@ def check(
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run each case for a moment and tell what is wrong with it; a wrong field is told with file and line.
+    """Run each case briefly and report its faults; faults in a file are reported with the line.
 
-    Told are error replies, requests that find nothing, writes to keys that the data set does not hold, data that is
-    used up or expires, a client that is busier than the server. Without CASE, FILE or DIR the core suite is checked.
+    Faults are error replies, requests that find nothing, writes to keys outside the data set, data that is used up or
+    expires, and a client that is busier than the server. Without CASE, FILE or DIR the core suite is checked.
 
     Examples:
         zerolap suites check my-cases.yml
@@ -97,7 +97,7 @@ def check(
 
     cases = cases_named(cases_directory, what, command, group)
     if no_run and json is not None:
-        raise UsageError("--no-run makes no report for --json", hint="leave out one of them")
+        raise UsageError("--no-run does not write JSON", hint="omit --no-run or --json")
     if no_run:
         show_form(cases, quiet=quiet)
         return
@@ -109,18 +109,18 @@ def check(
     from zerolap.store import Store
 
     options.check_reports(json=json)
-    asked = AskedServer(resolve(server, repo), config=options.server_settings(config))
-    question = CheckQuestion(asked, cases, seed, options.command_line(context))
+    asked_server = AskedServer(resolve(server, repo), config=options.server_settings(config))
+    question = CheckQuestion(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = check_cases(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_check(report, json=json, quiet=quiet)
-    unreadable = any(one.reason in FAULTS_OF_FILES for one in report.skipped)
+    unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
         raise typer.Exit(1)
 
 
 def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
-    """Tell how many cases are well-formed, and the warnings of the others."""
+    """Print the warnings of all cases, and how many cases have any."""
     for case in cases:
         for warning in case.warnings:
             typer.echo(warning, err=True)
@@ -128,5 +128,5 @@ def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
             typer.echo(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}", err=True)
     warned = sum(bool(case.warnings) for case in cases)
     if not quiet:
-        found = f"{warned} with warnings" if warned else "all well-formed"
-        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {found}")
+        outcome = f"{warned} with warnings" if warned else "all well-formed"
+        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {outcome}")

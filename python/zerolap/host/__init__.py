@@ -1,4 +1,4 @@
-"""What this machine is and can measure: doctor, pinning, noise, fingerprint."""
+"""This machine and what it can measure: doctor, pinning, noise, fingerprint."""
 
 from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json

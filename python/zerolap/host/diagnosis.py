@@ -1,11 +1,11 @@
-"""What was found out about one subject of this machine."""
+"""The diagnosis of one subject of this machine."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 
 class State(StrEnum):
-    """How good it is for measuring."""
+    """How well the subject serves measuring."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,9 +14,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A subject, how it stands, what was found, what that costs and what to do.
+    """A subject, its state, what was found, what measuring lacks because of it, and how to fix it.
 
-    `cost` and `remedy` are empty where all is well.
+    `cost` and `remedy` are empty if the state is OK.
     """
 
     subject: str
@@ -31,15 +31,15 @@ class Diagnosis:
 
 
 def fine(subject: str, found: str) -> Diagnosis:
-    """Return that all is well."""
+    """Return a diagnosis with the state OK."""
     return Diagnosis(subject, State.OK, found)
 
 
 def warning(subject: str, found: str, cost: str, remedy: str) -> Diagnosis:
-    """Return that measuring works, at a cost."""
+    """Return a diagnosis with the state WARNING: measuring works, but worse."""
     return Diagnosis(subject, State.WARNING, found, cost, remedy)
 
 
 def missing(subject: str, found: str, cost: str, remedy: str) -> Diagnosis:
-    """Return that something cannot be done at all."""
+    """Return a diagnosis with the state MISSING: something cannot be measured at all."""
     return Diagnosis(subject, State.MISSING, found, cost, remedy)

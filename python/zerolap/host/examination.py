@@ -1,4 +1,4 @@
-"""The doctor: all probes, together in about a second."""
+"""The doctor: all probes, which together take about a second."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,11 +13,11 @@ DOCTOR_SCHEMA = "zerolap.doctor/1"
 
 
 def doctor() -> list[Diagnosis]:
-    """Return what this machine can measure and how well; first what disturbs it, before the probes do."""
+    """Return the diagnoses of this machine; noise is measured first, before the probes cause any."""
     noise = measure_noise()
     with ThreadPoolExecutor(max_workers=4) as workers:
-        found = list(workers.map(lambda probe: probe(), [*PROBES, *plugged_probes()]))
-    return [disturbance.load(noise), disturbance.steal(noise), disturbance.swap(noise), *found]
+        diagnoses = list(workers.map(lambda probe: probe(), [*PROBES, *plugged_probes()]))
+    return [disturbance.load(noise), disturbance.steal(noise), disturbance.swap(noise), *diagnoses]
 
 
 def doctor_json(diagnoses: list[Diagnosis]) -> dict[str, Any]:
@@ -25,6 +25,6 @@ def doctor_json(diagnoses: list[Diagnosis]) -> dict[str, Any]:
     return {
         "schema": DOCTOR_SCHEMA,
         "platform": fingerprint().model_dump(mode="json"),
-        "summary": {state.value: sum(item.state is state for item in diagnoses) for state in State},
-        "diagnoses": [item.to_json() for item in diagnoses],
+        "summary": {state.value: sum(diagnosis.state is state for diagnosis in diagnoses) for state in State},
+        "diagnoses": [diagnosis.to_json() for diagnosis in diagnoses],
     }

@@ -1,4 +1,4 @@
-"""The platform as a record, with the fingerprint of its settings."""
+"""The platform as a record: the fingerprint of the hardware, and the settings as facts."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from zerolap.records import Platform
 
 
 def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platform:
-    """Return this machine; its fingerprint stays the same as long as it is the same machine, whatever its settings.
+    """Return this machine as a platform; settings do not change its fingerprint.
 
     `cores` counts the processors that this process may use.
     """
@@ -31,18 +31,18 @@ def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platfor
 
 
 def hardware(machine: Processors, root: Path = ROOT) -> dict[str, object]:
-    """Return what makes this machine the one that it is, by name."""
+    """Return the facts that identify this machine, by name."""
     return {
         "architecture": os.uname().machine,
         "cpu": settings.cpu_model(root),
-        "processors": [[item.number, item.core, item.cache] for item in machine.processors],
+        "processors": [[processor.number, processor.core, processor.cache] for processor in machine.processors],
         "memory_gib": round(settings.memory_bytes(root).get("MemTotal", 0) / 2**30),
         "virtualisation": settings.virtualisation(root),
     }
 
 
 def software(root: Path = ROOT) -> dict[str, object]:
-    """Return what may change on a machine and can change a measurement, by name."""
+    """Return the facts that may change on a machine and affect measurements, by name."""
     return {
         "microcode": settings.cpu_field("microcode", root),
         "kernel": settings.kernel(),

@@ -1,4 +1,4 @@
-"""What others do to this machine while it measures."""
+"""Interference of other processes and of the hypervisor with this machine."""
 
 import os
 import time
@@ -15,8 +15,8 @@ _IDLE, _WAITING, _STEAL = 3, 4, 7
 class Counters:
     """Totals since the machine started, in seconds.
 
-    `busy` is over all processors, `total` and `steal` over those asked for; `own` is the processor time of this process
-    and of its children that have ended.
+    `busy` is the sum over all processors, `total` and `steal` over the selected ones; `own` is the processor time of
+    this process and of its ended children.
     """
 
     clock: float
@@ -42,23 +42,23 @@ class Noise:
 
 
 def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counters:
-    """Read the kernel's totals; those that it does not tell are 0. Steal is that of `processors`, or of all."""
+    """Read the kernel's totals; missing ones are 0. `total` and `steal` are of `processors`, by default of all."""
     lines = (read_text("proc/stat", root) or "").splitlines()
     times = _times(lines, ["cpu"])
-    asked = _times(lines, [f"cpu{number}" for number in processors] or ["cpu"])
+    selected = _times(lines, [f"cpu{number}" for number in processors] or ["cpu"])
     used = os.times()
     return Counters(
         clock=time.monotonic(),
-        total=sum(asked),
+        total=sum(selected),
         busy=sum(times) - times[_IDLE] - times[_WAITING] - times[_STEAL],
-        steal=asked[_STEAL],
+        steal=selected[_STEAL],
         own=used.user + used.system + used.children_user + used.children_system,
         swapped_pages=_swapped_pages(root),
     )
 
 
 def noise_between(before: Counters, after: Counters) -> Noise:
-    """Return the interference between two readings; of an empty interval there is none."""
+    """Return the interference between two readings; zero for an empty interval."""
     seconds = after.clock - before.clock
     total = after.total - before.total
     if seconds <= 0 or total <= 0:
@@ -73,14 +73,14 @@ def noise_between(before: Counters, after: Counters) -> Noise:
 
 
 def measure_noise(seconds: float = 0.3) -> Noise:
-    """Watch the machine for that many seconds, doing nothing."""
+    """Measure the interference over an idle interval of that many seconds."""
     before = read_counters()
     time.sleep(seconds)
     return noise_between(before, read_counters())
 
 
 def _times(lines: Iterable[str], names: Collection[str]) -> list[float]:
-    """Return the seconds of each state, summed over the lines of those names."""
+    """Return the seconds in each state, summed over the lines of those names."""
     ticks = os.sysconf("SC_CLK_TCK")
     totals = [0.0] * 8
     for name, *values in (line.split() for line in lines):

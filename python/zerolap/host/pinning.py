@@ -1,4 +1,4 @@
-"""Which processors the server and the client of a trial run on."""
+"""The processors that the server and the client of a trial run on."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ class Sharing(StrEnum):
 
 @dataclass(frozen=True)
 class Pinning:
-    """The processors of each part; `oversubscribed` where busy threads have to share one."""
+    """The processors of server and client; `oversubscribed` if busy threads have to share one."""
 
     server: tuple[int, ...]
     client: tuple[int, ...]
@@ -26,15 +26,16 @@ class Pinning:
 
     @property
     def is_clean(self) -> bool:
-        """Whether server and client stay out of each other's way: no timed verdict holds otherwise."""
+        """Whether server and client share no processor or core, which timed verdicts need."""
         return not self.oversubscribed and self.sharing in {Sharing.CACHE, Sharing.NOTHING}
 
 
 def choose_pinning(machine: Processors, server_threads: int = 1, client_threads: int = 1) -> Pinning:
-    """Give every busy thread a physical core of its own, near the others, as far as there are enough.
+    """Assign every busy thread a separate physical core, near the others, as long as there are enough.
 
-    The server comes first, takes one processor a core and avoids the core of the lowest number, which serves most
-    interrupts. Where cores run out, siblings are used and `sharing` says so; where processors run out, threads share.
+    The server is assigned first: one processor per core, and the core of the lowest number, which serves most
+    interrupts, last. If there are too few cores, siblings are used, see `sharing`; if there are too few processors,
+    threads share them.
 
     Raises:
         ValueError: there are no processors, or a number of threads is below 1.
@@ -50,14 +51,14 @@ def choose_pinning(machine: Processors, server_threads: int = 1, client_threads:
     oversubscribed = len(places) < needed
     if len(places) == 1:
         return Pinning(tuple(places), tuple(places), Sharing.PROCESSOR, oversubscribed)
-    # The client keeps at least one place of its own: a client that waits measures nothing.
+    # The client keeps at least one processor to itself: a client that waits measures nothing.
     server = places[: min(server_threads, len(places) - 1)]
     client = places[len(server) : len(server) + client_threads]
     return Pinning(tuple(sorted(server)), tuple(sorted(client)), _sharing(machine, server, client), oversubscribed)
 
 
 def _by_core(machine: Processors) -> list[int]:
-    """One processor a core: the caches with most cores first, within each the core of interrupts last."""
+    """Return one processor per core: the caches with most cores first, the core of interrupts last within its cache."""
     cache_of = {processor.core: processor.cache for processor in machine.processors}
     cores_under = {cache: [core for core in cache_of if cache_of[core] == cache] for cache in cache_of.values()}
     busiest = min(machine.cores)
@@ -70,16 +71,16 @@ def _by_core(machine: Processors) -> list[int]:
 
 
 def _siblings(machine: Processors) -> list[int]:
-    """The further processors of each core, those of the client's cores first."""
+    """Return the other processors of each core, those of the client's cores first."""
     first = _by_core(machine)
     core_of = {processor.number: processor.core for processor in machine.processors}
     return [number for place in reversed(first) for number in machine.on_core(core_of[place])[1:]]
 
 
 def _sharing(machine: Processors, server: list[int], client: list[int]) -> Sharing:
-    of = {processor.number: processor for processor in machine.processors}
-    if {of[number].core for number in server} & {of[number].core for number in client}:
+    by_number = {processor.number: processor for processor in machine.processors}
+    if {by_number[number].core for number in server} & {by_number[number].core for number in client}:
         return Sharing.CORE
-    if {of[number].cache for number in server} & {of[number].cache for number in client}:
+    if {by_number[number].cache for number in server} & {by_number[number].cache for number in client}:
         return Sharing.CACHE
     return Sharing.NOTHING

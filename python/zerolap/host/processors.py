@@ -1,4 +1,4 @@
-"""Which logical processors there are, and what they share."""
+"""The logical processors, and the cores and caches that they share."""
 
 import os
 import re
@@ -13,9 +13,9 @@ PROCESSORS = "sys/devices/system/cpu"
 
 @dataclass(frozen=True)
 class Processor:
-    """A logical processor; those with the same `core` are siblings, those with the same `cache` share its last level.
+    """A logical processor; siblings have the same `core`, processors that share the last-level cache the same `cache`.
 
-    `core` and `cache` are the lowest number of the processors that share it.
+    Both are named by the lowest number of the processors that share them.
     """
 
     number: int
@@ -50,7 +50,7 @@ def usable_processors() -> frozenset[int]:
 
 
 def read_processors(usable: Iterable[int] | None = None, root: Path = ROOT) -> Processors:
-    """Describe the processors of `usable`, by default of this process; what is not told counts as not shared."""
+    """Return the processors of `usable`, by default of this process; what the kernel does not report is not shared."""
     numbers = sorted(usable_processors() if usable is None else usable)
     return Processors(
         tuple(
@@ -80,6 +80,6 @@ def _last_level_cache(number: int, root: Path) -> int:
         names = []
     levels = [(read_number(f"{directory}/{name}/level", root) or 0, name) for name in names]
     if not levels:
-        # Without a word of caches, those of a package are taken to share one.
+        # If the kernel reports no caches, processors of one package are taken to share one.
         return _first_of(f"{PROCESSORS}/cpu{number}/topology/package_cpus_list", number, root)
     return _first_of(f"{directory}/{max(levels)[1]}/shared_cpu_list", number, root)

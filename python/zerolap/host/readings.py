@@ -1,4 +1,4 @@
-"""Files of the kernel and programs of the system, read so that nothing hangs or raises."""
+"""Reads files of the kernel and output of programs, without hanging or raising."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ ROOT = Path("/")
 
 
 def read_text(path: str, root: Path = ROOT) -> str | None:
-    """Return the stripped text of a file below `root`, or None where it cannot be read."""
+    """Return the stripped text of a file below `root`, or None if it cannot be read."""
     try:
         return (root / path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -17,7 +17,7 @@ def read_text(path: str, root: Path = ROOT) -> str | None:
 
 
 def read_number(path: str, root: Path = ROOT) -> int | None:
-    """Return the whole number in a file below `root`, or None where there is none."""
+    """Return the whole number in a file below `root`, or None if there is none."""
     text = read_text(path, root)
     try:
         return None if text is None else int(text)
@@ -41,7 +41,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a program did; `status` is None where it was stopped for taking too long."""
+    """Exit status and output of a program; `status` is None if it was stopped for taking too long."""
 
     status: int | None
     output: str
@@ -49,12 +49,12 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended in time with status 0."""
+        """Whether the program ended in time with status 0."""
         return self.status == 0
 
     @property
     def last_words(self) -> str:
-        """The last line that it wrote, errors first."""
+        """The last line of standard error, or else of standard output."""
         if self.status is None:
             return "it did not end in time"
         lines = (self.errors.strip() or self.output.strip()).splitlines()
@@ -62,7 +62,7 @@ class Outcome:
 
 
 def run(command: list[str], seconds: float = 5.0) -> Outcome | None:
-    """Run a program for at most that many seconds; None where there is no such program."""
+    """Run a program for at most that many seconds; None if there is no such program."""
     program = shutil.which(command[0])
     if program is None:
         return None

@@ -1,4 +1,4 @@
-"""The settings of the machine that can change a measurement, each as text; empty where the kernel does not tell."""
+"""Settings of the machine that can affect measurements, as text; empty if the kernel does not report them."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage"
 
 
 def cpu_model(root: Path = ROOT) -> str:
-    """Return the processor's name as the kernel has it, or the architecture's."""
+    """Return the processor's name as reported by the kernel, or else the architecture."""
     for line in (read_text("proc/cpuinfo", root) or "").splitlines():
         name, _, value = line.partition(":")
         if name.strip() in {"model name", "Model", "cpu model"}:
@@ -30,8 +30,8 @@ def cpu_field(field: str, root: Path = ROOT) -> str:
 
 def governors(root: Path = ROOT) -> str:
     """Return the frequency governors in use, separated by commas."""
-    found = {read_text(str(path.relative_to(root)), root) for path in _frequency_files(root)}
-    return ",".join(sorted(filter(None, found)))
+    in_use = {read_text(str(path.relative_to(root)), root) for path in _frequency_files(root)}
+    return ",".join(sorted(filter(None, in_use)))
 
 
 def turbo(root: Path = ROOT) -> str:
@@ -54,7 +54,7 @@ def huge_pages_defragmentation(root: Path = ROOT) -> str:
 
 
 def virtualisation(root: Path = ROOT) -> str:
-    """Return what this machine runs in: nothing (empty), a hypervisor by its name, a container, or both."""
+    """Return the hypervisor's name, `container`, or both; empty on a physical machine."""
     layers = []
     if "hypervisor" in cpu_field("flags", root).split():
         product = read_text("sys/class/dmi/id/product_name", root) or read_text("sys/hypervisor/type", root)
@@ -65,7 +65,7 @@ def virtualisation(root: Path = ROOT) -> str:
 
 
 def clock_source(root: Path = ROOT) -> str:
-    """Return what the kernel reads the time from."""
+    """Return the kernel's clock source."""
     return read_text("sys/devices/system/clocksource/clocksource0/current_clocksource", root) or ""
 
 
@@ -91,7 +91,7 @@ def memory_bytes(root: Path = ROOT) -> dict[str, int]:
 
 
 def available_bytes(root: Path = ROOT) -> int:
-    """Return how much memory can still be taken without swapping, within the limit of this control group too."""
+    """Return the memory available without swapping, within the limit of this control group."""
     free = memory_bytes(root).get("MemAvailable", 0)
     limit, used = (read_text(f"sys/fs/cgroup/memory.{name}", root) for name in ("max", "current"))
     if limit is not None and used is not None and limit.isdigit() and used.isdigit():

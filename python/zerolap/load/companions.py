@@ -1,4 +1,4 @@
-"""Clients that work beside the measured one, such as subscribers, or workers that wait for what it enqueues."""
+"""Clients that run beside the measured one, such as subscribers, or workers that wait for queued jobs."""
 
 import contextlib
 import time
@@ -22,7 +22,7 @@ class Companions:
         self._processes = processes
 
     def require_running(self) -> None:
-        """Raise `TrialFailed` if one has ended: what was measured then was not what the case asks for."""
+        """Raise `TrialFailed` if a companion has ended: the measured load was not that of the case."""
         for process in self._processes:
             if process.returncode is not None:
                 raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
@@ -32,9 +32,9 @@ class Companions:
 def companions(
     server: RunningServer, clients: Sequence[Client], seed: int, log: Path, processors: Sequence[int] = ()
 ) -> Iterator[Companions]:
-    """Start companions, on these processors if any are named, and wait until all are connected.
+    """Start companions, on `processors` if any are given, and wait until all are connected.
 
-    They end with the context. Raises `TrialFailed` where one ends, or is not connected in time.
+    They end with the context. Raises `TrialFailed` if one ends early or is not connected in time.
     """
     with contextlib.ExitStack() as stack:
         processes = []
@@ -55,11 +55,11 @@ def _arguments(client: Client, seed: int) -> list[str]:
 
 
 def _connected(server: RunningServer) -> int:
-    found = server.command("INFO", "clients")
-    told = found.get("connected_clients") if isinstance(found, dict) else None
-    if not isinstance(told, int):
-        raise TrialFailed("the server does not say how many clients it has")
-    return told
+    reply = server.command("INFO", "clients")
+    connected = reply.get("connected_clients") if isinstance(reply, dict) else None
+    if not isinstance(connected, int):
+        raise TrialFailed("the server does not report its number of clients")
+    return connected
 
 
 def _wait(server: RunningServer, process: Process, connections: int) -> None:

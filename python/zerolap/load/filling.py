@@ -1,4 +1,4 @@
-"""What a case needs in the keyspace before it is measured."""
+"""Fills the keyspace for a case before it is measured."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -18,7 +18,7 @@ from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
 SETUP_BATCH = 500
-"""Commands that are sent together; a data set may come with ten thousands of them."""
+"""Commands that are sent together; a data set may have tens of thousands of them."""
 
 
 def prepare(target: Target, case: Case, seed: int, log: Path) -> list[Check]:
@@ -45,8 +45,8 @@ def _send(server: RunningServer, lines: list[str]) -> None:
 
 
 def _send_words(server: RunningServer, commands: Iterable[list[bytes]]) -> None:
-    left = iter(commands)
-    while batch := list(islice(left, SETUP_BATCH)):
+    remaining = iter(commands)
+    while batch := list(islice(remaining, SETUP_BATCH)):
         server.commands(batch)
 
 
@@ -54,7 +54,7 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path) 
     keys = dataset.keys
     requests = keys.maximum - keys.minimum + 1
     arguments = ["--threads", "1", "--clients", "1", "--seed", str(seed)]
-    # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
+    # In lockstep the server wakes up equally often in each trial, so its timers see the same state.
     arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", LETTER_OF_PATTERN[keys.pattern]]
@@ -73,8 +73,8 @@ def _carry_out(target: Target, name: str, arguments: list[str], requests: int, l
 
 
 def _keys_check(target: Target, dataset: Dataset) -> Check:
-    found, expected = target.count_keys(), dataset.expect.keys or 0
-    # memtier_benchmark's `allkeys` leaves out the last key of a range, and suites were written with it.
+    count, expected = target.count_keys(), dataset.expect.keys or 0
+    # memtier_benchmark's `allkeys` omits the last key of a range, which suites written for it rely on.
     tolerance = 1 if dataset.clients and expected > 1 else 0
     limit = f"= {expected}" if not tolerance else f"= {expected} +- {tolerance}"
-    return Check(check="keys", ok=abs(found - expected) <= tolerance, value=float(found), limit=limit)
+    return Check(check="keys", ok=abs(count - expected) <= tolerance, value=float(count), limit=limit)

@@ -1,4 +1,4 @@
-"""Points spread over a map like the world's cities, in place of a data set that would have to be fetched."""
+"""Points spread over a map like the world's cities, in place of a data set that would need a download."""
 
 import math
 import random
@@ -13,7 +13,7 @@ from zerolap.server import RunningServer
 
 POINTS_PER_COMMAND = 500
 COMMANDS_UNDERWAY = 64
-"""Sent before the first reply is waited for: the server works while the next points are made."""
+"""Commands sent before the first reply is awaited: the server works while the next points are computed."""
 SEED = 1
 # Where people live: longitude, latitude, spread in degrees, share. Rounded from population by region (UN, 2022).
 REGIONS = (
@@ -30,7 +30,7 @@ REGIONS = (
 CITIES = 4_000
 CITY_DEGREES = 0.15
 DISTANCES = 1 << 16
-"""From the city's middle, drawn once: drawing one of them for each point takes a fifth of the time."""
+"""Distances from the city's centre, drawn in advance: choosing among them takes a fifth of the time."""
 LARGEST_LATITUDE = 85.0
 LARGEST_LONGITUDE = 180.0
 # All coordinates are equally long, so that a whole command is written at once.
@@ -61,23 +61,23 @@ def add_points(server: RunningServer, generator: Generator) -> None:
 
 
 def geo_commands(generator: Generator) -> Iterator[bytes]:
-    """Yield the GEOADD commands, as they are sent, that put `count` points as members 1, 2, 3, … into the key.
+    """Yield the encoded GEOADD commands that add `count` points as members 1, 2, 3, … to the key.
 
     Cities lie around centres of population, their sizes fall with their rank (Zipf's law of cities), and points lie
     around cities: searches find many points or few, as on a real map. The points are always the same.
     """
-    chance = random.Random(SEED)
-    cities = [_city(chance) for _ in range(CITIES)]
+    random_source = random.Random(SEED)
+    cities = [_city(random_source) for _ in range(CITIES)]
     sizes = list(accumulate(1 / rank for rank in range(1, CITIES + 1)))
-    distances = [max(-1.0, min(1.0, chance.gauss(0.0, CITY_DEGREES))) for _ in range(DISTANCES)]
+    distances = [max(-1.0, min(1.0, random_source.gauss(0.0, CITY_DEGREES))) for _ in range(DISTANCES)]
     key = generator.key.encode()
     for first in range(1, generator.count + 1, POINTS_PER_COMMAND):
         count = min(POINTS_PER_COMMAND, generator.count + 1 - first)
-        longitudes, latitudes = zip(*chance.choices(cities, cum_weights=sizes, k=count), strict=True)
+        longitudes, latitudes = zip(*random_source.choices(cities, cum_weights=sizes, k=count), strict=True)
         members = range(first, first + count)
         points = zip(
-            map(add, longitudes, chance.choices(distances, k=count)),
-            map(add, latitudes, chance.choices(distances, k=count)),
+            map(add, longitudes, random_source.choices(distances, k=count)),
+            map(add, latitudes, random_source.choices(distances, k=count)),
             [len(str(member)) for member in members],
             members,
             strict=True,
@@ -86,12 +86,12 @@ def geo_commands(generator: Generator) -> Iterator[bytes]:
         yield head + POINT * count % tuple(chain.from_iterable(points))
 
 
-def _city(chance: random.Random) -> tuple[float, float]:
-    """Return where a city lies: so that all of it is on the map."""
-    longitude, latitude, spread, _ = chance.choices(REGIONS, [region[3] for region in REGIONS])[0]
+def _city(random_source: random.Random) -> tuple[float, float]:
+    """Return the centre of a city, far enough from the edges of the map."""
+    longitude, latitude, spread, _ = random_source.choices(REGIONS, [region[3] for region in REGIONS])[0]
     return (
-        _within(math.remainder(chance.gauss(longitude, spread), 2 * LARGEST_LONGITUDE), LARGEST_LONGITUDE - 1),
-        _within(chance.gauss(latitude, spread / 2), LARGEST_LATITUDE - 1),
+        _within(math.remainder(random_source.gauss(longitude, spread), 2 * LARGEST_LONGITUDE), LARGEST_LONGITUDE - 1),
+        _within(random_source.gauss(latitude, spread / 2), LARGEST_LATITUDE - 1),
     )
 
 

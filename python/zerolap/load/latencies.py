@@ -1,14 +1,14 @@
-"""Latencies from histograms: buckets by their lower edge, as the load generator counts them."""
+"""Percentiles of latency histograms, whose buckets are named by their lower edge."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 Histogram: TypeAlias = Iterable[tuple[int, int]]
-"""Lower edges in nanoseconds with counts."""
+"""The buckets' lower edges in nanoseconds, with counts."""
 
 
 def sum_of_histograms(histograms: Iterable[Histogram]) -> list[tuple[int, int]]:
-    """Return one histogram of all, in the order of edges."""
+    """Return the sum of the histograms, ordered by edge."""
     total: dict[int, int] = {}
     for histogram in histograms:
         for edge_ns, count in histogram:
@@ -17,17 +17,17 @@ def sum_of_histograms(histograms: Iterable[Histogram]) -> list[tuple[int, int]]:
 
 
 def latencies_us(histogram: Sequence[tuple[int, int]], shares: Iterable[float]) -> list[float]:
-    """Return the latencies in microseconds that these shares of the replies do not exceed, shares in rising order.
+    """Return the percentiles in microseconds: the latency that each share of the replies does not exceed.
 
-    Of an empty histogram there are none: raises `ValueError`.
+    `shares` are from 0 to 1, in rising order. Raises `ValueError` for an empty histogram.
     """
     if not histogram:
-        raise ValueError("a histogram of nothing has no percentiles")
+        raise ValueError("an empty histogram has no percentiles")
     total = sum(count for _, count in histogram)
-    found, place, seen = [], 0, histogram[0][1]
+    latencies, bucket, counted = [], 0, histogram[0][1]
     for share in shares:
-        while place < len(histogram) - 1 and seen < share * total:
-            place += 1
-            seen += histogram[place][1]
-        found.append(histogram[place][0] / 1000)
-    return found
+        while bucket < len(histogram) - 1 and counted < share * total:
+            bucket += 1
+            counted += histogram[bucket][1]
+        latencies.append(histogram[bucket][0] / 1000)
+    return latencies

@@ -31,7 +31,7 @@ class LatencyResult(BaseModel):
 
 
 class CommandResult(BaseModel):
-    """What the load generator says of one command of a slice."""
+    """The load generator's report on one command of a slice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -41,7 +41,7 @@ class CommandResult(BaseModel):
 
 
 class SliceResult(BaseModel):
-    """What the load generator says of a slice; counts are of requests and their replies."""
+    """The load generator's report on a slice; counts are of requests and their replies."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -62,11 +62,11 @@ class SliceResult(BaseModel):
     @property
     def first_error(self) -> str | None:
         """The text of the first error of any command."""
-        return next((one.first_error for one in self.commands if one.first_error is not None), None)
+        return next((command.first_error for command in self.commands if command.first_error is not None), None)
 
 
 def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
-    """Return how many errors there were, their codes where they have several, and the text of the first."""
+    """Return the number of errors, their codes if there are several, and the text of the first error."""
     total, codes = sum(errors.values()), ", ".join(sorted(errors))
     if first_error is None:
         return f"{total} ({codes})"
@@ -74,7 +74,7 @@ def shown_errors(errors: Mapping[str, int], first_error: str | None) -> str:
 
 
 def packaged(name: str) -> Path:
-    """Return a program or library that is shipped with the package; raises `EnvironmentMissing` if it is not built."""
+    """Return the path of a program or library of the package; raises `EnvironmentMissing` if it is not built."""
     path = Path(str(resources.files("zerolap") / "bin" / name))
     if not path.exists():
         raise EnvironmentMissing(f"`{path}` is missing", hint="make build")
@@ -82,7 +82,7 @@ def packaged(name: str) -> Path:
 
 
 class LoadProgram:
-    """A running load generator: connected, waiting for slices."""
+    """A running load generator: connected, and waiting for slices."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -90,23 +90,23 @@ class LoadProgram:
 
     @property
     def number(self) -> int:
-        """The system's number of the process."""
+        """The process id."""
         return self._process.number
 
     def slice(self, requests: int, per_second: int | None = None) -> SliceResult:
-        """Send exactly this many requests, at a rate if one is given, and wait for all replies.
+        """Send exactly this many requests, at the rate `per_second` if it is given, and wait for all replies.
 
-        Raises `TrialFailed` if that cannot be.
+        Raises `TrialFailed` if the load generator fails.
         """
         order: dict[str, object] = {"do": "slice", "requests": requests}
         self._send(order if per_second is None else order | {"per_second": per_second})
         try:
             return SliceResult.model_validate(self.next_event("slice"))
         except ValidationError as wrong:
-            raise TrialFailed(f"the load generator answered in another form: {wrong.errors()[0]['msg']}") from wrong
+            raise TrialFailed(f"the load generator's answer is not valid: {wrong.errors()[0]['msg']}") from wrong
 
     def next_event(self, expected: str) -> dict[str, object]:
-        """Return the next event; raises `TrialFailed` if it is another or none comes in time."""
+        """Return the next event; raises `TrialFailed` if it is not the expected one or does not arrive in time."""
         line = self._read_line(time.monotonic() + REPLY_SECONDS + 10)
         event: dict[str, object] = json.loads(line) if line else {}
         if event.get("event") != expected:
@@ -144,7 +144,7 @@ class LoadProgram:
 
 @contextlib.contextmanager
 def load_program(reach: Reach, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
-    """Start the load generator, which gets to the server by `reach`; it ends with the context."""
+    """Start the load generator, which reaches the server by `reach`; it ends with the context."""
     command = [str(packaged("zerolap-load")), *reach.arguments, "--control"]
     command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
     with launch(command, environment={}, output=log, network=reach.network, piped=True) as process:
@@ -166,7 +166,7 @@ def counted_arguments(case: Case, seed: int) -> list[str]:
 
 
 def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[str]:
-    """Return the arguments for a case's measured requests over all its connections, sent from these processors."""
+    """Return the arguments for a case's measured requests over all its connections, sent from `processors`."""
     cpus = ",".join(str(processor) for processor in processors)
     return ["--clients", str(case.client.connections), "--cpus", cpus, *_client_arguments(case.client, seed)]
 
@@ -174,17 +174,17 @@ def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[st
 def loading_arguments(client: Client, seed: int) -> list[str]:
     """Return the arguments for filling a server as a client of the public format would.
 
-    One connection is enough, unless what is written depends on how many there are.
+    One connection is used unless the written keys depend on the number of connections.
     """
-    # In lockstep the server wakes up as often in each trial, so that its timers find the same state.
+    # In lockstep the server wakes up equally often in each trial, so its timers see the same state.
     pipeline = str(max(LOAD_PIPELINE, client.pipeline))
     connections = str(client.connections if client.leaves_gaps else 1)
-    one = ["--threads", "1", "--clients", connections, "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
-    return [*client.slice_arguments(), *one]
+    sending = ["--threads", "1", "--clients", connections, "--pipeline", pipeline, "--lockstep", "--seed", str(seed)]
+    return [*client.slice_arguments(), *sending]
 
 
 def _client_arguments(client: Client, seed: int) -> list[str]:
-    """Return the arguments for what a client sends: those it was given, or else its fields as arguments."""
+    """Return the arguments for a client's requests: its command line, if it has one, else those for its fields."""
     if client.given is not None:
         return [*client.slice_arguments(), "--threads", "1", "--seed", str(seed)]
     arguments = ["--threads", "1", "--pipeline", str(client.pipeline), "--seed", str(seed)]

@@ -1,4 +1,4 @@
-"""What a case is put on: the servers that take its commands, and how loads reach them."""
+"""The servers that a case's commands are sent to, and how load generators reach them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from zerolap.server import Deployment, Reach, RunningServer
 
 @dataclass(frozen=True)
 class Target:
-    """The primaries of a deployment; `reach` is how a load generator gets to them."""
+    """The primaries of a deployment; `reach` is how a load generator reaches them."""
 
     primaries: Sequence[RunningServer]
     reach: Reach
@@ -20,11 +20,11 @@ class Target:
         return self.primaries[0]
 
     def count_keys(self) -> int:
-        """Return the keys of all primaries; raises `TrialFailed` where one does not say."""
+        """Return the number of keys on all primaries; raises `TrialFailed` if one does not report it."""
         return sum(int(str(server.command("DBSIZE"))) for server in self.primaries)
 
     def remove_keys(self) -> None:
-        """Empty all primaries; raises `TrialFailed` where one refuses."""
+        """Remove the keys of all primaries; raises `TrialFailed` if one refuses."""
         for server in self.primaries:
             server.command("FLUSHALL")
 

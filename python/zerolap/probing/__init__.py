@@ -1,4 +1,4 @@
-"""Looks at single requests and their replies, between a load generator and a server: what does a case really do?"""
+"""Examines the requests and replies of a case one by one, between the load generator and the server."""
 
 from zerolap.probing.probe import ProbedCase, ProbeTrial, probe
 from zerolap.probing.samples import CommandSamples, Sample

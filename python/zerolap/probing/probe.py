@@ -1,4 +1,4 @@
-"""Runs a case for a moment and looks at what it does."""
+"""Runs a case briefly and records what its requests do."""
 
 import time
 from collections.abc import Mapping
@@ -20,18 +20,18 @@ from zerolap.server import Launch, RunningServer, demand_since, deploy, read_dem
 from zerolap.server.abilities import command_flags
 
 SAMPLES = 300
-"""Requests that are looked at one by one, before the burst and after it."""
+"""Requests that are examined one by one, before the burst and after it."""
 SAMPLED_CONNECTIONS = 4
 SAMPLING_SECONDS = 3
 BURST_SECONDS = 0.4
 REPLY_SECONDS = 10
 BURST_REPLY_SECONDS = 60
-"""Where many connections wait for each other."""
+"""Longer, as many connections wait for each other."""
 MOST_CONNECTIONS = 200
 MOST_SAMPLES = 1200
-"""Of cases that come to some of their commands late."""
+"""Limit for cases that send some of their commands only after many others."""
 MAY_STORE = frozenset({"SORT", "GEORADIUS", "GEORADIUSBYMEMBER"})
-"""Commands that count as writing for the sake of an argument that hardly any request has."""
+"""Commands that servers list as writing because of an option that few requests use."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,11 @@ class BurstErrors:
 
 @dataclass(frozen=True)
 class Burst:
-    """What happened at full speed: the last slice, and how busy both sides were in it.
+    """What happened at full speed: the last slice, and how busy client and server were in it.
 
-    Busy is who has a processor or waits for one. Of all slices are `requests`, how many of them found something, their
-    errors by command, and `hidden_errors`, which the server counted and no reply told.
+    A thread is busy while it runs on a processor or waits for one. The other fields cover all slices: `requests`,
+    how many of them `found` something, errors by command, and `hidden_errors`, which the server counted but no reply
+    reported.
     """
 
     result: SliceResult
@@ -73,7 +74,7 @@ class ProbedCase:
 
 @dataclass(frozen=True)
 class ProbeTrial:
-    """What is probed: a server's program, how it is deployed, a case, a seed, an empty directory, processors."""
+    """What is probed: a server's program and deployment, a case, a seed, an empty directory, processors."""
 
     program: Program
     server: ServerSpec
@@ -84,9 +85,9 @@ class ProbeTrial:
 
 
 def probe(trial: ProbeTrial) -> ProbedCase:
-    """Deploy a server, fill it as the case says, and look at its requests; of a cluster one node is looked at.
+    """Deploy a server, load the case's data set, and examine the case's requests; in a cluster, those of one node.
 
-    Raises `TrialFailed` where the server, the data set or the load generator fails.
+    Raises `TrialFailed` if the server, the data set or the load generator fails.
     """
     case, log = trial.case, trial.directory / "load.log"
     logs = trial.directory / "logs"
@@ -121,26 +122,26 @@ def probe(trial: ProbeTrial) -> ProbedCase:
 
 
 def _writing(server: RunningServer) -> set[str]:
-    """Return the commands that write, as far as the server tells; a script may."""
+    """Return the commands that write, as far as the server reports them; scripts count as writing."""
     try:
         flags = command_flags(server)
     except TrialFailed:
         if not server.alive:
             raise
         return set()
-    return {verb for verb, of_verb in flags.items() if "write" in of_verb or verb in SCRIPTS} - MAY_STORE
+    return {verb for verb, verb_flags in flags.items() if "write" in verb_flags or verb in SCRIPTS} - MAY_STORE
 
 
 def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
-    """Send some requests one by one, and return what they did, by command; `when` is before the burst or after it."""
-    found: dict[str, CommandSamples] = {}
+    """Send requests one by one and return what they did, by command; `when` is `before` or `after` the burst."""
+    samples: dict[str, CommandSamples] = {}
 
     def on_sample(sample: Sample) -> None:
         name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
-        found.setdefault(name, CommandSamples(name, name in writing)).add(sample)
+        samples.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
     path, seed = trial.directory / when, trial.seed ^ (when == "after")
-    # Each connection goes through the commands in turn, as often as its ratio says, until all have come.
+    # Each connection sends every command as often as its ratio before it sends the next one.
     cycle = trial.case.client.cycle
     connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
     arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", str(connections)]
@@ -153,18 +154,18 @@ def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: s
             _sample_for_a_while(load, max(SAMPLES, min(cycle, MOST_SAMPLES)))
         except TrialFailed as failed:
             raise _explained(failed, server, recorder) from failed
-    return found
+    return samples
 
 
 def _explained(failed: TrialFailed, server: RunningServer, recorder: Recorder) -> TrialFailed:
-    """Return the failure with the request that got no reply, and with the end of the server if that is the reason."""
+    """Return the failure with the request that got no reply, and with the server's log if the server died."""
     waiting = recorder.unanswered()
     text = f"{failed.message}; without a reply is `{shown(waiting[0])}`" if waiting else failed.message
     return server.failure(text)
 
 
 def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
-    """Send requests until there are enough, or until they have taken too long: some take seconds each."""
+    """Send requests until there are `enough`, or until `SAMPLING_SECONDS` are over: some requests take seconds."""
     end, sent, step = time.monotonic() + SAMPLING_SECONDS, 0, SAMPLED_CONNECTIONS
     while sent < enough and time.monotonic() < end:
         step = min(2 * step, enough - sent)
@@ -178,18 +179,18 @@ def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
     arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
     with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
-        requests, sent, found, errors = connections, 0, 0, dict[str, BurstErrors]()
-        counted = errors_counted(server)
+        requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()
+        errors_before = errors_counted(server)
         end = time.monotonic() + 4 * BURST_SECONDS
         while True:
             result, client_share, server_share = _slice(load, server.process, requests)
             sent += requests
-            found += result.hits
+            hits += result.hits
             _add_errors(errors, result)
             seconds = result.elapsed_ns / 1e9
             if seconds >= BURST_SECONDS or time.monotonic() > end:
-                hidden = _hidden_errors(counted, errors_counted(server), errors)
-                return Burst(result, client_share, server_share, sent, found, errors, hidden)
+                hidden = _hidden_errors(errors_before, errors_counted(server), errors)
+                return Burst(result, client_share, server_share, sent, hits, errors, hidden)
             requests = round(requests * min(10.0, 1.2 * BURST_SECONDS / max(seconds, 1e-3)))
 
 
@@ -203,12 +204,13 @@ def _slice(load: LoadProgram, process: int, requests: int) -> tuple[SliceResult,
 
 
 def _add_errors(errors: dict[str, BurstErrors], result: SliceResult) -> None:
-    for one in result.commands:
-        known, name = errors.get(one.command.upper(), BurstErrors()), one.command.upper()
-        errors[name] = BurstErrors(known.count + sum(one.errors.values()), known.first or one.first_error)
+    for command in result.commands:
+        name = command.command.upper()
+        known = errors.get(name, BurstErrors())
+        errors[name] = BurstErrors(known.count + sum(command.errors.values()), known.first or command.first_error)
 
 
-def _hidden_errors(before: int | None, after: int | None, told: Mapping[str, BurstErrors]) -> int:
+def _hidden_errors(before: int | None, after: int | None, replied: Mapping[str, BurstErrors]) -> int:
     if before is None or after is None:
         return 0
-    return max(0, after - before - sum(one.count for one in told.values()))
+    return max(0, after - before - sum(errors.count for errors in replied.values()))

@@ -1,4 +1,4 @@
-"""Stands between a load generator and a server, passes requests on one by one and looks at each."""
+"""A proxy between a load generator and a server: forwards requests one by one and examines each."""
 
 import socket
 import threading
@@ -17,7 +17,7 @@ SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRI
 
 @dataclass
 class _Inspector:
-    """A connection of its own to the server, for questions about keys."""
+    """A separate connection to the server, for questions about keys."""
 
     connection: socket.socket
     frames: FrameReader = field(init=False)
@@ -33,7 +33,7 @@ class _Inspector:
         return frame[1]
 
     def sample(self, words: list[bytes]) -> tuple[list[bytes], tuple[int, ...], float | None]:
-        """Return the keys of a request, the places of those that are not there, and the shortest life of the others."""
+        """Return the keys of a request, the positions of the missing ones, and the shortest time to live in seconds."""
         keys = self.ask(b"COMMAND", b"GETKEYS", *words)
         if not isinstance(keys, list):
             return [], (), None
@@ -51,9 +51,9 @@ class _Inspector:
 
 
 class Recorder:
-    """A unix socket that load generators connect to; each connection has one to the server behind it.
+    """A unix socket that load generators connect to; every client connection gets its own server connection.
 
-    Used as a context; `on_sample` is called from the threads of the connections, one at a time.
+    A context manager; `on_sample` is called from the threads of the connections, one at a time.
     """
 
     def __init__(self, path: Path, server: Path, on_sample: Callable[[Sample], None]) -> None:
@@ -67,7 +67,7 @@ class Recorder:
         self._waiting: dict[socket.socket, list[bytes]] = {}
 
     def unanswered(self) -> list[list[bytes]]:
-        """Return the requests that wait for a reply, or never got one."""
+        """Return the requests without a reply."""
         with self._gate:
             return list(self._waiting.values())
 
@@ -86,10 +86,10 @@ class Recorder:
     ) -> None:
         with self._gate:
             self._has_ended = True
-        for one in self._sockets:
-            # A thread that waits in it wakes up.
-            with_shutdown(one)
-            one.close()
+        for connection in self._sockets:
+            # Wakes up a thread that waits on the connection.
+            with_shutdown(connection)
+            connection.close()
         for thread in self._threads:
             thread.join()
 
@@ -98,13 +98,13 @@ class Recorder:
         self._threads.append(thread)
         thread.start()
 
-    def _held(self, one: socket.socket) -> socket.socket:
-        """Return a socket that is ended with the recorder; raises `TrialFailed` if that has ended meanwhile."""
+    def _held(self, connection: socket.socket) -> socket.socket:
+        """Register a socket that closes with the recorder; raises `TrialFailed` if the recorder has ended meanwhile."""
         with self._gate:
             if not self._has_ended:
-                self._sockets.append(one)
-                return one
-        one.close()
+                self._sockets.append(connection)
+                return connection
+        connection.close()
         raise TrialFailed("the recorder has ended")
 
     def _accept(self) -> None:
@@ -120,7 +120,7 @@ class Recorder:
             with client, self._connected() as server, self._connected() as asking:
                 self._pass_on(client, server, _Inspector(asking))
         except (OSError, TrialFailed):
-            # The load generator sees its connection end, and says so.
+            # The load generator reports the lost connection.
             return
 
     def _pass_on(self, client: socket.socket, server: socket.socket, inspector: _Inspector) -> None:
@@ -148,7 +148,7 @@ class Recorder:
 
 
 def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> tuple[bytes, Reply]:
-    """Return the next reply, and pass on what the server pushes before it; subscriptions are answered by a push.
+    """Return the next reply, and forward pushes that precede it; subscriptions are answered by a push.
 
     Raises `TrialFailed` if the server hangs up.
     """
@@ -160,7 +160,7 @@ def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> t
 
 
 def _replies_to(words: list[bytes]) -> int:
-    """Return how many replies a request gets: a subscription one for each of its channels."""
+    """Return the number of replies to a request: one, or for a subscription one a channel."""
     return max(1, len(words) - 1) if _verb(words) in SUBSCRIBING else 1
 
 
@@ -168,9 +168,9 @@ def _verb(words: list[bytes]) -> bytes:
     return words[0].upper() if words else b""
 
 
-def with_shutdown(one: socket.socket) -> None:
-    """End both directions of a connection, also one that has ended already."""
+def with_shutdown(connection: socket.socket) -> None:
+    """Shut down both directions of a connection; one that is already closed is left alone."""
     try:
-        one.shutdown(socket.SHUT_RDWR)
+        connection.shutdown(socket.SHUT_RDWR)
     except OSError:
         return

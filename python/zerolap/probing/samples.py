@@ -1,4 +1,4 @@
-"""What single requests did."""
+"""What single requests did, and their counts by command."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from zerolap.server import Reply, ReplyError
 
 FIRST_REQUESTS = 30
 QUEUED = b"QUEUED"
-"""The reply within a transaction: which keys are there, EXEC decides."""
+"""The reply within a transaction: whether keys exist is decided at EXEC."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One request with its reply, and whether its keys were there before it; none where it has no keys.
+    """One request with its reply, and which of its keys were missing before it.
 
-    `seconds_left` is the shortest time that one of its keys has to live, `missing_at` the places of the missing among
-    its keys.
+    `seconds_left` is the shortest time to live of its keys, None if none of them expires; `missing_at` are the
+    positions of the missing keys among its keys.
     """
 
     words: list[bytes]
@@ -27,12 +27,12 @@ class Sample:
 
     @property
     def found_nothing(self) -> bool:
-        """Whether the reply says that there was nothing: nil, nothing but nil, an empty array.
+        """Whether the reply is a miss: nil, an array of nothing but nil, or an empty array.
 
-        A 0 or a -2 says so only of a key that was not there: 0 may be a length, a score, or "nothing new".
+        A 0 or a -2 is a miss only if the key did not exist: 0 may be a length, a score, or "nothing new".
         """
         if not self.keys:
-            # A script may say nothing because it has nothing to say.
+            # A script may reply nil by design.
             return False
         if self.reply in (0, -2, b"", b"none"):
             return self.missing_keys == len(self.keys)
@@ -48,7 +48,7 @@ def is_nothing(reply: Reply) -> bool:
 
 @dataclass
 class CommandSamples:
-    """The samples of one command, counted; `writes` is whether the server's table of commands says that it writes."""
+    """Counts of one command's samples; `writes` is whether the server's command table lists it as writing."""
 
     name: str
     writes: bool
@@ -103,12 +103,12 @@ class CommandSamples:
 
     @property
     def first_nothing_share(self) -> float:
-        """Of the first few requests, which meet the data as it was loaded."""
+        """Of the first requests, which meet the data as it was loaded."""
         return self.first_nothing / max(1, self.first_requests)
 
     @property
     def first_zero_share(self) -> float:
-        """Of the first few requests: those whose reply is 0."""
+        """Of the first requests: those whose reply is 0."""
         return self.first_zeros / max(1, self.first_requests)
 
     @property
@@ -118,23 +118,23 @@ class CommandSamples:
 
     @property
     def missing_share(self) -> float:
-        """Of the requests with keys: those none of whose keys was there."""
+        """Of the requests with keys: those of which no key existed."""
         return self.keys_missing / max(1, self.with_keys)
 
     @property
     def place_missing_share(self) -> float:
-        """Of the requests with keys: those without the key at that place among them which is missing most often."""
+        """Of the requests with keys: those that lack the key at the position that is most often missing."""
         return max(self.missing_at.values(), default=0) / max(1, self.with_keys)
 
 
 def first_error(reply: Reply) -> ReplyError | None:
-    """Return the error that a reply is, or the first that it holds, as that to EXEC may."""
+    """Return the error that a reply is, or the first error inside it, as in a reply to EXEC."""
     if isinstance(reply, list):
         return next((error for part in reply if (error := first_error(part)) is not None), None)
     return reply if isinstance(reply, ReplyError) else None
 
 
 def shown(words: list[bytes]) -> str:
-    """Return a request as one line that is not too long."""
+    """Return a request as one line of at most 80 characters."""
     line = " ".join(word.decode(errors="backslashreplace") for word in words)
     return line if len(line) <= 80 else line[:77] + "..."

@@ -1,4 +1,4 @@
-"""The words of the lab as types; `docs/glossary.md` says what each means."""
+"""The terms of the lab as types; `docs/glossary.md` defines them."""
 
 from zerolap.errors import (
     BuildFailed,

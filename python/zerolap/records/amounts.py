@@ -1,21 +1,21 @@
-"""How much a trial measures."""
+"""The amounts that a trial measures."""
 
 from zerolap.records.base import Record
 
 
 class Windows(Record):
-    """How many requests the two windows of a counted trial hold, whole cycles of commands each."""
+    """The requests of the two windows of a counted trial; each is a multiple of the cycle of commands."""
 
     small: int
     large: int
 
 
 class Amounts(Record):
-    """What a job asks for, and what its engine chose where the job leaves it open (none).
+    """The amounts that a job asks for; the engine chooses those that are None.
 
-    `windows` and `scale`, a factor on them, are of counted trials. Of timed trials: `pairs` of slices a start,
-    `slice_requests`, the equal rate `per_second` for all sides, and whether each side is `alone` on the machine because
-    memory does not hold all at once.
+    Counted trials have `windows` and a factor on them, `scale`. Timed trials have `pairs` of slices per start,
+    `slice_requests`, the equal rate `per_second` for all sides, and `alone`: only one side runs at a time, because
+    memory does not hold all sides.
     """
 
     windows: Windows | None = None

@@ -1,4 +1,4 @@
-"""What a build is made of, and what came out."""
+"""Builds: their specifications and their artifacts."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ def digest_of(*parts: str) -> str:
 
 
 class BuildSpec(Record):
-    """What goes into a build.
+    """The inputs of a build.
 
     `content` is the digest of the source's files: git's id of a commit's tree, or the SHA-256 of a tree's files or of a
     binary. `tools` are the versions of compiler and linker. A binary has neither variant nor recipe; `arguments` are
@@ -26,19 +26,19 @@ class BuildSpec(Record):
 
     @property
     def digest(self) -> str:
-        """The build's id: equal for equal content, whichever commit or path it came from."""
+        """The build's id: equal for equal content, regardless of commit and path."""
         return "b-" + digest_of(self.content, self.variant, str(self.recipe), *self.tools, "", *self.arguments)
 
 
 class Build(Record):
     """The artifact of a build.
 
-    `build` is the digest of its specification; `build_id` is the linker's own note in the artifact, or empty; `flags`
+    `build` is the digest of its specification; `build_id` is the linker's note in the artifact, or empty; `flags`
     are the effective compiler flags as recorded in the artifact, or empty where it carries no debug information.
-    `variant` is what was asked, in one order of words: `default` for the Makefile's own, empty for a binary.
+    `variant` is the requested one, in canonical order: `default` for the Makefile's own, empty for a binary.
     `allocator` is what the program reports, or empty. `source_root` is the directory that its debug information names.
-    `libc` is the C library that it was linked with. `path` is set where the program cannot be moved: one that is
-    started by a command of its own.
+    `libc` is the C library that it was linked with. `path` is set if the program cannot be moved, as it has a start
+    command.
     """
 
     build: str
@@ -57,9 +57,9 @@ class Build(Record):
 
 
 class MeasuredServer(Record):
-    """A side of a comparison, or the server of a run, as documents describe it: its build under the user's name.
+    """A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
 
-    `config` holds the settings that the server was started with beside the case's own.
+    `config` holds the settings of the server except those of the case.
     """
 
     name: str

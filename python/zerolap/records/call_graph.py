@@ -11,7 +11,7 @@ ALLOCATOR_ENTRY = re.compile(
     r"(?:malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|mallocx|rallocx|valloc)"
     r"(?:_default)?"
 )
-"""Names under which allocators hand out memory: libc, jemalloc with its prefix, mimalloc, tcmalloc."""
+"""Allocation functions of libc, jemalloc with its prefix, mimalloc and tcmalloc."""
 
 
 class GraphTotals(Record):
@@ -34,7 +34,7 @@ class GraphFunction(Record):
 
 
 class GraphEdge(Record):
-    """Calls from one function to another and what they cost in all; `lines` holds (file, line, calls) of call sites."""
+    """Calls from one function to another with their total costs; `lines` holds (file, line, calls) of call sites."""
 
     caller: int
     callee: int
@@ -56,12 +56,12 @@ class CallGraph(Record):
     edges: list[GraphEdge]
 
     def is_allocation(self, edge: GraphEdge) -> bool:
-        """Whether the call asks an allocator for memory, from outside of the allocator."""
+        """Whether the call enters an allocation function from outside of the allocator."""
         callee, caller = self.functions[edge.callee].name, self.functions[edge.caller].name
         return ALLOCATOR_ENTRY.fullmatch(callee) is not None and ALLOCATOR_ENTRY.fullmatch(caller) is None
 
     def allocations(self) -> float | None:
-        """Return the allocations per request; none where no function of an allocator is visible."""
+        """Return the allocations per request; None if no function of an allocator is visible."""
         if not any(ALLOCATOR_ENTRY.fullmatch(function.name) for function in self.functions):
             return None
         return sum(edge.calls for edge in self.edges if self.is_allocation(edge))

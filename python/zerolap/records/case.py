@@ -1,4 +1,4 @@
-"""A case and its parts as types."""
+"""Cases and their parts."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ Reply: TypeAlias = Literal[
 ]
 
 BYTES_PER_POINT = 110
-"""Of a sorted set with a million points Redis 7.0 takes 102 for each, and more while it makes its table larger."""
+"""In a sorted set of a million points Redis 7.0 uses 102 bytes per point, and more while its hash table grows."""
 
 _BOUND = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]*\.?[0-9]+)\s*")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -69,7 +69,7 @@ class Expect(Record):
         return bound
 
     def hit_rate_holds(self, rate: float) -> bool:
-        """Return whether the observed share of hits is within the bound; without a bound it always is."""
+        """Return whether a hit rate is within the bound; without a bound it always is."""
         if self.hit_rate is None:
             return True
         match = _BOUND.fullmatch(self.hit_rate)
@@ -78,7 +78,7 @@ class Expect(Record):
 
 
 class Generator(Record):
-    """Data that the lab makes itself: `count` points on a map as members 1, 2, 3, … of one key."""
+    """Data that the lab generates: `count` points on a map as members 1, 2, 3, … of one key."""
 
     kind: Literal["geo"]
     key: str
@@ -86,16 +86,15 @@ class Generator(Record):
 
     @property
     def memory_bytes(self) -> int:
-        """About how much a server needs for it."""
+        """The approximate memory that a server needs for the points."""
         return self.count * BYTES_PER_POINT
 
 
 class Dataset(Record):
     """The data a case works on.
 
-    `setup` is sent once, then each `load` command once for every key of the range; what `generator` makes and
-    `clients` send comes after that, and at last each line of `after_load`. A file of the lab's own format has only the
-    first three.
+    Sent in this order: `setup` once, each `load` command once for every key of the range, the data of `generator`, the
+    requests of `clients`, and each line of `after_load`. The lab's own file format has only the first three.
     """
 
     name: str
@@ -111,12 +110,12 @@ class Dataset(Record):
 
     @property
     def digest(self) -> str:
-        """Names what the data set holds, whatever it is called."""
+        """A digest of the data set's content, regardless of its name."""
         return _digest(self, exclude={"name", "expect"})
 
     @property
     def is_scaled(self) -> bool:
-        """Whether `--quick` makes it smaller: what setup commands fill stays as it is."""
+        """Whether `--quick` makes it smaller; data from setup commands is not scaled."""
         return bool(self.load or self.clients or self.generator)
 
 
@@ -124,12 +123,12 @@ class Case(Record):
     """One benchmark.
 
     The server gets the data set's setup and load, then `setup`, then the requests of `client`, which are measured.
-    `companions` work beside it. `file` and `line` say where the case is defined, `topologies` are those that it is
-    meant for, `warnings` what is wrong with its file, `cannot_run` why nothing can be measured, `limits` what is left
-    out of it.
+    `companions` run beside it. `file` and `line` are where the case is defined, `topologies` those that it is meant
+    for, `warnings` the faults of its file, `cannot_run` the reason why it cannot be measured, and `limits` the parts
+    that are left out.
 
-    In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` hold what
-    a case file says of the client; `client` is null unless there is more to say of it.
+    In JSON the fields `commands`, `ratios`, `keys`, `data_size`, `random_data`, `connections` and `pipeline` describe
+    the client as in a case file; `client` is null unless these fields do not describe it completely.
     """
 
     name: str
@@ -193,7 +192,7 @@ class Case(Record):
 
     @property
     def digest(self) -> str:
-        """Names what is sent and stored: it changes exactly when one of these does, however the case is called."""
+        """A digest of what is sent and stored, regardless of the case's name."""
         return _digest(self, exclude=_NOT_SENT, exclude_of_dataset={"name", "expect"})
 
 

@@ -1,4 +1,4 @@
-"""What a case was seen to do in a moment, and what is wrong with it."""
+"""What a case did in a brief run, and its faults."""
 
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from zerolap.records.skipped import Skipped
 
 CHECK_SCHEMA = "zerolap.check/1"
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
-"""Commands of which nobody says whether they write."""
+"""Commands that may or may not write."""
 
 FaultKind: TypeAlias = Literal[
     "failed", "errors", "misses", "new keys", "drained", "expires", "out of memory", "client saturated", "no requests"
@@ -19,13 +19,13 @@ FaultKind: TypeAlias = Literal[
 
 
 class CommandFacts(Record):
-    """What was seen of one command's requests, a few hundred of them, before and after a burst at full speed.
+    """What a few hundred requests of one command did, before and after a burst at full speed.
 
-    Shares are of the requests that got no error. `nothing_share` is of replies that say there is nothing: nil, empty
-    arrays, 0 for a key that is not there; `nothing_share_first` is of the first thirty. `missing_share` is of requests
-    none of whose keys was there, of those that have keys; `place_missing_share` of those that lack the key at one and
-    the same place among several; `zero_share_first` and `zero_share_after` of replies that are 0. `life_seconds` is the
-    shortest time that a key had left. `burst_errors` are the errors at full speed, which the others do not count.
+    Shares are of the requests without error replies. `nothing_share` counts replies without a result: nil, empty
+    arrays, 0 for a missing key; `nothing_share_first` is that of the first thirty. `missing_share` counts, among
+    requests with keys, those of which no key existed; `place_missing_share` those that lack the key at the same
+    position among several; `zero_share_first` and `zero_share_after` count replies that are 0. `life_seconds` is the
+    shortest time to live of a key. `burst_errors` are the errors at full speed, which `errors` does not include.
     """
 
     command: str
@@ -46,7 +46,7 @@ class CommandFacts(Record):
 
 
 class Held(Record):
-    """How much a server holds; bytes are none where it does not tell them, `expiring_keys` have a time to live."""
+    """The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live."""
 
     keys: int
     expiring_keys: int = 0
@@ -55,7 +55,7 @@ class Held(Record):
 
 
 class HeldOverTime(Record):
-    """How much the server held: at its start, after the load, before the burst at full speed, after it, at the end."""
+    """The data that the server held at its start, after the load, before and after the burst, and at the end."""
 
     empty: Held
     loaded: Held
@@ -65,13 +65,13 @@ class HeldOverTime(Record):
 
 
 class CaseFacts(Record):
-    """What was seen of a case; shares are of the time of the burst at full speed, on a processor or waiting for one.
+    """What a case did; shares are those of the burst's time that a thread ran on a processor or waited for one.
 
-    `factor` is what data sets and key ranges were scaled by, `seconds` and `requests` what the case itself asks for,
-    `sampled_requests` and `burst_requests` what was sent here. One that `evicts` has less memory than its data need;
-    `memory_limit_bytes` is what one may use that does not. `key_range` is how many keys the case itself draws from,
-    `burst_found` how many requests of the burst found something, `hidden_errors` how many errors the server counted in
-    it that no reply told.
+    `factor` is the scale of data sets and key ranges, `seconds` and `requests` are those of the unscaled case,
+    `sampled_requests` and `burst_requests` were sent in the check. A case that `evicts` has less memory than its data
+    need; for others `memory_limit_bytes` is the limit. `key_range` is the number of keys of the unscaled case,
+    `burst_found` the requests of the burst that found something, `hidden_errors` the errors that the server counted in
+    the burst but no reply reported.
     """
 
     commands: list[CommandFacts]
@@ -94,18 +94,18 @@ class CaseFacts(Record):
 
     @property
     def planned_requests(self) -> float:
-        """What the case itself would send at this speed; 0 where it does not say."""
+        """The requests that the unscaled case sends at this speed; 0 if it has neither requests nor seconds."""
         rate = self.ops_per_sec if self.per_second is None else min(self.ops_per_sec, self.per_second)
         return self.requests or (self.seconds or 0.0) * rate
 
     @property
     def sent_requests(self) -> int:
-        """All that was sent here."""
+        """All requests that were sent in the check."""
         return sum(command.requests for command in self.commands) + self.burst_requests
 
 
 class Fault(Record):
-    """One thing that is wrong with a case, by measurement: the value seen and the limit it is held against."""
+    """A fault of a case that was measured, with the measured value and its limit."""
 
     kind: FaultKind
     command: str | None = None

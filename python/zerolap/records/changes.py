@@ -1,4 +1,4 @@
-"""What differs between two sources, as far as it can explain a change of cost."""
+"""The changes between two sources, which may explain a change of cost."""
 
 from zerolap.records.base import Record
 
@@ -14,7 +14,7 @@ class Hunk(Record):
 
 
 class FileChange(Record):
-    """The hunks of one file, named as on the side that has it."""
+    """The hunks of one file; a name is empty on a side without the file."""
 
     old_file: str
     new_file: str

@@ -1,4 +1,4 @@
-"""A client: a load generator's connections and what they send or listen to."""
+"""Clients: connections of a load generator, and what they send or listen to."""
 
 from typing import Annotated, Self
 
@@ -11,7 +11,7 @@ from zerolap.records.keys import LETTER_OF_PATTERN, PATTERN_OF_LETTER, Keys, Pat
 
 DECIDED_BY_THE_LAB = frozenset(
     {
-        # Where the server is, and where results go.
+        # The address of the server, and the files of results.
         *(
             "server",
             "host",
@@ -27,20 +27,20 @@ DECIDED_BY_THE_LAB = frozenset(
         ),
         *("tls-skip-verify", "sni", "out-file", "json-out-file", "hide-histogram", "print-percentiles"),
         *("print-all-runs", "show-config", "run-count"),
-        # What randomness comes from, and which processors it runs on.
+        # The seed, and the processors that it runs on.
         *("seed", "randomize", "cpus"),
     }
 )
-"""Arguments that are left out of every command line that the lab starts."""
+"""Arguments that the lab sets itself, and omits from every command line."""
 NOT_OF_A_SLICE = DECIDED_BY_THE_LAB | {
-    # Who drives the load generator slice by slice says how much, when and over how many connections.
+    # The lab sets the number of requests, their times and the connections of each slice.
     *("requests", "test-time", "rate", "rate-limiting", "arrivals", "check", "prefill", "warm-up", "control"),
     *("threads", "clients", "lockstep", "reconnect-interval"),
     *("thread-conn-start-min-jitter-micros", "thread-conn-start-max-jitter-micros"),
 }
-"""Arguments that a slice of a trial leaves out too."""
+"""Arguments that are omitted for the slices of a trial."""
 NOT_OF_A_COMPANION = DECIDED_BY_THE_LAB | {"requests", "test-time", "threads", "clients", "reply-timeout"}
-"""Arguments that a program leaves out that works beside the measured one until it is stopped."""
+"""Arguments that are omitted for a companion, which runs until it is stopped."""
 
 
 DEFAULT_DATA_SIZE = 32
@@ -49,12 +49,12 @@ BLOCKING = frozenset(
     {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "XREAD", "XREADGROUP"}
 )
 BROADCAST = frozenset({"SUBSCRIBE", "PSUBSCRIBE"})
-"""What they listen to reaches every node of a cluster."""
+"""Their messages reach every node of a cluster."""
 LONGEST_SECONDS = 24 * 60 * 60
 
 
 class ClientCommand(Record):
-    """A command that a client sends; `keys` is how many of its words have `__key__`."""
+    """A command that a client sends; `keys` is the number of its words that contain `__key__`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -66,7 +66,7 @@ class ClientCommand(Record):
 
     @classmethod
     def of(cls, line: str, ratio: int, pattern: Pattern) -> Self:
-        """Return the command in that line; raises `UsageError` where its quotes are unbalanced."""
+        """Return the command in that line; raises `UsageError` if its quotes are unbalanced."""
         words = parse_command(line)
         name = words[0].decode(errors="replace").upper() if words else ""
         keys = sum(KEY.encode() in word for word in words)
@@ -74,15 +74,15 @@ class ClientCommand(Record):
 
     @property
     def verb(self) -> str:
-        """The name in upper case, of a container with its subcommand: `XINFO STREAM`."""
+        """The name in upper case, with the subcommand of a container: `XINFO STREAM`."""
         return verb_of(self.line) if self.name in CONTAINERS else self.name
 
 
 class Client(Record):
-    """Connections of a load generator, and what they send; amounts are of all of them together.
+    """Connections of a load generator, and what they send; amounts are totals over all connections.
 
-    `given` is the command line that asks for all this, in full names with their values, where there is one: it may say
-    more than the other fields.
+    `given` is the client's command line as full names with values, if it has one; it may specify more than the other
+    fields.
     """
 
     given: list[tuple[str, str | None]] | None = None
@@ -102,59 +102,62 @@ class Client(Record):
 
     @property
     def keys(self) -> Keys:
-        """The values of `__key__`, with the pattern of the first command that has one."""
-        # A case file gives all commands one pattern, a command line each its own.
+        """The values of `__key__`, with the pattern of the first command that has a key."""
+        # A case file has one pattern for all commands, a command line one for each.
         letters = [command.key_pattern for command in self.sent if command.keys or self.given is None]
         pattern = PATTERN_OF_LETTER.get(letters[0], "random") if letters else "random"
         return Keys(prefix=self.key_prefix, minimum=self.key_minimum, maximum=self.key_maximum, pattern=pattern)
 
     @property
     def cycle(self) -> int:
-        """How many requests a connection sends until it begins with the first command again."""
+        """The number of requests after which a connection begins with the first command again."""
         return sum(command.ratio for command in self.sent)
 
     @property
     def loading_requests(self) -> int:
-        """How many requests fill a server: those asked for, or one a key where a time was given."""
+        """The number of requests that fill a server: those of the client, or one per key if it has a time instead."""
         return self.key_maximum - self.key_minimum + 1 if self.requests is None else self.requests
 
     @property
     def is_driven(self) -> bool:
-        """Whether it works only when others do: it listens, or waits for what they write."""
-        first = self.sent[:1]
-        waits = any(one.name in BLOCKING and (one.name[0] == "B" or " BLOCK " in one.line.upper()) for one in first)
+        """Whether other clients drive it: it only listens, or begins with a command that waits for their writes."""
+        waits = any(
+            command.name in BLOCKING and (command.name[0] == "B" or " BLOCK " in command.line.upper())
+            for command in self.sent[:1]
+        )
         return not self.connections or waits
 
     @property
     def leaves_gaps(self) -> bool:
-        """Whether each connection writes only the beginning of its part of the range: it matters how many there are."""
-        by_parts = any(one.key_pattern == "P" and one.keys for one in self.sent)
+        """Whether each connection writes only the beginning of its part of the range, so their number matters."""
+        by_parts = any(command.key_pattern == "P" and command.keys for command in self.sent)
         return by_parts and self.loading_requests < self.key_maximum - self.key_minimum + 1
 
     @property
     def words_per_request(self) -> float:
-        """How many words a request has, on average; long ones count for several."""
-        sent = self.sent
-        words = sum(max(len(one.line.split()), len(one.line) / LONG_WORD_BYTES) * one.ratio for one in sent)
+        """The average number of words of a request; long words count several times."""
+        words = sum(
+            max(len(command.line.split()), len(command.line) / LONG_WORD_BYTES) * command.ratio for command in self.sent
+        )
         return words / max(1, self.cycle)
 
     @property
     def sent(self) -> list[ClientCommand]:
-        """The commands whose share is not 0."""
+        """The commands whose ratio is not 0."""
         return [command for command in self.commands if command.ratio > 0]
 
     @property
     def listening(self) -> list[str]:
-        """The commands after which its listeners only read, such as `SUBSCRIBE news`."""
+        """The commands of its listeners, which only read afterwards, such as `SUBSCRIBE news`."""
         return [value for name, value in self.given or () if name == "listen" and value]
 
     @property
     def needs_one_server(self) -> bool:
-        """Whether nodes of a cluster, each with a part of the keys, do not do: it connects to one of them."""
+        """Whether it connects to a single server, and so cannot run against a cluster."""
         return bool(self.connections) or any(verb_of(line) not in BROADCAST for line in self.listening)
 
     def arguments(self, without: frozenset[str] = frozenset()) -> list[str]:
-        """Return the command line that was given again, if there was one, without the arguments called so."""
+        """Return the client's command line, if it has one, without the arguments of these names."""
         words = []
         for name, value in self.given or ():
             if name not in without:
@@ -162,22 +165,22 @@ class Client(Record):
         return words
 
     def companion_arguments(self) -> list[str]:
-        """Return the command line of a program that goes on until it is stopped, on one thread."""
+        """Return the command line of a companion, which runs on one thread until it is stopped."""
         keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
-        # It may wait for what the measured client does not do between slices.
+        # Between slices a companion may wait for the measured client, which is idle.
         endless = ["--test-time", str(LONGEST_SECONDS), "--reply-timeout", str(LONGEST_SECONDS), "--threads", "1"]
         if self.connections:
             endless += ["--clients", str(self.connections)]
         return [*self.arguments(NOT_OF_A_COMPANION), *keys, *endless]
 
     def slice_arguments(self) -> list[str]:
-        """Return what stays of the command line where requests are sent slice by slice, for keys as they are now."""
+        """Return the arguments for sending requests slice by slice, with the present key range."""
         keys = ["--key-minimum", str(self.key_minimum), "--key-maximum", str(self.key_maximum)]
         return [*self.arguments(NOT_OF_A_SLICE), *keys]
 
 
 class WrittenClient(Record):
-    """A client as case files describe the measured one: `commands` mixed by `ratios`, all with keys of one pattern."""
+    """The measured client as in case files: `commands` mixed by `ratios`, all with keys of one pattern."""
 
     commands: list[str] = Field(min_length=1)
     ratios: list[Annotated[int, Field(ge=1)]] = Field(default=[], validate_default=True)
@@ -199,7 +202,7 @@ class WrittenClient(Record):
 
     @classmethod
     def of(cls, client: Client) -> Self:
-        """Return what can be described so of a client."""
+        """Return the part of a client that case files can describe."""
         return cls(
             commands=[command.line for command in client.sent],
             ratios=[command.ratio for command in client.sent],
@@ -212,7 +215,7 @@ class WrittenClient(Record):
 
     @property
     def client(self) -> Client:
-        """The client; raises `UsageError` where the quotes of a command are unbalanced."""
+        """The client; raises `UsageError` if the quotes of a command are unbalanced."""
         return Client(
             commands=[
                 ClientCommand.of(line, ratio, self.keys.pattern)

@@ -1,4 +1,4 @@
-"""Command lines as redis-cli reads them, and the rules for placeholders in them."""
+"""Command lines in the syntax of redis-cli, and the rules for placeholders in them."""
 
 import re
 
@@ -12,7 +12,7 @@ CONTAINERS = frozenset(
         *("MEMORY", "MODULE", "OBJECT", "PUBSUB", "SCRIPT", "SLOWLOG", "XGROUP", "XINFO"),
     }
 )
-"""Commands whose second word names what is done."""
+"""Commands that have subcommands."""
 
 _SPACE = " \n\r\t\v\f\0"
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "b": b"\b", "a": b"\a"}
@@ -23,8 +23,8 @@ _PLAIN = frozenset("!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_
 def parse_command(line: str) -> list[bytes]:
     r"""Split a command line into arguments by redis-cli's rules of quoting.
 
-    Double quotes know ``\n \r \t \b \a \xHH`` and ``\"``, single quotes only ``\'``; outside quotes a backslash is
-    itself. A closing quote must be followed by a space or the end.
+    Double quotes support ``\n \r \t \b \a \xHH`` and ``\"``, single quotes only ``\'``; outside quotes a backslash is
+    an ordinary character. A closing quote must be followed by a space or the end of the line.
 
     Raises:
         UsageError: The quotes are unbalanced, or something follows a closing quote.
@@ -54,7 +54,7 @@ def _argument(line: str, at: int) -> tuple[bytes, int]:
 
 
 def _quoted(line: str, start: int, parts: bytearray) -> int:
-    """Append what stands between the quotes that open at `start`; return the place after the closing one."""
+    """Append the text between the quotes that open at `start`; return the index after the closing quote."""
     quote = line[start]
     at = start + 1
     while at < len(line):
@@ -93,7 +93,7 @@ def _quoted_word(word: str) -> str:
 
 
 def verb_of(line: str) -> str:
-    """Return the command's name in upper case: its first word, of a container also the second (`XINFO STREAM`)."""
+    """Return the command's name in upper case: its first word, and the second for a container (`XINFO STREAM`)."""
     name, *arguments = (argument.decode(errors="replace").upper() for argument in parse_command(line)[:2])
     has_subcommand = name in CONTAINERS and arguments and not _is_filled_in(arguments[0])
     return f"{name} {arguments[0]}" if has_subcommand else name
@@ -104,12 +104,12 @@ def _is_filled_in(argument: str) -> bool:
 
 
 def container_of(verb: str) -> str:
-    """Return the container's name of a subcommand (`XINFO` of `XINFO STREAM`), and of another command its own."""
+    """Return the container of a subcommand (`XINFO` of `XINFO STREAM`), or the name of another command."""
     return verb.partition(" ")[0]
 
 
 def fault_of_command(line: str, placeholders: bool) -> str | None:
-    """Return what is wrong with a command line, or None; `placeholders` tells whether it may hold any."""
+    """Return the fault of a command line, or None; `placeholders` is whether it may contain placeholders."""
     try:
         arguments = parse_command(line)
     except UsageError as error:

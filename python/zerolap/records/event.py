@@ -1,4 +1,4 @@
-"""What happens to a request and its jobs: what is recorded, what a stream shows, and what the progress bar draws."""
+"""Events of requests and jobs, which are recorded, streamed, and shown by the progress bar."""
 
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -26,9 +26,9 @@ class JobStarted(_Event):
 
 
 class Progress(_Event):
-    """How far a request has come: `done` of about `expected` trials of the activity, over so many cases.
+    """The progress of a request: `done` of about `expected` trials of the activity, over `cases` cases.
 
-    Of builds `subject` is the server's name, of trials the case's.
+    `subject` is the name of the server for builds, of the case for trials.
     """
 
     event: Literal["progress"] = "progress"
@@ -40,7 +40,7 @@ class Progress(_Event):
 
 
 class BuildDone(_Event):
-    """A build is there."""
+    """A build is available."""
 
     event: Literal["build_done"] = "build_done"
     job: str
@@ -48,7 +48,7 @@ class BuildDone(_Event):
 
 
 class TrialDone(_Event):
-    """Trials of one block have been carried out: of all sides that belong together, or of one by itself."""
+    """Trials of one block are complete: those of all sides, or of a single side."""
 
     event: Literal["trial_done"] = "trial_done"
     job: str
@@ -57,10 +57,10 @@ class TrialDone(_Event):
 
 
 class JobFailed(_Event):
-    """A job has failed; what it measured before stands.
+    """A job has failed; its earlier measurements remain valid.
 
-    `refused`: the engine cannot measure this case at all. `side` is set where one side alone is the reason. `details`
-    holds the end of a log.
+    `refused`: the engine cannot measure this case at all. `side` is set if a single side failed. `details` holds the
+    end of a log.
     """
 
     event: Literal["failed"] = "failed"
@@ -81,7 +81,7 @@ class Note(_Event):
 
 
 class JobFinished(_Event):
-    """A job has ended well; `cut_short` where its time was over before its last block."""
+    """A job has succeeded; `cut_short` if its time was over before its last block."""
 
     event: Literal["finished"] = "finished"
     job: str

@@ -14,13 +14,13 @@ _FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Filled(str):
-    """Text that came from a placeholder alone, and may stand for a number."""
+    """Text that was filled in for a single placeholder, and may stand for a number."""
 
     __slots__ = ()
 
 
 class _OrPlaceholder:
-    """Lets the JSON Schema of a number accept a placeholder in its place."""
+    """Makes the JSON Schema of a number accept a placeholder instead."""
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler

@@ -13,7 +13,7 @@ class PerSide(Record):
 
 
 class Caller(Record):
-    """Who calls the function, and how often per request on each side."""
+    """A caller of the function, and its calls per request on each side."""
 
     function: str
     file: str | None
@@ -22,13 +22,13 @@ class Caller(Record):
 
 
 class Finding(Record):
-    """Why a case changed.
+    """A reason why a case changed.
 
-    `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
-    few functions explain the change; `cause` which kind of cause it points to that counting and timing differ; `limits`
-    says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
-    `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
-    `share_of_change` is the part of the case's whole change that this finding explains.
+    `culprit` names a function whose cost changed; `moved` a cost that moved between functions; `diffuse` reports that
+    no few functions explain the change; `cause` names a kind of cause, inferred from a difference between counting and
+    timing; `limits` reports what could not be examined and why. `instructions_per_op` includes the function's callees,
+    `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and `self_cpu_ns_per_op`.
+    `share_of_change` is the part of the case's total change that the finding explains.
     """
 
     kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]

@@ -1,4 +1,4 @@
-"""One piece of a request as a value, without anything local in it."""
+"""Jobs: pieces of a request as values, without local state."""
 
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -23,7 +23,7 @@ class Block(Record):
 
 
 class BuildJob(Record):
-    """A source to be built in a variant; `spec` is what it must come to."""
+    """A source to be built in a variant; `spec` is the specification that must result."""
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
     kind: Literal["build"] = "build"
@@ -34,15 +34,15 @@ class BuildJob(Record):
 
     @property
     def id(self) -> str:
-        """Names the job within all requests."""
+        """The job's id, unique over all requests."""
         return "j-" + digest_of(self.request, "build", self.spec.digest)
 
 
 class TrialsJob(Record):
     """Trials of one case by one engine on one platform, all sides together.
 
-    `servers` are by the sides' names. `load_tool` is the program that puts load on the server where it is not the lab's
-    own. `seconds_left` bounds the time that the job may take: it begins no further block then.
+    `servers` are by side. `load_tool` is the program that puts load on the server, if it is not the lab's own. After
+    `seconds_left` the job begins no further block.
     """
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
@@ -58,13 +58,13 @@ class TrialsJob(Record):
 
     @property
     def id(self) -> str:
-        """Names the job within all requests; a resumed request makes the same jobs again."""
-        what = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})
-        return "j-" + digest_of(what, self.case.name, self.case.digest)
+        """The job's id, unique over all requests; a resumed request has the same ids."""
+        content = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})
+        return "j-" + digest_of(content, self.case.name, self.case.digest)
 
     @property
     def is_paced(self) -> bool:
-        """Whether all sides are sent requests at an equal rate."""
+        """Whether requests are sent to all sides at an equal rate."""
         return self.amounts.per_second is not None
 
 

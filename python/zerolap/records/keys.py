@@ -1,4 +1,4 @@
-"""Ranges of keys, and the order in which requests go through them."""
+"""Ranges of keys, and the order in which requests use them."""
 
 from typing import Literal, Self, TypeAlias
 
@@ -11,12 +11,12 @@ from zerolap.records.fields import Number
 Pattern: TypeAlias = Literal["random", "sequential", "parallel"]
 
 LETTER_OF_PATTERN: dict[Pattern, str] = {"random": "R", "sequential": "S", "parallel": "P"}
-"""The load generator's letters for the patterns that case files have words for."""
+"""The load generator's letters for the patterns of case files."""
 PATTERN_OF_LETTER = {letter: pattern for pattern, letter in LETTER_OF_PATTERN.items()}
 
 
 class KeyRange(Record):
-    """The fields of `keys` as a file gives them; what is not given may come from the data set."""
+    """The fields of `keys` in a file; missing ones may come from the data set."""
 
     prefix: str = "key:"
     minimum: Number = 1
@@ -31,9 +31,9 @@ class LoadRange(KeyRange):
 
 
 class Keys(KeyRange):
-    """The values of `__key__`: the prefix and a number of the range, drawn by the pattern.
+    """The values of `__key__`: the prefix and a number of the range, chosen by the pattern.
 
-    `parallel` splits the range over the connections, each going through its part in order.
+    `parallel` splits the range over the connections, each of which uses its part in order.
     """
 
     @model_validator(mode="after")
@@ -45,5 +45,5 @@ class Keys(KeyRange):
 
     @property
     def count(self) -> int:
-        """How many keys the range holds."""
+        """The number of keys in the range."""
         return self.maximum - self.minimum + 1

@@ -1,4 +1,4 @@
-"""What the page draws beside the figures; made from what trials left in the store."""
+"""Data of the page's charts, made from blobs of the trials."""
 
 from typing import Literal, TypeAlias
 
@@ -13,7 +13,7 @@ DrawnSide: TypeAlias = Literal["base", "head"]
 
 
 class StackFrame(Record):
-    """A function in a stack, where it was defined and in which binary."""
+    """A function in a stack, with the file that defines it and its binary."""
 
     function: str
     file: str | None
@@ -24,7 +24,7 @@ class StackFrame(Record):
 class StackNodes(Record):
     """A call tree in columns.
 
-    A node's parent precedes it, -1 is above the root of a thread; samples are the node's own.
+    A node's parent precedes it and is -1 for the root of a thread; samples are the node's own.
     """
 
     thread: list[int]
@@ -34,9 +34,9 @@ class StackNodes(Record):
 
 
 class StackTree(Record):
-    """The sampled stacks of one side; frames are those of all pictures, by index.
+    """The sampled stacks of one side; frames are indices into `Pictures.frames`.
 
-    `cpu_ns_per_op` is null where nothing was timed; `cpu_error` is its standard error as a part of it.
+    `cpu_ns_per_op` is null if it was not measured; `cpu_error` is its relative standard error.
     """
 
     event: str
@@ -49,12 +49,12 @@ class StackTree(Record):
 
 
 class CasePictures(Record):
-    """The pictures of a case, by side; null where an engine did not measure it.
+    """The pictures of a case, by side; null if an engine did not measure the case.
 
-    Latency: by share of requests, the microseconds within which they were answered; share 1 is the longest. Throughput:
-    a point for each slice or several, seconds of measured time of both sides and requests per second; `starts_at` says
-    when on that axis servers were started anew. `missing` says why pictures are not there that once were measured.
-    A run has pictures of the head alone.
+    `latency` has points of a share of requests and the microseconds within which they were answered; share 1 is the
+    maximum. `throughput` has a point for each slice, or for several: seconds of measured time of both sides, requests
+    per second; `starts_at` are the times at which servers were restarted. `missing` is the reason why pictures of
+    measured data are missing. A run has only pictures of the head.
     """
 
     latency: dict[DrawnSide, list[tuple[float, float]]] | None

@@ -1,4 +1,4 @@
-"""The machine that measured."""
+"""The platform: the machine that measures."""
 
 from zerolap.records.base import Record
 
@@ -6,8 +6,8 @@ from zerolap.records.base import Record
 class Platform(Record):
     """A machine.
 
-    `fingerprint` is a digest of what makes it this machine: processors, caches, memory, virtualisation. `facts` holds
-    all that is known of it, by name, those that change with time included: kernel, microcode, governor, mitigations.
+    `fingerprint` is a digest of what identifies it: processors, caches, memory, virtualisation. `facts` holds all known
+    facts by name, including those that may change: kernel, microcode, governor, mitigations.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What was asked."""
+"""Requests: comparisons and runs as they were asked for."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -21,7 +21,7 @@ RequestState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 class RequestedServer(Record):
     """A server as the user asked for it.
 
-    `spec` is what its source and variant come to, `config` holds the user's settings.
+    `spec` is the specification of its build, `config` holds the user's settings.
     """
 
     source: Source
@@ -31,11 +31,11 @@ class RequestedServer(Record):
 
 
 class Request(Record):
-    """A comparison or a run: what to measure, on which cases, by which engines, how surely.
+    """A comparison or a run: the servers, the cases, the engines and the settings.
 
-    `servers` are by side; a run has a head alone. `cases` are resolved and can be measured, `skipped` are those that
-    cannot. With `all_stacks` every valid case is sampled, not only those that changed. `platforms` are names, none for
-    this machine. Of requests that wait, the highest `priority` comes first; `trigger` is what caused this one.
+    `servers` are by side; a run has only a head. `cases` are resolved and can be measured, `skipped` ones cannot. With
+    `all_stacks` every valid case is sampled, not only those that changed. `platforms` are names, empty for this
+    machine. Waiting requests are served by descending `priority`; `trigger` is what caused the request.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -56,8 +56,8 @@ class Request(Record):
 
     @property
     def digest(self) -> str:
-        """Equal for requests that ask for the same: the same contents, cases and settings on the same platform."""
-        asked = {
+        """A digest that is equal for requests of the same contents, cases and settings on the same platform."""
+        content = {
             "kind": self.kind,
             "servers": {
                 side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
@@ -67,11 +67,11 @@ class Request(Record):
             "platform": self.platform.fingerprint,
             "all_stacks": self.all_stacks,
         }
-        return digest_of(repr(asked))
+        return digest_of(repr(content))
 
 
 def _asked_of(case: Case) -> tuple[object, ...]:
-    """Return what makes the measurements of a case, and what must hold for them to be valid."""
+    """Return what determines the measurements of a case and their validity."""
     topology = case.topology.model_dump(exclude={"description"})
     expected = [case.expect, None if case.dataset is None else case.dataset.expect]
     return case.name, case.digest, topology, sorted(case.config.items()), expected

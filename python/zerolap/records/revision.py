@@ -1,4 +1,4 @@
-"""A commit, and the sources that a server's code comes from."""
+"""Revisions, and the other sources of a server's code."""
 
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -9,7 +9,7 @@ from zerolap.records.base import Record
 
 
 class Revision(Record):
-    """A commit with its repository, parents and time (ISO 8601, UTC, of the commit)."""
+    """A commit with its repository, parents and commit time (ISO 8601, UTC)."""
 
     repository: str
     commit: str
@@ -26,7 +26,7 @@ class EndpointSource(Record):
 
 
 class BinarySource(Record):
-    """A server's program; a start command gives it arguments of its own."""
+    """A server's program; `arguments` are those of a start command."""
 
     kind: Literal["binary"] = "binary"
     name: str
@@ -57,4 +57,4 @@ class RevisionSource(Record):
 
 
 Source: TypeAlias = Annotated[EndpointSource | BinarySource | TreeSource | RevisionSource, Field(discriminator="kind")]
-"""Where a server's code comes from; `name` is what the user called it."""
+"""Where a server's code comes from; `name` is the name that the user gave."""

@@ -1,4 +1,4 @@
-"""One server measured by itself: the document behind `zerolap run --json`."""
+"""Runs: a single server measured, the document of `zerolap run --json`."""
 
 from pydantic import Field
 
@@ -13,9 +13,9 @@ RUN_SCHEMA = "zerolap.run/1"
 
 
 class FunctionCost(Record):
-    """A function's own instructions, calls and sampled time per request, each null where it was not measured.
+    """A function's own instructions, calls and sampled time per request, each null if it was not measured.
 
-    `share` is its part of the case's time where that was sampled, else of the instructions.
+    `share` is its part of the case's sampled time, or of the instructions if the case was not sampled.
     """
 
     function: str
@@ -29,7 +29,7 @@ class FunctionCost(Record):
 class RunCase(Record):
     """One case of a run: the metrics' means over its trials and the functions that cost most.
 
-    `limits` says what of it could not be measured, and why.
+    `limits` are the parts that could not be measured, and why.
     """
 
     case: str

@@ -1,14 +1,14 @@
-"""What makes the points of a metric's history comparable."""
+"""Keys of series: what the points of a metric's history have in common."""
 
 from zerolap.records.base import Record
 from zerolap.records.build import digest_of
 
 
 class SeriesKey(Record):
-    """Names a series: points that differ in anything here are not compared over time.
+    """The key of a series: points that differ in any of these fields are not compared over time.
 
-    `case_digest` is of what the case sends and stores, `config` of the server's settings, `method` is the version of
-    the engine's measuring method, `platform` a fingerprint.
+    `case_digest` is that of what the case sends and stores, `config` holds the server's settings, `method` is the
+    version of the engine's measuring method, `platform` a fingerprint.
     """
 
     case: str

@@ -1,13 +1,14 @@
-"""A program with its settings."""
+"""Server specifications."""
 
 from zerolap.records.base import Record
 from zerolap.records.topology import Topology
 
 
 class ServerSpec(Record):
-    """A build, how it is deployed, and the settings that its servers are started with.
+    """A build, its topology, and the settings of its servers.
 
-    `config` holds the case's settings under the user's. Those of the topology go before both: its name stands for them.
+    `config` holds the settings of the case, overridden by the user's. The topology's settings override both, as its
+    name stands for them.
     """
 
     build: str
@@ -21,5 +22,5 @@ class ServerSpec(Record):
 
     @property
     def busy_threads(self) -> int:
-        """Threads that want a processor each under load, over all servers."""
+        """The threads of all servers that each keep a processor busy under load."""
         return self.topology.model_copy(update={"settings": self.settings}).busy_threads

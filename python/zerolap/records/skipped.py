@@ -1,15 +1,15 @@
-"""A case that was not measured, and why."""
+"""Skipped cases, with the reason."""
 
 from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
 
 SkipReason: TypeAlias = Literal["memory", "unknown command", "unsupported tool", "arguments", "topology"]
-"""All there are; `cores` are no reason: with too few of them times are marked as oversubscribed."""
+"""All reasons; too few cores are none: times are then marked as oversubscribed."""
 
 
 class Skipped(Record):
-    """A case that could not be measured on this machine or with this server; `text` says what it would have needed."""
+    """A case that could not be measured on this machine or with this server; `text` is what it needs."""
 
     case: str
     reason: SkipReason

@@ -1,4 +1,4 @@
-"""How much samples of the same differ."""
+"""Spreads: how much starts of the same build differ."""
 
 from zerolap.records.base import Record
 

@@ -1,4 +1,4 @@
-"""What happened within a timed trial."""
+"""Timelines: the slices of a timed trial."""
 
 from pydantic import Field
 
@@ -8,10 +8,10 @@ TIMELINE_SCHEMA = "zerolap.timeline/1"
 
 
 class SliceRecord(Record):
-    """One slice: its work, its length, how busy client and server were, its metrics.
+    """One slice: its requests, its length, how busy client and server were, its metrics.
 
-    `client_busy` and `server_busy` are parts of the slice's time; `requests_per_read` and `requests_per_cycle` say how
-    requests reached the server, null where it does not tell.
+    `client_busy` and `server_busy` are fractions of the slice's time; `requests_per_read` and `requests_per_cycle`
+    describe how requests reached the server, null if it does not report them.
     """
 
     requests: int
@@ -24,9 +24,9 @@ class SliceRecord(Record):
 
 
 class Timeline(Record):
-    """A trial's slices in the order of pairs: those of the same place on both sides are a pair.
+    """A trial's slices in order; the slices of the same index on both sides are a pair.
 
-    `histogram_ns` holds the latencies of all of them, by the buckets' lower edges and counts.
+    `histogram_ns` is the histogram of all latencies, as lower edges of buckets and counts.
     """
 
     schema_: str = Field(default=TIMELINE_SCHEMA, alias="schema", serialization_alias="schema")

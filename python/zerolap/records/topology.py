@@ -1,4 +1,4 @@
-"""How builds are deployed."""
+"""Topologies: how builds are deployed."""
 
 from typing import Literal, Self, TypeAlias
 
@@ -11,10 +11,10 @@ Transport: TypeAlias = Literal["unix", "tcp", "tls"]
 
 
 class Topology(Record):
-    """How a build is deployed: servers, their settings, and how a load reaches them.
+    """How a build is deployed: servers, their settings, and how load reaches them.
 
-    `replicas` is per primary. `cpus` and `memory_bytes` are what whoever wrote the topology asked for, all servers
-    together; they do not limit anything.
+    `replicas` is per primary. `cpus` and `memory_bytes` are what the topology's file requests for all servers together;
+    they are not limits.
     """
 
     name: str
@@ -40,15 +40,15 @@ class Topology(Record):
 
     @property
     def nodes(self) -> int:
-        """How many servers there are, replicas included."""
+        """The number of servers, replicas included."""
         return self.primaries * (1 + self.replicas)
 
     @property
     def busy_threads(self) -> int:
-        """Threads that want a processor each under load, over all nodes; the main one is one of the I/O threads."""
-        wanted = self.settings.get("io-threads", "1")
-        # What is no number the server refuses by itself.
-        return self.nodes * (max(1, int(wanted)) if wanted.isdecimal() else 1)
+        """The threads of all nodes that each keep a processor busy under load; the main thread is an I/O thread too."""
+        io_threads = self.settings.get("io-threads", "1")
+        # The server itself refuses a value that is not a number.
+        return self.nodes * (max(1, int(io_threads)) if io_threads.isdecimal() else 1)
 
     @property
     def needs_network(self) -> bool:

@@ -1,11 +1,11 @@
-"""One process start of one build under one case by one engine."""
+"""Trials: one process start of one build under one case by one engine."""
 
 from typing import TypeAlias
 
 from zerolap.records.base import Record
 
 Side: TypeAlias = str
-"""The name of one of the servers that are measured together."""
+"""The name of a server among those that are measured together."""
 
 BASE: Side = "base"
 HEAD: Side = "head"
@@ -13,10 +13,10 @@ HEAD: Side = "head"
 
 
 class Trial(Record):
-    """A trial that was carried out, as the store names it.
+    """A completed trial, as the store names it.
 
-    `engine` may be a plugin; `block` numbers the seeds, which all sides share; `per_second` is the equal rate at which
-    requests were sent, none at full speed.
+    `engine` may be a plugin; `block` is the number of the block, whose seed all sides share; `per_second` is the equal
+    rate of requests, None at full speed.
     """
 
     job: str

@@ -1,4 +1,4 @@
-"""Where code under test runs: no network but its own, none of the lab's files, within limits, gone with the lab."""
+"""The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available, require_sandbox

@@ -1,4 +1,4 @@
-"""The end of a request's work, at any moment and from any thread."""
+"""Cancels a request's work, at any moment and from any thread."""
 
 import contextlib
 import subprocess
@@ -11,33 +11,33 @@ from zerolap.records import Interrupted
 
 
 class Stoppable(Protocol):
-    """What a cancellation ends: a process of the lab."""
+    """A process that a cancellation ends."""
 
     def kill(self) -> None:
-        """End it without waiting."""
+        """Kill it without waiting for its end."""
 
     def stop(self) -> None:
-        """End it and wait for its end; raises `subprocess.TimeoutExpired`."""
+        """Kill it and wait for its end; raises `subprocess.TimeoutExpired`."""
 
 
 StoppableT = TypeVar("StoppableT", bound=Stoppable)
 
 
 class Cancellation:
-    """Ends a request's work: kills its processes and lets none start any more; can be used from any thread.
+    """Ends a request's work: kills its processes and prevents new ones; can be used from any thread.
 
-    `launch` makes the calling thread's current one the owner of what it starts. A new thread has none of its own: it
-    enters `current` itself, or runs in a copy of the context of the thread that started it.
+    A process belongs to the current cancellation of the thread that launches it. A new thread has no current
+    cancellation: it enters `current`, or runs in a copy of its parent thread's context.
     """
 
     def __init__(self) -> None:
         self._cancelled = threading.Event()
         self._running: set[Stoppable] = set()
-        # Reentrant, so that a signal's handler can cancel while its thread launches a process.
+        # Reentrant, so that a signal handler can cancel while its thread launches a process.
         self._lock = threading.RLock()
 
     def cancel(self) -> None:
-        """Kill all processes launched under it and wait for their end; once is as good as often."""
+        """Kill all processes of the work and wait for their end; may be called several times."""
         self._cancelled.set()
         with self._lock:
             running = list(self._running)
@@ -49,21 +49,21 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the work is to end."""
+        """Whether the work was cancelled."""
         return self._cancelled.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Sleep for so long, or until it is cancelled; return whether it is."""
+        """Sleep for that time, or until the work is cancelled; return whether it is."""
         return self._cancelled.wait(seconds)
 
     def require_going_on(self) -> None:
-        """Raise `Interrupted` if it is cancelled."""
+        """Raise `Interrupted` if the work is cancelled."""
         if self.is_cancelled:
             raise Interrupted("interrupted")
 
     @contextlib.contextmanager
     def current(self) -> Iterator["Cancellation"]:
-        """Make it the owner of what this thread launches within the context."""
+        """Make this the owner of the processes that the thread launches within the context."""
         token = _current.set(self)
         try:
             yield self
@@ -71,7 +71,7 @@ class Cancellation:
             _current.reset(token)
 
     def own(self, start: Callable[[], StoppableT]) -> StoppableT:
-        """Start a process and own it until `disown`; raises `Interrupted` if it is cancelled, before or meanwhile."""
+        """Start a process and own it until `disown`; raises `Interrupted` if the work is or gets cancelled."""
         with self._lock:
             self.require_going_on()
             process = start()
@@ -92,5 +92,5 @@ _current: ContextVar[Cancellation] = ContextVar("current_cancellation", default=
 
 
 def current_cancellation() -> Cancellation:
-    """Return the owner of what the calling thread launches: the one that was entered last, or else the process's."""
+    """Return the owner of processes that the calling thread launches: the innermost `current`, or the default."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""The view of the machine that a confined process gets."""
+"""The part of the machine that a confined process can access."""
 
 import functools
 import os
@@ -14,7 +14,7 @@ from zerolap.sandbox.limits import NO_LIMITS, Limits
 
 SYSTEM_DIRECTORIES = ("/usr", "/opt", "/nix")
 SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-# Of /etc only what the dynamic linker, compilers and name look-ups read: it also holds secrets.
+# Only those files of /etc that the dynamic linker, compilers and name look-ups read: /etc also holds secrets.
 SYSTEM_FILES = (
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -29,7 +29,7 @@ PROBE_SECONDS = 10
 
 
 class SandboxPolicy(StrEnum):
-    """What is done where no sandbox can be had: code is refused, or runs with the rights of the lab."""
+    """Whether code is refused if no sandbox is available, or runs with the permissions of the lab."""
 
     REQUIRED = "required"
     UNSAFE = "unsafe"
@@ -37,7 +37,7 @@ class SandboxPolicy(StrEnum):
 
 @functools.cache
 def available() -> str | None:
-    """Return why no sandbox can be had here, or none if it can."""
+    """Return why no sandbox is available on this machine, or None if one is."""
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed"
@@ -52,25 +52,25 @@ def available() -> str | None:
 
 
 def require_sandbox(policy: SandboxPolicy, what: str) -> None:
-    """Raise `EnvironmentMissing` if code is to run in a sandbox only, and none can be had."""
+    """Raise `EnvironmentMissing` if the policy requires a sandbox and none is available."""
     reason = available()
     if reason is not None and policy is SandboxPolicy.REQUIRED:
         raise EnvironmentMissing(
             f"{what} needs a sandbox: {reason}",
-            hint="apt-get install bubblewrap, or, for code that you trust with your rights, `--unsafe-no-sandbox`",
+            hint="apt-get install bubblewrap; or, for code that you trust with your permissions, `--unsafe-no-sandbox`",
         )
 
 
 @functools.cache
 def _sizes_scratch() -> bool:
-    """Whether this bubblewrap can limit the size of a temporary file system, as 0.7 and later can."""
+    """Whether bubblewrap can limit the size of a temporary file system, as since version 0.7."""
     done = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
     return "--size" in done.stdout
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network that several processes share: that of the process `holder`, or the machine's if there is none."""
+    """A network that several processes share: that of the process `holder`, or the machine's if it is None."""
 
     holder: int | None = None
 
@@ -80,19 +80,19 @@ class Network:
             return list(arguments)
         namespaces = [f"--net=/proc/{self.holder}/ns/net"]
         if os.geteuid() != 0:
-            # Only who belongs to the user namespace that a network belongs to may enter it.
+            # Entering a network requires membership in the user namespace that owns it.
             namespaces = [f"--user=/proc/{self.holder}/ns/user", "--preserve-credentials", *namespaces]
         return ["nsenter", *namespaces, "--", *arguments]
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """A sandbox: the system read-only, the given paths at their own places, no network, no other process in sight.
+    """A sandbox: the system read-only, the given paths at their usual places, no network, no other processes visible.
 
-    Paths are the same inside and outside, so that one without a sandbox works alike. `network` is what the process
-    shares with others, for servers that have to be reached over the loopback; without one it has a loopback of its own.
-    With `holds_network` its own loopback is one that others can enter. `limits` hold without a sandbox too; `policy`
-    decides whether the process may run without one.
+    Paths are the same inside and outside, so that a process works the same without a sandbox. `network` is shared with
+    other processes, for servers that are reached over the loopback; without it the process has a private loopback,
+    which others can enter if `holds_network`. `limits` apply without a sandbox, too; `policy` decides whether the
+    process may run without one.
     """
 
     writable: Sequence[Path] = ()
@@ -109,9 +109,9 @@ class Confinement:
         if self.network is not None:
             view += ["--share-net"]
         if self.holds_network:
-            # Who enters its user namespace has to be somebody there whom bubblewrap takes for root.
+            # A process that enters the user namespace needs a user that is mapped there, which bubblewrap maps to root.
             view += ["--unshare-user-try", "--uid", "0", "--gid", "0"]
-        # As root bubblewrap keeps all capabilities otherwise, and with them the means to leave.
+        # As root, bubblewrap would keep all capabilities, which allow to leave the sandbox.
         view += ["--cap-drop", "ALL"]
         scratch = self.limits.scratch_bytes
         size = [] if scratch is None or not _sizes_scratch() else ["--size", str(scratch)]
@@ -128,7 +128,7 @@ class Confinement:
             view += ["--ro-bind", str(path_), str(path_)]
         for path_ in self.writable:
             view += ["--bind", str(path_), str(path_)]
-        # These are temporary file systems too, whose size nothing limits.
+        # These are temporary file systems too, without a limit on their size.
         view += ["--remount-ro", "/dev", "--remount-ro", "/"]
         view += ["--chdir", str(self.directory)]
         for name, value in environment.items():

@@ -1,4 +1,4 @@
-"""Control groups of Linux, which limit memory and processes of a whole group of processes.
+"""Linux control groups, which limit the memory and the number of processes of a group of processes.
 
 Version 2 and version 1 of the interface are used as <https://docs.kernel.org/admin-guide/cgroup-v2.html> and
 <https://docs.kernel.org/admin-guide/cgroup-v1/> describe them. Only memory and the number of processes are limited: a
@@ -24,13 +24,13 @@ NAME = "zerolap"
 END_SECONDS = 10
 POLL_SECONDS = 0.01
 TRY_SECONDS = 10
-# The shell enters each group itself, so that all that it starts is in them from the beginning.
+# The shell enters each group itself, so that everything it starts is in them from the beginning.
 ENTER = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
 
 
 @dataclass(frozen=True)
 class Parents:
-    """The directories below which groups can be made: in version 2 it is the same one for both."""
+    """The directories below which groups can be created; with version 2 both are the same."""
 
     version: Literal["v1", "v2"]
     memory: Path
@@ -39,15 +39,15 @@ class Parents:
 
 @functools.cache
 def usable_parents() -> Parents | None:
-    """Return where groups can be made and entered here, tried by doing it; none if nowhere."""
+    """Return where groups can be created and entered, determined by trying it; None if nowhere."""
     return next((parents for parents in _candidates() if _works(parents)), None)
 
 
 class ControlGroup:
-    """A group for one process and all that it starts; `remove` ends them."""
+    """A group for a process and its descendants; `remove` ends them."""
 
     def __init__(self, parents: Parents, limits: Limits) -> None:
-        """Make the group; raises `OSError` where that cannot be."""
+        """Create the group; raises `OSError` if that fails."""
         name = f"{NAME}-{os.getpid()}-{secrets.token_hex(4)}"
         self._version = parents.version
         self._memory, self._processes = parents.memory / name, parents.processes / name
@@ -68,7 +68,7 @@ class ControlGroup:
         return ["/bin/sh", "-c", ENTER, "sh", *map(str, self._directories), "--", *arguments]
 
     def reached(self) -> Literal["memory", "processes"] | None:
-        """Return which limit was reached so far, if any."""
+        """Return the limit that was reached so far, if any."""
         memory = self._memory / ("memory.events" if self._version == "v2" else "memory.oom_control")
         if _count(memory, "oom_kill"):
             return "memory"
@@ -98,34 +98,34 @@ class ControlGroup:
         else:
             (self._memory / "memory.limit_in_bytes").write_text(str(size))
             swap, swap_bytes = self._memory / "memory.memsw.limit_in_bytes", size
-        # There is no such file where the kernel does not account for swap.
+        # The file does not exist if the kernel does not account for swap.
         if swap.exists():
             swap.write_text(str(swap_bytes))
 
     def _remove_directories(self) -> bool:
         for directory in self._directories:
-            # It cannot be removed as long as it has processes.
+            # A group with processes cannot be removed.
             with contextlib.suppress(OSError):
                 directory.rmdir()
         return not any(directory.exists() for directory in self._directories)
 
 
 def _candidates() -> Iterator[Parents]:
-    own = _own_groups()
+    groups = _own_groups()
     if (MOUNTED_AT / "cgroup.controllers").exists():
-        for directory in _upwards(MOUNTED_AT, own.get("", "/")):
+        for directory in _upwards(MOUNTED_AT, groups.get("", "/")):
             enabled = _words(directory / "cgroup.subtree_control")
             if {"memory", "pids"} <= enabled:
                 yield Parents("v2", directory, directory)
     elif (MOUNTED_AT / "memory").is_dir() and (MOUNTED_AT / "pids").is_dir():
         memory, processes = (
-            next(_upwards(MOUNTED_AT / controller, own.get(controller, "/"))) for controller in ("memory", "pids")
+            next(_upwards(MOUNTED_AT / controller, groups.get(controller, "/"))) for controller in ("memory", "pids")
         )
         yield Parents("v1", memory, processes)
 
 
 def _own_groups() -> dict[str, str]:
-    """Return the paths of this process's groups by controller; that of version 2 has none."""
+    """Return the paths of this process's groups by controller; the controller of version 2 is empty."""
     with contextlib.suppress(OSError):
         lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
         return {controller: path for _, controllers, path in lines for controller in controllers.split(",")}
@@ -133,7 +133,7 @@ def _own_groups() -> dict[str, str]:
 
 
 def _upwards(root: Path, path: str) -> Iterator[Path]:
-    """Yield the directories of a group and of those above it, as far as they are to be seen here."""
+    """Yield the directories of a group and of its ancestors, as far as they are visible."""
     directory = root / path.lstrip("/")
     for candidate in (directory, *directory.parents):
         if candidate.is_relative_to(root) and candidate.is_dir():
@@ -147,8 +147,8 @@ def _works(parents: Parents) -> bool:
     except OSError:
         return False
     try:
-        tried = subprocess.run(group.command(["true"]), capture_output=True, timeout=TRY_SECONDS, check=False)
-        return tried.returncode == 0
+        trial = subprocess.run(group.command(["true"]), capture_output=True, timeout=TRY_SECONDS, check=False)
+        return trial.returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
     finally:
@@ -156,7 +156,7 @@ def _works(parents: Parents) -> bool:
 
 
 def _remove_left_behind(parents: Parents) -> None:
-    """Remove the empty groups of labs that were killed."""
+    """Remove the empty groups that killed processes of the lab left behind."""
     for parent in {parents.memory, parents.processes}:
         for directory in parent.glob(f"{NAME}-*-*"):
             process = directory.name.split("-")[1]
@@ -173,7 +173,7 @@ def _words(file: Path) -> set[str]:
 
 
 def _count(file: Path, name: str) -> int:
-    """Return a counter of a file whose lines are a name and a number; 0 where there is none."""
+    """Return a counter of a file whose lines are a name and a number; 0 if there is none."""
     with contextlib.suppress(OSError):
         for line in file.read_text().splitlines():
             key, _, value = line.partition(" ")

@@ -1,4 +1,4 @@
-"""What code under test may use of the machine, and how much of it is used."""
+"""Limits on the resources that code under test may use, and their usage."""
 
 import contextlib
 import os
@@ -19,19 +19,19 @@ LEAST_DISK_BYTES = GIB
 SCRATCH_BYTES = GIB
 BLOCK_BYTES = 512
 SMALLEST_FILE_BYTES = 4096
-"""What a file without content is counted as: its name and its inode take space too."""
+"""Counted for an empty file, as its name and inode take space too."""
 
 
 class LimitReached(Exception):
-    """A process was ended because it reached a limit; the text names it."""
+    """A process was ended because it reached the limit that the message names."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a confined process and all that it starts may use together; none is no limit.
+    """Limits on a confined process and its descendants together; None is no limit.
 
-    `memory_bytes` includes files in memory; `processes` counts threads too; `disk_bytes` is for all files below the
-    writable directories, and for a server, which nobody watches, for each file; `seconds` is the time until its end.
+    `memory_bytes` includes files in memory; `processes` includes threads; `disk_bytes` is for all files below the
+    writable directories, or for each file of a server, which is not monitored; `seconds` is elapsed time.
     """
 
     memory_bytes: int | None = None
@@ -45,15 +45,15 @@ class Limits:
         return None if self.disk_bytes is None else min(self.disk_bytes, SCRATCH_BYTES)
 
     def rlimits(self, *, memory: bool, processes: bool) -> list[str]:
-        """Return the command prefix that sets what the kernel limits for each process.
+        """Return the command prefix that sets the limits that the kernel enforces for each process.
 
-        `memory` and `processes` say whether those are to be limited so: where a control group does it, they are not.
+        `memory` and `processes` select whether these are limited, which is not needed in a control group.
         """
         chosen = ["--core=0"]
         if self.disk_bytes is not None:
             chosen.append(f"--fsize={self.disk_bytes}")
         if self.seconds is not None:
-            # One process may use all processors: the elapsed time is what is limited; this ends what outlives the lab.
+            # A process may use all processors; the lab limits elapsed time, and this ends what outlives the lab.
             chosen.append(f"--cpu={max(1, round(self.seconds * (os.cpu_count() or 1)))}")
         if memory and self.memory_bytes is not None:
             chosen.append(f"--data={self.memory_bytes}")
@@ -76,7 +76,7 @@ def build_limits(directory: Path) -> Limits:
 
 
 def server_limits(directory: Path) -> Limits:
-    """Return the limits of a server that writes to a directory; the lab itself bounds how long it runs."""
+    """Return the limits of a server that writes to a directory; the lab itself limits its run time."""
     return Limits(
         memory_bytes=_share_of_memory(SERVER_SHARE_OF_MEMORY),
         processes=SERVER_PROCESSES,
@@ -90,16 +90,16 @@ def shown_bytes(count: int) -> str:
 
 
 def used_bytes(directories: Iterable[Path]) -> int:
-    """Return what all files below directories take on the disk; links are not followed."""
+    """Return the disk space of all files below the directories; links are not followed."""
     return sum(_file_bytes(entry) for directory in directories for entry in _entries(directory))
 
 
 def descendants(process: int) -> list[int]:
-    """Return the process and all below it, as far as they are still there."""
+    """Return the process and its descendants that still exist."""
     known, waiting = [], [process]
     while waiting:
         known.append(waiting.pop())
-        # What ends meanwhile has nothing below it.
+        # A process that has ended meanwhile has no children.
         with contextlib.suppress(OSError):
             for task in Path(f"/proc/{known[-1]}/task").iterdir():
                 waiting += [int(child) for child in (task / "children").read_text().split()]
@@ -107,7 +107,7 @@ def descendants(process: int) -> list[int]:
 
 
 def resident_bytes(process: int) -> int:
-    """Return how much memory a process has; 0 once it is gone. What processes share counts for each."""
+    """Return the resident memory of a process, shared memory included; 0 if the process is gone."""
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
@@ -117,7 +117,7 @@ def resident_bytes(process: int) -> int:
 def _entries(directory: Path) -> Iterable["os.DirEntry[str]"]:
     waiting = [str(directory)]
     while waiting:
-        # What is removed meanwhile takes no space.
+        # A directory that was removed meanwhile takes no space.
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 yield entry
@@ -136,5 +136,5 @@ def _share_of_memory(share: float) -> int:
 
 
 def _share_of_free_disk(directory: Path) -> int:
-    # Where there is less, the disk itself is the limit, and the error is that of a full disk.
+    # With less free space the disk itself is the limit, and the error is that of a full disk.
     return max(LEAST_DISK_BYTES, int(shutil.disk_usage(directory).free * SHARE_OF_FREE_DISK))

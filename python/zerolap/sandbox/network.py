@@ -1,4 +1,4 @@
-"""A network of its own for servers that have to be reached over the loopback, and for those who reach them."""
+"""A private network for servers that are reached over the loopback, and for their clients."""
 
 import contextlib
 import functools
@@ -20,16 +20,16 @@ HOLD = "echo ready; read end"
 
 @contextlib.contextmanager
 def private_network(policy: SandboxPolicy) -> Iterator[Network]:
-    """Make a network that has a loopback and nothing else; it ends with the context.
+    """Create a network that has only a loopback; it ends with the context.
 
-    Where none can be made, `SandboxPolicy.UNSAFE` takes the machine's. Raises `EnvironmentMissing` otherwise.
+    If that is not possible, `SandboxPolicy.UNSAFE` uses the machine's network; otherwise raises `EnvironmentMissing`.
     """
     reason = network_missing()
     if reason is not None:
         if policy is SandboxPolicy.REQUIRED:
             raise EnvironmentMissing(
-                f"no network of their own for the servers of this topology: {reason}",
-                hint="choose a topology on unix sockets, or give them the machine's network by `--unsafe-no-sandbox`",
+                f"no private network for the servers of this topology: {reason}",
+                hint="choose a topology on unix sockets, or use the machine's network with `--unsafe-no-sandbox`",
             )
         yield Network()
         return
@@ -39,7 +39,7 @@ def private_network(policy: SandboxPolicy) -> Iterator[Network]:
 
 @functools.cache
 def network_missing() -> str | None:
-    """Return why no network can be made or entered here, tried by doing it; none if it can."""
+    """Return why a network cannot be created or entered, determined by trying it; None if it can."""
     if (reason := available()) is not None:
         return reason
     if shutil.which("nsenter") is None:
@@ -55,15 +55,15 @@ def network_missing() -> str | None:
 
 @contextlib.contextmanager
 def _holding() -> Iterator[Network]:
-    """Start a process that has a network namespace of its own, with its loopback up, until the context ends."""
+    """Keep a process with its own network namespace, whose loopback is up, until the context ends."""
     confinement = Confinement(holds_network=True)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
     with launch(["sh", "-c", HOLD], environment=environment, confinement=confinement, piped=True) as process:
         _wait_until_ready(process)
-        own = os.readlink("/proc/self/ns/net")
+        machine_network = os.readlink("/proc/self/ns/net")
         for number in descendants(process.number):
             with contextlib.suppress(OSError):
-                if os.readlink(f"/proc/{number}/ns/net") != own:
+                if os.readlink(f"/proc/{number}/ns/net") != machine_network:
                     yield Network(number)
                     return
         raise EnvironmentMissing("bubblewrap made no network namespace")

@@ -1,4 +1,4 @@
-"""Processes of the lab: each has an owner, each is stopped whatever happens."""
+"""Processes of the lab: each has an owner and is stopped in any case."""
 
 import contextlib
 import os
@@ -29,14 +29,14 @@ LAST_WORDS = {
     ),
     "disk": re.compile(r"File too large|File size limit exceeded|No space left on device|Disk quota exceeded"),
 }
-"""What programs write where a limit of the kernel for each process lets them fail; only that shows which it was."""
+"""What programs print when a per-process limit of the kernel makes them fail; nothing else shows which limit."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Process:
-    """A child in a session of its own; leaving the context kills it and everything it started.
+    """A child process in its own session; leaving the context kills it and everything it started.
 
-    Once its owner is cancelled, whatever failed because the process was killed is raised as `Interrupted`.
+    Once its owner is cancelled, errors that result from the kill are raised as `Interrupted`.
     """
 
     def __init__(
@@ -49,22 +49,22 @@ class Process:
 
     @property
     def number(self) -> int:
-        """The system's number of the process that was started."""
+        """The process id of the child."""
         return self._child.pid
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """The child's standard input where it was asked for."""
+        """The child's standard input if it is a pipe."""
         return self._child.stdin
 
     @property
     def stdout(self) -> IO[bytes] | None:
-        """The child's standard output where it was asked for."""
+        """The child's standard output if it is a pipe."""
         return self._child.stdout
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, or none while it runs; negative for a signal."""
+        """The exit code, negative for a signal; None while the child runs."""
         return self._child.poll()
 
     def wait(self, seconds: float | None = None) -> int:
@@ -74,9 +74,9 @@ class Process:
         return code
 
     def wait_within_limits(self) -> int:
-        """Wait for the end, and end it where it goes beyond its limits.
+        """Wait for the end, and kill the process if it exceeds its limits.
 
-        Raises `LimitReached` with the limit, also where the process failed because of it; `Interrupted` as `wait`.
+        Raises `LimitReached` with the limit, also if the process failed because of it; `Interrupted` as `wait`.
         """
         seconds = self._bounds.limits.seconds
         end = None if seconds is None else time.monotonic() + seconds
@@ -94,11 +94,11 @@ class Process:
                 raise LimitReached(reached)
 
     def reached_limit(self) -> str | None:
-        """Return the limit that the process reached, such as `its limit of 2 GiB of memory`, if any is known of."""
+        """Return the limit that the process is known to have reached, such as `its limit of 2 GiB of memory`."""
         return self._bounds.reached(self.output_tail())
 
     def kill(self) -> None:
-        """Kill the session and all of its control group without waiting for their end."""
+        """Kill the session and its control group without waiting for their end."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
@@ -119,7 +119,7 @@ class Process:
         self._owner.disown(self)
 
     def output_tail(self, lines: int = 30) -> str:
-        """Return the last lines that it wrote to its output file."""
+        """Return the last lines of the output file."""
         if self.output is None or not self.output.exists():
             return ""
         with self.output.open("rb") as file:
@@ -134,21 +134,21 @@ class Process:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-        # Neither a result nor a failure of something that was killed on the way is one of the work itself.
+        # Results and failures of a killed process are not results and failures of the work.
         if self._owner.is_cancelled and (fault is None or isinstance(fault, Exception)):
             raise Interrupted("interrupted") from fault
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The limits of a process, the control group that enforces some of them, and where it can write."""
+    """The limits of a process, the control group that enforces some of them, and its writable directories."""
 
     limits: Limits = NO_LIMITS
     group: ControlGroup | None = None
     writable: Sequence[Path] = ()
 
     def exceeded(self, process: int) -> str | None:
-        """Return the limit that all processes below this one have reached together so far, if any."""
+        """Return the limit that the process and its descendants have reached together so far, if any."""
         reached: str | None = None if self.group is None else self.group.reached()
         limits = self.limits
         if self.group is None:
@@ -158,14 +158,14 @@ class Bounds:
         return None if reached is None else self._named(reached)
 
     def reached(self, output: str) -> str | None:
-        """Return the limit that a process reached which has failed; `output` is what it wrote last."""
+        """Return the limit that a failed process reached, if any; `output` is the end of its output."""
         reached: str | None = None if self.group is None else self.group.reached()
         if reached is None:
             reached = next((limit for limit, words in LAST_WORDS.items() if words.search(output)), None)
         return None if reached is None else self._named(reached)
 
     def _exceeded_by(self, processes: Sequence[int]) -> str | None:
-        """Return the limit that processes exceed together and no control group limits."""
+        """Return the limit that processes without a control group exceed together, if any."""
         limits = self.limits
         if limits.processes is not None and len(processes) > limits.processes:
             return "processes"
@@ -195,10 +195,10 @@ def launch(
     directory: Path | None = None,
     piped: bool = False,
 ) -> Process:
-    """Start a process: confined if `confinement` is given and this machine can, else only tied to the lab's life.
+    """Start a process, confined if `confinement` is given and a sandbox is available; in any case it ends with the lab.
 
-    `output` is the file that takes standard error and, unless `piped`, standard output. `network` is one to enter for
-    a process that is not confined. The calling thread's current `Cancellation` owns the process. Raises
+    Standard error and, unless `piped`, standard output are written to the file `output`. `network` is the network to
+    enter for a process that is not confined. The calling thread's current `Cancellation` owns the process. Raises
     `EnvironmentMissing` if the program does not exist or must not run without a sandbox, `Interrupted` once the owner
     is cancelled.
     """
@@ -239,7 +239,7 @@ def _bounds(confinement: Confinement | None) -> Bounds:
     limits, parents = confinement.limits, usable_parents()
     group = None
     if parents is not None and (limits.memory_bytes is not None or limits.processes is not None):
-        # Where one cannot be made though others could, the limits of each process still hold.
+        # If the group cannot be created, the limits of each process still apply.
         with contextlib.suppress(OSError):
             group = ControlGroup(parents, limits)
     return Bounds(limits, group, confinement.writable)
@@ -262,7 +262,7 @@ def _command(
         return tied_command(command if network is None else network.command(command)), dict(environment)
     ungrouped = bounds.group is None
     sandboxed = available() is None
-    # The kernel counts all processes of a user, of which in a sandbox's namespace there are no others.
+    # The kernel counts all processes of a user, which are only those of the sandbox in its namespace.
     rlimits = bounds.limits.rlimits(memory=ungrouped, processes=ungrouped and sandboxed)
     if sandboxed:
         command = confinement.command([*rlimits, *arguments], environment)

@@ -1,10 +1,10 @@
-"""The program that `reading` starts: reads one file with the limits it is given, and writes the answer to its output.
+"""The program that `reading` starts: reads one file within limits, and writes the answer to standard output.
 
     python -I -S reader.py CORE_DIRECTORY CPU_SECONDS MEMORY_BYTES FUNCTION ARGUMENT...
 
-The answer is a letter, and what belongs to it: `R` a result, `E` what is wrong with the file, `S` an error of the
-system. Nothing of the package but the extension module is imported, and of Python's library only what is needed: this
-runs for every counted trial.
+The answer is a letter with its data: `R` a result, `E` an error in the file, `S` an error of the operating system. Only
+the extension module of the package and the necessary modules of Python are imported: this program runs for every
+counted trial.
 """
 
 import os
@@ -15,7 +15,7 @@ from types import ModuleType
 
 
 def _fields(*values: object) -> bytes:
-    """Return values as text with zero bytes between, which none of them has: a module for JSON takes long to load."""
+    """Return values as text separated by zero bytes, which no value contains: importing a JSON module takes long."""
     return b"\0".join(str(value).encode() for value in values)
 
 
@@ -61,15 +61,15 @@ def _answer(core: ModuleType, function: str, arguments: list[str]) -> bytes:
 
 def _main(core_directory: str, cpu_seconds: str, memory_bytes: str, function: str, *arguments: str) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # One second between the signal that names the reason and the one that cannot be held off.
+    # One second between SIGXCPU, which names the reason, and SIGKILL.
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds) + 1))
     resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
-    # Behind Python's own library: the package has modules of the same names.
+    # After Python's own library, as the package has modules of the same names.
     sys.path.append(core_directory)
     answer = memoryview(_answer(__import__("_core"), function, list(arguments)))
     while answer:
         answer = answer[os.write(1, answer) :]
-    # Without the interpreter's orderly end, which takes as long as the reading.
+    # Without the interpreter's finalization, which takes as long as the reading.
     os._exit(0)
 
 

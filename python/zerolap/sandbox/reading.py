@@ -1,11 +1,11 @@
-"""Readers of files that code under test made, each in a process with limits on memory, time and the answer's size.
+"""Readers of files written by code under test, each in a process with limits on memory, time and size of the answer.
 
-Such a file can be made to keep a reader busy without end, or to unpack to any size: ELF and DWARF of a binary, a dump
-of callgrind, a recording of perf. What happens to the process that reads it must not happen to the lab.
+Such a file (ELF and DWARF of a binary, a dump of callgrind, a recording of perf) can keep a reader busy without end or
+unpack to any size. Only the process that reads it may fail, not the lab.
 
-Every call starts a process: a bare Python interpreter that loads nothing but the extension module, which takes some
-20 ms. A process that stays would save them, and would bring a state, an owner and an order of calls; a program of its
-own would save most of them, and would be one more file to build and to ship.
+Every call starts a Python interpreter that loads only the extension module, which takes about 20 ms. A permanent
+process would save this time, but needs state, an owner and an order of calls; a separate program would save most of it,
+but is another file to build and ship.
 """
 
 import os
@@ -33,7 +33,7 @@ class UnreadableFile(ZerolapError, ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading one file may take. Recordings of busy servers take seconds and hundreds of megabytes."""
+    """Limits on reading one file. Recordings of busy servers take seconds and hundreds of megabytes."""
 
     seconds: float = 120.0
     cpu_seconds: int = 120
@@ -47,7 +47,7 @@ LIMITS = Limits()
 
 @dataclass(frozen=True)
 class BinaryFacts:
-    """What an ELF file says of how it was built; the fields are those of `_core.BinaryFacts`."""
+    """How an ELF file was built; the fields are those of `_core.BinaryFacts`."""
 
     build_id: str
     compiler: str
@@ -95,7 +95,7 @@ def read_stacks(path: str, source_root: str, limits: Limits = LIMITS) -> bytes:
 
 
 def _read(function: str, arguments: Sequence[str], limits: Limits) -> bytes:
-    # -I -S: neither the working directory nor installed packages are looked at.
+    # -I -S: neither the working directory nor installed packages are searched.
     command = [sys.executable, "-I", "-S", str(READER), str(Path(_core.__file__).parent)]
     command += [str(limits.cpu_seconds), str(limits.memory_bytes), function, *arguments]
     with launch(command, environment={}, piped=True) as reader:
@@ -120,7 +120,7 @@ def _texts(values: bytes) -> list[str]:
 
 
 def _answer(reader: Process, path: str, limits: Limits) -> bytes:
-    """Return all that the reader writes, once it has ended or closed its output."""
+    """Return the reader's whole output."""
     if reader.stdout is None:
         raise RuntimeError("the reader was started without a pipe")
     end, answer = time.monotonic() + limits.seconds, bytearray()

@@ -1,4 +1,4 @@
-"""Directories that end with the work that is done in them, also where the process that does it is killed."""
+"""Temporary directories that are removed after the work in them, also if the process is killed."""
 
 import contextlib
 import fcntl
@@ -14,45 +14,45 @@ import psutil
 REMOVING_SECONDS = 10
 POLL_SECONDS = 0.01
 YOUNG_SECONDS = 60
-"""A directory of this age may have been made by a process that does not hold it yet."""
+"""A younger directory may belong to a process that has not locked it yet."""
 
 
 @contextlib.contextmanager
 def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """Make a directory, its name of the same length each time, and remove it at the end of the context.
+    """Create a directory, with a name of constant length, and remove it at the end of the context.
 
-    It lies below `parent`, by default where the system keeps temporary files.
+    It is created in `parent`, by default in the system's directory for temporary files.
     """
     # The path that a process reports for its program has no links in it.
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).resolve()
-    # Held as long as this process lives: whoever can take the lock knows that nobody uses the directory.
-    held = os.open(directory, os.O_RDONLY)
+    # Locked as long as this process lives: a directory whose lock is free is not in use.
+    lock = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield directory
     finally:
-        os.close(held)
+        os.close(lock)
         _remove(directory)
 
 
 def remove_abandoned(prefix: str, parent: Path | None = None) -> None:
-    """Remove the directories of that prefix whose process was killed, and what it left running in them."""
+    """Remove the directories of that prefix whose process was killed, and kill the processes started in them."""
     for directory in (parent or Path(tempfile.gettempdir())).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
-            held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                if time.time() - os.stat(held).st_mtime > YOUNG_SECONDS:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if time.time() - os.stat(lock).st_mtime > YOUNG_SECONDS:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     _kill_processes_of(directory)
                     shutil.rmtree(directory, ignore_errors=True)
             finally:
-                os.close(held)
+                os.close(lock)
 
 
 def _kill_processes_of(directory: Path) -> None:
-    """Kill what was started in a directory.
+    """Kill the processes that were started in a directory.
 
-    Whoever is killed just as it starts a process leaves that behind: it is not yet tied to its parent's life.
+    A process that is killed while it starts another leaves that one behind, as it is not tied to its parent yet.
     """
     for process in psutil.process_iter(["cmdline"]):
         if any(str(directory) in word for word in process.info["cmdline"] or ()):
@@ -61,7 +61,7 @@ def _kill_processes_of(directory: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Remove a directory: what a killed sandbox held may write a moment longer, and is removed again then."""
+    """Remove a directory, repeatedly, as processes of a killed sandbox may still write for a moment."""
     end = time.monotonic() + REMOVING_SECONDS
     shutil.rmtree(directory, ignore_errors=True)
     while directory.exists() and time.monotonic() < end:

@@ -1,6 +1,6 @@
-"""Many commands sent together, their replies looked at for errors and for nothing else.
+"""Many commands sent together; of the replies only errors are read.
 
-Setting up a data set may bring replies of hundreds of megabytes that nobody wants to see as values.
+The replies to a data set's setup may take hundreds of megabytes, so they are not decoded.
 """
 
 import secrets
@@ -14,13 +14,13 @@ from zerolap.server.frames import FrameReader, ReplyError, written
 
 CHUNK_BYTES = 1 << 20
 ERROR_MARKS = (b"\r\n-", b"\r\n!")
-"""Where an error reply may begin; values can hold the same bytes, so that this is only a reason to look closely."""
+"""Where an error reply may begin; values can hold the same bytes, so a match only means that replies are parsed."""
 
 
 def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float) -> tuple[int, str] | None:
     """Send commands over a unix socket and wait for all replies; return the first error with its command's index.
 
-    Raises `TrialFailed` once the server is silent for so many seconds, or hangs up, or takes ten times as long in all.
+    Raises `TrialFailed` if the server sends nothing for `seconds`, takes ten times as long in all, or hangs up.
     """
     mark = secrets.token_hex(16).encode()
     words = [[word.encode() if isinstance(word, str) else word for word in command] for command in commands]
@@ -28,7 +28,7 @@ def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: f
         connection.settimeout(seconds)
         try:
             connection.connect(str(path))
-            # A server reads on while its replies wait to be read.
+            # A server continues to read while its replies are still unread.
             connection.sendall(b"".join(written(command) for command in [*words, [b"ECHO", mark]]))
             replies = _replies(connection, b"$%d\r\n%s\r\n" % (len(mark), mark), time.monotonic() + 10 * seconds)
         except OSError as fault:
@@ -37,7 +37,7 @@ def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: f
 
 
 def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:
-    """Return all that comes until the last reply, that one left out, in the pieces that it came in."""
+    """Return the received chunks up to and including the last reply, which is `end`."""
     chunks: list[bytes] = []
     tail = b""
     while not tail.endswith(end):

@@ -1,4 +1,4 @@
-"""Certificates of one trial: an authority that nobody else trusts, and a server's for the loopback."""
+"""Certificates of one trial: a private authority, and a server certificate for the loopback."""
 
 import subprocess
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from zerolap.records import EnvironmentMissing
 OPENSSL_SECONDS = 30
 DAYS = "30"
 NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-# A file of our own: the machine's differs from system to system, and may be missing.
+# Not the machine's own file, which differs between systems and may be missing.
 CONFIGURATION = """
 [req]
 distinguished_name = name
@@ -31,7 +31,7 @@ subjectAltName = DNS:localhost, IP:127.0.0.1
 
 @dataclass(frozen=True)
 class Certificates:
-    """The files that a server and its clients need, PEM."""
+    """The PEM files that a server and its clients need."""
 
     authority: Path
     certificate: Path
@@ -39,21 +39,21 @@ class Certificates:
 
 
 def make_certificates(directory: Path) -> Certificates:
-    """Make an authority and a server's certificate in a directory.
+    """Make an authority and a server certificate in a directory.
 
-    Raises `EnvironmentMissing` if `openssl` is not installed or cannot do it.
+    Raises `EnvironmentMissing` if `openssl` is not installed or fails.
     """
     configuration = directory / "openssl.cnf"
     configuration.write_text(CONFIGURATION)
     authority, authority_key = directory / "authority.crt", directory / "authority.key"
     certificate, key, request = directory / "server.crt", directory / "server.key", directory / "server.csr"
-    asked = ["req", *NEW_KEY, "-config", str(configuration)]
-    own = ["-x509", "-extensions", "authority", "-days", DAYS]
-    _openssl([*asked, *own, "-subj", "/CN=Zerolap", "-keyout", str(authority_key), "-out", str(authority)])
-    _openssl([*asked, "-new", "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(request)])
+    new_key = ["req", *NEW_KEY, "-config", str(configuration)]
+    self_signed = ["-x509", "-extensions", "authority", "-days", DAYS]
+    _openssl([*new_key, *self_signed, "-subj", "/CN=Zerolap", "-keyout", str(authority_key), "-out", str(authority)])
+    _openssl([*new_key, "-new", "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(request)])
     signed = ["-CA", str(authority), "-CAkey", str(authority_key), "-set_serial", "2", "-days", DAYS]
-    named = ["-extfile", str(configuration), "-extensions", "server"]
-    _openssl(["x509", "-req", "-in", str(request), *signed, *named, "-out", str(certificate)])
+    extensions = ["-extfile", str(configuration), "-extensions", "server"]
+    _openssl(["x509", "-req", "-in", str(request), *signed, *extensions, "-out", str(certificate)])
     authority_key.unlink()
     return Certificates(authority, certificate, key)
 

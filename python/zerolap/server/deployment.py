@@ -1,4 +1,4 @@
-"""A build deployed by a topology: all its servers started, joined and ready, stopped whatever happens."""
+"""A build deployed in a topology: all servers started, connected and ready; stopped at the end in any case."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from zerolap.server.threads import CpuTimes, read_cpu_times
 
 @dataclass(frozen=True)
 class Reach:
-    """How a load reaches servers: arguments of memtier_benchmark's command line, and the network to enter, if any."""
+    """How a load generator reaches servers: memtier_benchmark's arguments, and the network to enter, if any."""
 
     arguments: Sequence[str]
     network: Network | None = None
@@ -39,12 +39,12 @@ class Deployment:
 
     @property
     def replicas(self) -> list[Node]:
-        """The nodes that copy, or are to copy, a primary."""
+        """The nodes that copy a primary, or will once they are attached."""
         return [node for node in self.nodes if node.role == "replica"]
 
     @property
     def reach(self) -> Reach:
-        """How a load reaches the deployment."""
+        """How a load generator reaches the deployment."""
         return Reach(self._load_arguments(), self.network)
 
     def _load_arguments(self) -> list[str]:
@@ -62,7 +62,7 @@ class Deployment:
         return [node.command(*arguments) for node in self.primaries]
 
     def attach_replicas(self) -> None:
-        """Let the replicas copy their primaries, and wait until they have what those have.
+        """Make the replicas copy their primaries, and wait until they have the same data.
 
         Raises `TrialFailed` with the node and what it lacks.
         """
@@ -75,14 +75,14 @@ class Deployment:
         self.wait_for_replicas()
 
     def wait_for_replicas(self) -> None:
-        """Wait until the replicas, which are attached, have all that was written before.
+        """Wait until the attached replicas have all earlier writes.
 
         Raises `TrialFailed` with the node and what it lacks.
         """
         wait_for_replicas(self.nodes)
 
     def cpu_times(self) -> dict[str, CpuTimes]:
-        """Return what the threads of each node have used, by its name; raises `TrialFailed` if one is gone."""
+        """Return the CPU time of each node's threads, by node name; raises `TrialFailed` if a node is gone."""
         return {node.name: read_cpu_times(node.process) for node in self.nodes}
 
 
@@ -103,12 +103,12 @@ def deploy(
 ) -> Iterator[Deployment]:
     """Start all servers of a topology, each in its own directory below `directory`; stop them at the context's end.
 
-    The topology's settings go before the given ones: they are what its name stands for. Where the topology needs a
-    network, the servers get one of their own, as the program's policy says. Without `attach_replicas` the replicas are
-    empty until the deployment's method of that name is called, so that their primaries can be filled before.
+    The topology's settings override `settings`: its name stands for them. If the topology needs a network, the servers
+    get a private one, subject to the program's policy. Without `attach_replicas` the replicas stay empty until
+    `Deployment.attach_replicas` is called, so that the primaries can be filled first.
 
-    Raises `TrialFailed` with the node, what it lacks and the end of its log, `EnvironmentMissing` if certificates,
-    ports or a network cannot be had.
+    Raises `TrialFailed` with the node, what it lacks and the end of its log, and `EnvironmentMissing` if certificates,
+    ports or a network are not available.
     """
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None

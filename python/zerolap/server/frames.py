@@ -1,4 +1,4 @@
-"""RESP frames on a stream, kept as they are and understood as far as a probe needs."""
+"""RESP frames on a stream: the bytes of each, and its value as far as a probe needs it."""
 
 import re
 import socket
@@ -32,16 +32,16 @@ class ReplyError:
 
 
 class FrameReader:
-    """Reads whole frames from a connection; raises `TrialFailed` for what is no RESP, or once it is lost."""
+    """Reads whole frames from a connection; raises `TrialFailed` for invalid RESP and for a lost connection."""
 
     def __init__(self, connection: socket.socket | None, received: bytes = b"") -> None:
-        """Read what was received before, then from the connection; without one that is all there is."""
+        """Read `received` first, then from the connection, if there is one."""
         self._connection = connection
         self._buffer = bytearray(received)
         self._at = 0
 
     def next_frame(self) -> tuple[bytes, Reply] | None:
-        """Return the next frame as it came and what it says; none where the other side hung up between frames."""
+        """Return the next frame, its bytes and its value; None if the peer closed the connection between frames."""
         self._at = 0
         try:
             value = self._value(0)
@@ -64,14 +64,14 @@ class FrameReader:
             data = self._bulk(_number(rest))
             return ReplyError(data.decode(errors="replace")) if kind == _BULK_ERROR and data is not None else data
         if kind == _ATTRIBUTES:
-            # They stand before the value that they say something of.
+            # Attributes precede the value that they describe.
             for _ in range(2 * _number(rest)):
                 self._value(depth + 1)
             return self._value(depth + 1)
         if kind in _AGGREGATES:
             count = _number(rest) * _AGGREGATES[kind]
             return None if count < 0 else [self._value(depth + 1) for _ in range(count)]
-        raise TrialFailed(f"a message starts with {line[:20]!r}, which is no RESP")
+        raise TrialFailed(f"a message starts with {line[:20]!r}, which is not RESP")
 
     def _bulk(self, length: int) -> bytes | None:
         if length < 0:
@@ -86,7 +86,7 @@ class FrameReader:
     def _line(self) -> bytes:
         while (end := self._buffer.find(b"\r\n", self._at)) < 0:
             if len(self._buffer) - self._at > LONGEST_LINE_BYTES:
-                raise TrialFailed(f"a line of more than {LONGEST_LINE_BYTES} bytes, which is no RESP")
+                raise TrialFailed(f"a line of more than {LONGEST_LINE_BYTES} bytes, which is not RESP")
             self._receive()
         line = bytes(self._buffer[self._at : end])
         self._at = end + 2
@@ -122,10 +122,10 @@ def _of_line(kind: int, rest: bytes) -> Reply:
 
 def _number(text: bytes) -> int:
     if not _NUMBER.fullmatch(text):
-        raise TrialFailed(f"{text[:20]!r} stands where RESP has a number")
+        raise TrialFailed(f"{text[:20]!r} is not a number of RESP")
     return int(text)
 
 
 def written(words: list[bytes]) -> bytes:
-    """Return a request as it is sent."""
+    """Return the RESP encoding of a request."""
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)

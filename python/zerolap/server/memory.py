@@ -1,4 +1,4 @@
-"""How much memory a server holds."""
+"""The memory of a server's process."""
 
 import psutil
 
@@ -6,7 +6,7 @@ from zerolap.records import TrialFailed
 
 
 def read_resident_bytes(process: int) -> int:
-    """Return the memory of a process that is in the machine's; raises `TrialFailed` if it is gone."""
+    """Return the resident memory of a process; raises `TrialFailed` if the process is gone."""
     try:
         return int(psutil.Process(process).memory_info().rss)
     except psutil.NoSuchProcess as gone:

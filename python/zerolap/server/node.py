@@ -1,4 +1,4 @@
-"""One server of a deployment: its place, its ports, its start."""
+"""One server of a deployment: its place in the topology, its ports, its start."""
 
 import contextlib
 import re
@@ -19,29 +19,29 @@ from zerolap.server.running import Launch, RunningServer, start_launched
 POLL_SECONDS = 0.02
 PORT_TRIES = 5
 PORT_TAKEN = "Address already in use"
-# As a setting that is not known, or from Redis 7.2 and Valkey on as a kind of connection.
+# Reported as an unknown setting, or since Redis 7.2 and Valkey as an unknown connection type.
 TLS_UNKNOWN = re.compile(r"^>>> 'tls-|Failed finding TLS support", re.MULTILINE)
 
 CLUSTER_SETTINGS = {"cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-announce-ip": ports.ADDRESS}
 PREFERRED_SETTINGS = {
-    # Replicas are there before the load, not five seconds into it.
+    # Replicas attach before the load begins, not five seconds into it.
     "replicas": {"repl-diskless-sync-delay": "0"},
-    # A node that stands still, under an instrument or while the other side has its turn, has not failed.
+    # A node that is stopped while the other side is measured, or slow under an instrument, has not failed.
     "cluster": {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"},
 }
-"""What the lab sets unless it is chosen otherwise."""
+"""Settings of the lab, which the case and the user may override."""
 
 Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
-"""How a node is launched, by index and directory: each may be pinned elsewhere, or write to a file of its own.
+"""How to launch a node, by index and directory: each may have its own processors and output files.
 
-The launch's `network` is the deployment's concern, whatever is said there.
+The deployment sets the launch's `network`.
 """
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node stands in its topology; `primary` is the index of the primary that it is, or copies."""
+    """A node's place in its topology; `primary` is the index of its primary, or its own."""
 
     index: int
     role: Role
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Plan:
-    """What all nodes of a deployment share; `network` is none where unix sockets are enough."""
+    """What all nodes of a deployment share; `network` is None if unix sockets suffice."""
 
     topology: Topology
     program: Program
@@ -66,8 +66,8 @@ class Plan:
 class Node:
     """A running server of a deployment.
 
-    The lab reaches it by its unix socket; `port` is for a load, for replication and for the cluster, `tls_port` for a
-    load that is encrypted.
+    The lab sends commands over its unix socket; `port` is for load, replication and the cluster, `tls_port` for
+    encrypted load.
     """
 
     place: Place
@@ -79,17 +79,17 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What errors call it, and its directory and log: `primary-1`, `replica-2`."""
+        """Its name in errors, and that of its directory and log: `primary-1`, `replica-2`."""
         return self.place.name
 
     @property
     def role(self) -> Role:
-        """Whether it is a primary, or is to copy one."""
+        """Whether the node is a primary or a replica."""
         return self.place.role
 
     @property
     def process(self) -> int:
-        """The system's number of the server itself, below sandbox and prefix; raises `TrialFailed` if it is gone."""
+        """The process id of the server itself, below sandbox and prefix; raises `TrialFailed` if it is gone."""
         return self.server.process
 
     def command(self, *arguments: str | bytes) -> object:
@@ -101,7 +101,7 @@ class Node:
 
 
 def places_of(topology: Topology) -> list[Place]:
-    """Return the places of a topology: the primaries, then the replicas, which take turns among them."""
+    """Return the places of a topology: the primaries, then the replicas, assigned to the primaries in turn."""
     places = [Place(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
     for number in range(topology.primaries * topology.replicas):
         place = Place(len(places), "replica", number % topology.primaries, f"replica-{number + 1}")
@@ -110,9 +110,9 @@ def places_of(topology: Topology) -> list[Place]:
 
 
 def enter_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
-    """Start a node, which ends with `stack`; ports that others take meanwhile are chosen anew.
+    """Start a node, which ends with `stack`; if another process takes its port meanwhile, try another port.
 
-    Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` where certificates cannot be
+    Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` if certificates cannot be
     made.
     """
     attempt = 1
@@ -175,13 +175,13 @@ def _explained(fault: TrialFailed) -> TrialFailed:
 
 
 def wait_until(lacking: Callable[[], tuple[Node, str] | None], seconds: float) -> None:
-    """Wait until nothing is lacking any more.
+    """Wait until `lacking` returns None.
 
-    Raises `TrialFailed` with the node, what it lacks and the end of its log when the time is over.
+    Raises `TrialFailed` after `seconds`, with the node, what it lacks and the end of its log.
     """
     end = time.monotonic() + seconds
-    while (found := lacking()) is not None:
+    while (lacking_node := lacking()) is not None:
         if time.monotonic() > end:
-            node, what = found
-            raise node.server.failure(f"{what} after {seconds:g} s").of(node.name)
+            node, lack = lacking_node
+            raise node.server.failure(f"{lack} after {seconds:g} s").of(node.name)
         time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Ports of the loopback that nobody uses."""
+"""Unused ports of the loopback."""
 
 import random
 import socket
@@ -7,21 +7,21 @@ from zerolap.records import EnvironmentMissing
 
 ADDRESS = "127.0.0.1"
 BUS_OFFSET = 10000
-"""What the servers add to a port for the cluster bus; only later ones can be told another."""
+"""What servers add to a port for the cluster bus; older versions cannot be configured otherwise."""
 PORTS = range(10000, 20000)
-"""Their buses end below 32768, where the system begins to hand out ports for outgoing connections."""
+"""The cluster buses stay below 32768, where the system's ports for outgoing connections begin."""
 TRIES = 1000
 
-_chance = random.SystemRandom()
+_random = random.SystemRandom()
 
 
 def free_port(*, with_bus: bool = False) -> int:
-    """Return a port that nobody listens on, nor on its cluster bus where one is needed.
+    """Return a free port; with `with_bus` the port of its cluster bus is free too.
 
-    Another process may take it before it is used. Raises `EnvironmentMissing` if there is none to be found.
+    Another process may take it before it is used. Raises `EnvironmentMissing` if no free port is found.
     """
     for _ in range(TRIES):
-        port = _chance.choice(PORTS)
+        port = _random.choice(PORTS)
         if _is_free(port) and (not with_bus or _is_free(port + BUS_OFFSET)):
             return port
     raise EnvironmentMissing(f"no free port between {PORTS.start} and {PORTS.stop} was found on {ADDRESS}")

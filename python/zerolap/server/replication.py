@@ -1,4 +1,4 @@
-"""Replicas: attached to their primaries, and waited for until they have all that their primaries have."""
+"""Attaches replicas to their primaries, and waits until they have the same data."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ REPLICATION_SECONDS = 300
 
 
 def attach(nodes: Sequence[Node]) -> None:
-    """Let replicas copy their primaries; they have the data only when `wait_for_replicas` says so."""
+    """Make replicas copy their primaries; `wait_for_replicas` waits until they have the data."""
     for replica in (node for node in nodes if node.role == "replica"):
         replica.command("REPLICAOF", ADDRESS, str(nodes[replica.place.primary].port))
 
@@ -18,7 +18,7 @@ def attach(nodes: Sequence[Node]) -> None:
 def wait_for_replicas(nodes: Sequence[Node]) -> None:
     """Wait until every replica is linked, known to its primary, and has all that was written before the call.
 
-    Raises `TrialFailed` with what is lacking, and where.
+    Raises `TrialFailed` with the node and what it lacks.
     """
     wait_until(lambda: _lacking(nodes), REPLICATION_SECONDS)
 
@@ -26,34 +26,34 @@ def wait_for_replicas(nodes: Sequence[Node]) -> None:
 def _lacking(nodes: Sequence[Node]) -> tuple[Node, str] | None:
     replicas = [node for node in nodes if node.role == "replica"]
     for primary in (node for node in nodes if node.role == "primary"):
-        own = [replica for replica in replicas if replica.place.primary == primary.place.primary]
-        # First the primary: what it writes meanwhile makes its replicas go further.
-        said = _replication(primary)
-        for replica in own:
-            if what := _replica_lacks(_replication(replica), _number(said, "master_repl_offset")):
-                return replica, what
-        if (online := _online(said)) < len(own):
-            return primary, f"{online} of its {len(own)} replicas are online"
+        attached = [replica for replica in replicas if replica.place.primary == primary.place.primary]
+        # The primary first: its replicas may be ahead of this offset when they are read, never behind for that reason.
+        status = _replication(primary)
+        for replica in attached:
+            if lack := _replica_lacks(_replication(replica), _number(status, "master_repl_offset")):
+                return replica, lack
+        if (online := _online(status)) < len(attached):
+            return primary, f"{online} of its {len(attached)} replicas are online"
     return None
 
 
-def _replica_lacks(said: Mapping[str, object], offset: int) -> str | None:
-    if said.get("role") != "slave":
+def _replica_lacks(status: Mapping[str, object], offset: int) -> str | None:
+    if status.get("role") != "slave":
         return "it is no replica"
-    link = said.get("master_link_status")
+    link = status.get("master_link_status")
     if link != "up":
         return f"its link to the primary is {link}"
-    reached = _number(said, "slave_repl_offset")
+    reached = _number(status, "slave_repl_offset")
     return None if reached >= offset else f"it is at offset {reached} of {offset}"
 
 
-def _online(said: Mapping[str, object]) -> int:
-    replicas = [value for name, value in said.items() if name.startswith("slave") and isinstance(value, dict)]
+def _online(status: Mapping[str, object]) -> int:
+    replicas = [value for name, value in status.items() if name.startswith("slave") and isinstance(value, dict)]
     return sum(replica.get("state") == "online" for replica in replicas)
 
 
-def _number(said: Mapping[str, object], name: str) -> int:
-    value = said.get(name)
+def _number(status: Mapping[str, object], name: str) -> int:
+    value = status.get(name)
     return value if isinstance(value, int) else -1
 
 

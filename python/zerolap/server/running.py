@@ -1,4 +1,4 @@
-"""One server process: started on a unix socket in its own directory, ready by its state, stopped whatever happens."""
+"""One server process: started on a unix socket in its own directory, awaited until ready, stopped in any case."""
 
 import contextlib
 import functools
@@ -28,14 +28,14 @@ REPLY_SECONDS = 60
 DYING_SECONDS = 2
 SIGNAL_OFFSET = 128
 CREDENTIALS = struct.Struct("3i")
-"""Process, user and group, as unix sockets tell them of the one that listens."""
+"""Process, user and group of the listening peer: `struct ucred` of unix(7)."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """How a server is launched: under which program, with which variables, and what it gets to see beside its own.
+    """How to launch a server: the program to run it under, environment variables, and further readable paths.
 
-    `network` is one that it shares with others; else it has none.
+    `network` is a network that it shares with other processes; without it the server has none.
     """
 
     prefix: Sequence[str] = ()
@@ -45,7 +45,7 @@ class Launch:
 
 
 class RunningServer:
-    """A server that answers; `client` sends it commands outside of what is measured."""
+    """A server that is ready; `client` sends commands that are not part of the measured load."""
 
     def __init__(self, process: Process, socket: Path, log: Path) -> None:
         self._process = process
@@ -61,20 +61,20 @@ class RunningServer:
 
     @functools.cached_property
     def process(self) -> int:
-        """The system's number of the process that listens, which may be below a sandbox, a shell or an emulator.
+        """The process id of the listening process, which may be a descendant of a sandbox, a shell or an emulator.
 
-        Raises `TrialFailed` if it cannot be told.
+        Raises `TrialFailed` if it cannot be determined.
         """
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(REPLY_SECONDS)
                 connection.connect(str(self.socket))
-                told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+                credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
         except OSError as lost:
             raise self.failure(f"the server was lost: {lost}") from lost
-        process, _user, _group = CREDENTIALS.unpack(told)
+        process, _user, _group = CREDENTIALS.unpack(credentials)
         if not process:
-            raise TrialFailed("the server's process cannot be told from here")
+            raise TrialFailed("the server's process id cannot be determined")
         return int(process)
 
     @property
@@ -102,30 +102,30 @@ class RunningServer:
             raise TrialFailed(f"the server refused `{_shown(commands[index])}`: {text}")
 
     def died(self) -> bool:
-        """Whether the process ended, or does so within a moment: a connection is lost before the process is gone."""
+        """Whether the process has ended, or ends within `DYING_SECONDS`: connections close before that."""
         end = time.monotonic() + DYING_SECONDS
         while self.alive and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
         return not self.alive
 
     def _listens(self) -> bool:
-        """Whether the socket is there, and is one: a link would lead the lab to another server."""
+        """Whether the socket exists and is a socket: a link could point to another server."""
         with contextlib.suppress(FileNotFoundError):
             return stat.S_ISSOCK(self.socket.lstat().st_mode)
         return False
 
     def failure(self, what: str) -> TrialFailed:
-        """Return the error for a server that failed, with its end and the end of its log."""
+        """Return the error for a failed server, with its exit status, if it died, and the end of its log."""
         self.died()
         code = self._process.returncode
         limit = None if code is None else self._process.reached_limit()
         message = what if code is None else f"{what}; the server died ({_ending(code)})"
         if limit is not None:
             message += f": it reached {limit}"
-        return TrialFailed(message, hint="the end of its log says why", details=self._process.output_tail())
+        return TrialFailed(message, hint="see the end of its log", details=self._process.output_tail())
 
     def wait_until_ready(self) -> None:
-        """Wait until the server answers PING and has loaded its data; raises `TrialFailed` with its log if it dies."""
+        """Wait until the server answers PING; raises `TrialFailed` with the log if it dies or takes too long."""
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             if not self.alive:
@@ -148,7 +148,7 @@ def _shown(command: Sequence[str | bytes]) -> str:
 
 
 def _ending(code: int) -> str:
-    # A sandbox tells of a signal as shells do.
+    # A sandbox reports a signal as shells do.
     number = -code if code < 0 else code - SIGNAL_OFFSET
     try:
         return f"signal {number}, {signal.Signals(number).name}"
@@ -157,7 +157,7 @@ def _ending(code: int) -> str:
 
 
 def _files_in(settings: Mapping[str, str]) -> list[Path]:
-    """Return the files that settings name, such as a module to load: the server has to see them."""
+    """Return the files that settings name, such as a module to load: the sandbox has to show them."""
     words = [word for value in settings.values() for word in shlex.split(value)]
     return [Path(word) for word in words if word.startswith("/") and Path(word).is_file()]
 
@@ -172,7 +172,7 @@ def start(
     environment: Mapping[str, str] | None = None,
     read_only: Sequence[Path] = (),
 ) -> contextlib.AbstractContextManager[RunningServer]:
-    """Start a server without network in `directory` under `prefix` (such as an emulator), as `start_launched` does."""
+    """Start a server without network, as `start_launched`; `prefix` is a program to run it under, such as valgrind."""
     return start_launched(program, settings, directory, log, Launch(prefix, environment or {}, read_only))
 
 
@@ -182,21 +182,21 @@ def start_launched(
 ) -> Iterator[RunningServer]:
     """Start a server in `directory`, and stop it at the end of the context.
 
-    The server can write to `directory` and to nothing else; `log`, which takes its output, lies outside of it.
+    The server can write only to `directory`. Its output is written to `log`, which lies outside of `directory`.
     """
-    own_socket = directory / "socket"
-    # A name of fixed length: where the stack begins depends on the length of the arguments.
-    named = directory / "server"
+    socket_path = directory / "socket"
+    # A name of fixed length: the start of the stack depends on the length of the arguments.
+    executable = directory / "server"
     if program.arguments:
-        # It may look for what it needs beside itself.
-        named.symlink_to(program.path.resolve())
+        # The program may need files that lie beside it.
+        executable.symlink_to(program.path.resolve())
     else:
-        shutil.copy2(program.path, named)
-    arguments = [*launched.prefix, *program.command(named, directory, own_socket, settings)]
-    seen = [*launched.read_only, *_files_in(settings), *program.visible]
+        shutil.copy2(program.path, executable)
+    arguments = [*launched.prefix, *program.command(executable, directory, socket_path, settings)]
+    read_only = [*launched.read_only, *_files_in(settings), *program.visible]
     confinement = Confinement(
         writable=[directory],
-        read_only=seen,
+        read_only=read_only,
         directory=directory,
         network=launched.network,
         limits=server_limits(directory),
@@ -204,7 +204,7 @@ def start_launched(
     )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **launched.environment}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
-        server = RunningServer(process, own_socket, log)
+        server = RunningServer(process, socket_path, log)
         try:
             server.wait_until_ready()
             yield server

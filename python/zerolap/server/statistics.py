@@ -1,4 +1,4 @@
-"""What a server says of itself: calls and time of the case's commands, reads and cycles of its event loop."""
+"""The server's own statistics: calls and time of the case's commands, reads and cycles of its event loop."""
 
 import socket
 import time
@@ -11,7 +11,7 @@ from zerolap.records import TrialFailed
 
 REPLY_SECONDS = 60
 LONGEST_REPLY_BYTES = 1 << 20
-"""Servers tell far less; one that says otherwise is not listened to."""
+"""Far more than servers send; a longer reply is refused."""
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
 QUESTION_VERB, QUESTIONS = "info", 2
@@ -23,8 +23,9 @@ RowT = TypeVar("RowT")
 def rows_of(verbs: Sequence[str], commands: Mapping[str, RowT]) -> list[RowT]:
     """Return the rows of `INFO commandstats` that count these commands, each once.
 
-    Of a subcommand that is the row `cmdstat_xinfo|stream`, and the container's own, `cmdstat_xinfo`, only where the
-    server counts no subcommands, as before Redis 7. A command without a subcommand has its row and all below it.
+    A subcommand is counted in its own row, `cmdstat_xinfo|stream`, or in that of its container, `cmdstat_xinfo`, by
+    servers that do not count subcommands, as before Redis 7. A command without a subcommand is counted in its row and
+    in those of its subcommands.
     """
     rows = {name.removeprefix(ROW).lower(): row for name, row in commands.items() if name.startswith(ROW)}
     counted = {name.partition("|")[0] for name in rows if "|" in name}
@@ -42,7 +43,7 @@ def rows_of(verbs: Sequence[str], commands: Mapping[str, RowT]) -> list[RowT]:
 
 @dataclass(frozen=True)
 class ServerStatistics:
-    """Totals since the server began; `reads` and `cycles` are none where the server does not tell them."""
+    """Totals since the server started; `reads` and `cycles` are None if the server does not report them."""
 
     calls: int
     usec: int
@@ -51,7 +52,7 @@ class ServerStatistics:
 
 
 class StatisticsReader:
-    """Asks a server over a connection of its own, as cheaply as can be: it is done before and after every slice."""
+    """Queries a server over a separate connection, as cheaply as possible: before and after every slice."""
 
     def __init__(self, path: Path, verbs: Sequence[str]) -> None:
         self._verbs = [verb.lower() for verb in verbs]
@@ -65,24 +66,24 @@ class StatisticsReader:
             raise self._silent(fault) from fault
 
     def read(self) -> ServerStatistics:
-        """Ask the server; raises `TrialFailed` if it does not tell."""
+        """Query the server; raises `TrialFailed` if it does not report the statistics."""
         try:
             self._socket.sendall(QUESTION)
-            found = self._understood(self._reply(), self._reply())
+            statistics = self._parsed(self._reply(), self._reply())
         except (OSError, KeyError, ValueError) as fault:
             raise self._silent(fault) from fault
         if QUESTION_VERB in self._verbs:
-            # A question is counted once it is answered: the next one tells of it.
-            found = replace(found, calls=found.calls - self._own_calls)
+            # INFO is counted once it is answered, so the next query reports it.
+            statistics = replace(statistics, calls=statistics.calls - self._own_calls)
             self._own_calls += QUESTIONS
-        return found
+        return statistics
 
-    def _understood(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
+    def _parsed(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
         calls = usec = 0
         for figures in rows_of(self._verbs, commands):
-            told = dict(part.split("=", 1) for part in figures.split(",") if "=" in part)
-            calls += int(told["calls"])
-            usec += int(told["usec"])
+            fields = dict(part.split("=", 1) for part in figures.split(",") if "=" in part)
+            calls += int(fields["calls"])
+            usec += int(fields["usec"])
         reads, cycles = totals.get("total_reads_processed"), totals.get("eventloop_cycles")
         return ServerStatistics(
             calls=calls,
@@ -92,11 +93,11 @@ class StatisticsReader:
         )
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def _reply(self) -> dict[str, str]:
-        """Return the fields of one bulk reply; raises `ValueError` for another."""
+        """Return the fields of one bulk reply; raises `ValueError` for a reply of another type."""
         end = time.monotonic() + REPLY_SECONDS
         while b"\r\n" not in self._buffer:
             self._receive(end)
@@ -121,32 +122,31 @@ class StatisticsReader:
             raise ValueError("no reply that could be read")
 
     def _silent(self, fault: Exception) -> TrialFailed:
-        return TrialFailed(f"the server does not say what it executed: {fault}")
+        return TrialFailed(f"the server does not report what it executed: {fault}")
 
 
 class SummedStatistics:
-    """Asks several servers, and adds up what they say."""
+    """Queries several servers and sums their statistics."""
 
     def __init__(self, paths: Sequence[Path], verbs: Sequence[str]) -> None:
         self._readers = [StatisticsReader(path, verbs) for path in paths]
 
     def read(self) -> ServerStatistics:
-        """Ask all servers; raises `TrialFailed` if one does not tell."""
-        found = [reader.read() for reader in self._readers]
-        reads, cycles = [one.reads for one in found], [one.cycles for one in found]
+        """Query all servers; raises `TrialFailed` if one does not report the statistics."""
+        statistics = [reader.read() for reader in self._readers]
         return ServerStatistics(
-            calls=sum(one.calls for one in found),
-            usec=sum(one.usec for one in found),
-            reads=_sum_of_all(reads),
-            cycles=_sum_of_all(cycles),
+            calls=sum(server.calls for server in statistics),
+            usec=sum(server.usec for server in statistics),
+            reads=_sum_of_all([server.reads for server in statistics]),
+            cycles=_sum_of_all([server.cycles for server in statistics]),
         )
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         for reader in self._readers:
             reader.close()
 
 
 def _sum_of_all(values: Sequence[int | None]) -> int | None:
-    told = [value for value in values if value is not None]
-    return sum(told) if len(told) == len(values) else None
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -10,16 +10,16 @@ from pathlib import Path
 from zerolap.records import EnvironmentMissing, TrialFailed
 
 CPU_CLOCK = 2
-"""Of Linux's numbers of clocks: what the scheduler counts."""
+"""CPUCLOCK_SCHED of Linux: the CPU time that the scheduler counts."""
 FIELDS_OF_CHILDREN = (16, 17)
 """User and system time of children, in /proc/PID/stat."""
 IO_THREAD_NAMES = (b"io_thd", b"io-thd")
-"""What Redis and Valkey call their I/O threads; the rest beside the main thread works in the background."""
+"""Name prefixes of the I/O threads in Redis and Valkey; other threads but the main one are background threads."""
 
 
 @dataclass(frozen=True)
 class CpuTimes:
-    """Nanoseconds on a processor since the threads began, by role."""
+    """Nanoseconds on a processor since the threads started, by role."""
 
     main_ns: int
     io_ns: int
@@ -46,7 +46,7 @@ class CpuTimes:
 
 
 def is_running(process: int) -> bool:
-    """Whether the process runs a program: one that has ended has none, also while nobody has waited for it."""
+    """Whether the process still runs; a zombie, which nobody has waited for yet, does not."""
     try:
         Path(f"/proc/{process}/exe").readlink()
     except OSError:
@@ -55,7 +55,7 @@ def is_running(process: int) -> bool:
 
 
 def is_asleep(process: int) -> bool:
-    """Whether all threads wait for something; raises `TrialFailed` if the process is gone."""
+    """Whether no thread is runnable; raises `TrialFailed` if the process is gone."""
     return not any(_runs(process, thread) for thread in _threads(process))
 
 
@@ -69,7 +69,7 @@ def _runs(process: int, thread: str) -> bool:
 
 
 def read_cpu_times(process: int) -> CpuTimes:
-    """Return what the threads of a process have used; raises `TrialFailed` if it is gone."""
+    """Return the CPU time of a process's threads by role; raises `TrialFailed` if the process is gone."""
     io_ns = background_ns = 0
     try:
         main_ns = _used_ns(process, str(process))
@@ -89,24 +89,24 @@ def read_cpu_times(process: int) -> CpuTimes:
 
 
 def read_total_ns(process: int) -> int:
-    """Return the nanoseconds of a process with all of its threads, ended ones too, and of the children it waited for.
+    """Return the CPU time in nanoseconds of a process: all threads, ended ones included, and waited-for children.
 
-    The children's are known to a hundredth of a second. Raises `TrialFailed` if the process is gone.
+    That of the children is accurate to a hundredth of a second. Raises `TrialFailed` if the process is gone.
     """
     try:
-        # The clock of another process, as clock_getcpuclockid(3) makes its number.
-        own_ns = time.clock_gettime_ns((~process << 3) | CPU_CLOCK)
+        # The id of another process's CPU clock, computed as in clock_getcpuclockid(3).
+        process_ns = time.clock_gettime_ns((~process << 3) | CPU_CLOCK)
         stat = _read(f"/proc/{process}/stat")
     except OSError as gone:
         raise TrialFailed("the server's process is gone") from gone
     # The name, in parentheses, may hold anything; what follows it begins with the third field of proc(5).
     fields = stat[stat.rindex(b")") + 2 :].split()
     ticks = sum(int(fields[number - 3]) for number in FIELDS_OF_CHILDREN)
-    return own_ns + ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    return process_ns + ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def read_demands_ns(process: int) -> dict[int, int]:
-    """Return for each thread how long it has had a processor, or has waited for one; raises `TrialFailed` if gone."""
+    """Return the nanoseconds that each thread has run or waited to run; raises `TrialFailed` if the process is gone."""
     demands = {}
     for thread in _threads(process):
         # Threads come and go while the process lives.
@@ -117,7 +117,7 @@ def read_demands_ns(process: int) -> dict[int, int]:
 
 
 def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
-    """Return the nanoseconds that came to each thread in between."""
+    """Return the nanoseconds that were added to each thread between two readings."""
     return {thread: demand_ns - before.get(thread, 0) for thread, demand_ns in after.items()}
 
 
@@ -135,13 +135,13 @@ def _used_ns(process: int, thread: str) -> int:
         if not Path(f"/proc/{process}/task/{thread}").exists():
             raise
         raise EnvironmentMissing(
-            "the kernel does not tell how long threads run: /proc/PID/schedstat is missing",
-            hint="a kernel with CONFIG_SCHED_INFO has it",
+            "the kernel does not report the CPU time of threads: /proc/PID/schedstat is missing",
+            hint="use a kernel with CONFIG_SCHED_INFO",
         ) from missing
 
 
 def _read(path: str) -> bytes:
-    """Return a small file of the kernel's; done hundreds of times a second, so without what files of Python cost."""
+    """Return a small file of /proc; called hundreds of times a second, so without the overhead of Python's files."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)

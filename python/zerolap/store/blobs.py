@@ -25,31 +25,31 @@ RETRIES: Final["RetryConfig"] = {"max_retries": 4, "retry_timeout": timedelta(se
 
 
 class Container(ABC):
-    """Where blobs lie, by name: `ab/cdef…` for the digest `abcdef…`. Its methods may be called from any thread."""
+    """A place for blobs, by name: `ab/cdef…` for the digest `abcdef…`. Its methods may be called from any thread."""
 
     @abstractmethod
     def describe(self, name: str) -> str:
-        """Return where the content of that name lies, for messages."""
+        """Return the place of the content of that name, for messages."""
 
     @abstractmethod
     def read(self, name: str) -> bytes | None:
-        """Return the content of that name, None where there is none; raises `EnvironmentMissing`."""
+        """Return the content of that name, None if there is none; raises `EnvironmentMissing`."""
 
     @abstractmethod
     def write(self, name: str, content: bytes) -> None:
-        """Write the whole content or nothing, over what was there; raises `EnvironmentMissing`."""
+        """Write the content atomically, replacing older content; raises `EnvironmentMissing`."""
 
 
 class Blobs:
-    """Content by its digest, compressed with zlib, and verified when it is read."""
+    """Content by its digest, compressed with zlib and verified when read."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
 
     def put(self, content: bytes) -> str:
-        """Keep `content` and return its digest (SHA-256, hexadecimal); the same content is stored once.
+        """Store `content` and return its digest (SHA-256, hexadecimal); equal content is stored once.
 
-        It appears complete or not at all. Raises `EnvironmentMissing` where it cannot be written.
+        The write is atomic. Raises `EnvironmentMissing` if the content cannot be written.
         """
         digest = hashlib.sha256(content).hexdigest()
         name = _name_of(digest)
@@ -60,12 +60,12 @@ class Blobs:
     def get(self, digest: str) -> bytes:
         """Return the content with that digest.
 
-        Raises `BlobDamaged` where it is missing or something else, `ValueError` for what is no digest.
+        Raises `BlobDamaged` if the content is missing or does not match, `ValueError` for an invalid digest.
         """
         name = _name_of(digest)
         stored = self._container.read(name)
         if stored is None:
-            raise BlobDamaged(f"the store holds no blob {digest}", hint="measure again to record it anew")
+            raise BlobDamaged(f"the store holds no blob {digest}", hint="measure again to record it")
         content = _decompressed(stored)
         if content is None or hashlib.sha256(content).hexdigest() != digest:
             place = self._container.describe(name)
@@ -74,7 +74,7 @@ class Blobs:
 
 
 class Files(Container):
-    """Files in a directory, which is made with the first of them."""
+    """Files in a directory, which is created with the first file."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -92,7 +92,7 @@ class Files(Container):
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write the file under another name, then rename it; both are on the disk when this returns."""
+        """Write the file under another name, then rename it; content and name are on the disk when this returns."""
         path = self._directory / name
         with store_faults(str(self._directory)):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ class Files(Container):
 
 
 class Objects(Container):
-    """Objects of an S3-compatible store, or of another that obstore knows, under the prefix of its URL."""
+    """Objects of an S3-compatible store, or another that obstore supports, under the prefix of its URL."""
 
     def __init__(self, place: str, objects: "ObjectStore") -> None:
         self._place = place.rstrip("/")
@@ -129,7 +129,7 @@ class Objects(Container):
             return cls(url, from_url(url, retry_config=RETRIES))
         except (BaseError, ValueError) as fault:
             raise UsageError(
-                f"no such place for blobs: {url!r}: {_reason_of(fault)}", hint="write blobs=s3://BUCKET/PREFIX"
+                f"cannot store blobs at {url!r}: {_reason_of(fault)}", hint="write blobs=s3://BUCKET/PREFIX"
             ) from fault
 
     def describe(self, name: str) -> str:
@@ -147,7 +147,7 @@ class Objects(Container):
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Upload the object; a store shows it when it is complete."""
+        """Upload the object, which becomes visible when it is complete."""
         with self._faults("write to"):
             self._objects.put(name, content)
 
@@ -184,7 +184,7 @@ def _name_of(digest: str) -> str:
 
 
 def _decompressed(stored: bytes | None) -> bytes | None:
-    """Return the content, None where there is none or it cannot be decompressed."""
+    """Return the content, None if there is none or it cannot be decompressed."""
     try:
         return None if stored is None else zlib.decompress(stored)
     except zlib.error:
@@ -192,7 +192,7 @@ def _decompressed(stored: bytes | None) -> bytes | None:
 
 
 def _reason_of(fault: BaseException) -> str:
-    """Return what obstore says first; the lines below are for its authors."""
+    """Return the first line of obstore's message; the others are for its developers."""
     return str(fault).strip().partition("\n")[0]
 
 

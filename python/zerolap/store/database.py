@@ -1,4 +1,4 @@
-"""A database of either kind: transactions, and bringing its schema up to date."""
+"""A database, SQLite or PostgreSQL: its transactions and the migration of its schema."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _VERSION_TABLE = "alembic_version"
 class Database(ABC):
     """An open database; its methods may be called from any thread.
 
-    `place` names it in messages, `directory` is where on this machine what belongs to it is kept.
+    `place` names it in messages; `directory` holds what belongs to it on this machine.
     """
 
     def __init__(self, place: str, directory: Path, engine: Engine) -> None:
@@ -34,13 +34,13 @@ class Database(ABC):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Begin a transaction that reads, and sees one state of the database; raises `EnvironmentMissing`."""
+        """Begin a read transaction, which sees a single state of the database; raises `EnvironmentMissing`."""
         with store_faults(self.place), self._reading_engine().begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Begin a transaction that writes; raises `EnvironmentMissing`, `UsageError` where a row lacks its parent."""
+        """Begin a write transaction; raises `EnvironmentMissing`, `UsageError` if a row lacks its parent."""
         with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
             yield connection
 
@@ -50,7 +50,7 @@ class Database(ABC):
 
     @abstractmethod
     def claim(self, identity: str) -> AbstractContextManager[None]:
-        """Hold the request with that id against other processes; raises `RequestBusy`."""
+        """Hold the request with that id within the context; raises `RequestBusy` if another process holds it."""
 
     @abstractmethod
     def _reading_engine(self) -> Engine: ...
@@ -60,10 +60,10 @@ class Database(ABC):
 
     @abstractmethod
     def _lock_schema(self, connection: Connection) -> None:
-        """Let no other process change the schema until the transaction ends."""
+        """Prevent other processes from changing the schema until the transaction ends."""
 
     def bring_up_to_date(self) -> None:
-        """Create the schema or migrate it, where it is not the newest.
+        """Create the schema or migrate it to the newest revision.
 
         Raises `EnvironmentMissing` for the database of another program or of a newer version.
         """
@@ -80,12 +80,12 @@ class Database(ABC):
 
 
 def insert_new(connection: Connection, table: Table) -> Any:
-    """Return an insert of the database's dialect that leaves rows alone whose key is there already."""
+    """Return an insert in the database's dialect that ignores rows whose key exists."""
     return insert_of(connection, table).on_conflict_do_nothing()
 
 
 def insert_of(connection: Connection, table: Table) -> Any:
-    """Return an insert of the database's dialect, which has `on_conflict_do_update`."""
+    """Return an insert in the database's dialect, which has `on_conflict_do_update`."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 

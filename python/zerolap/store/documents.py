@@ -1,4 +1,4 @@
-"""Comparisons and runs as documents: written whole, over what was recorded before, at any time on the way."""
+"""Comparisons and runs as documents: written whole, replacing the recorded version, at any time during the work."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ UNFINISHED_NOTES: Final = {
     "failed": "the run failed; this is what was recorded until then",
 }
 NEWEST_SPREADS: Final = 200
-"""Spreads of a metric that are read: a platform changes with time."""
+"""Limit on the spreads of a metric that are read: a platform changes over time."""
 LONGEST_NAME: Final = 500
 """Characters of a function's name in the table of findings: an index of PostgreSQL holds no more than 2,700 bytes."""
 
@@ -50,52 +50,52 @@ class StoredRow:
     summary: Summary | None
 
 
-def keep_comparison(connection: Connection, what: Comparison) -> None:
-    """Write the document of a comparison over what was recorded of it."""
-    keep_platform(connection, what.platform)
+def keep_comparison(connection: Connection, document: Comparison) -> None:
+    """Write the document of a comparison, replacing the recorded one."""
+    keep_platform(connection, document.platform)
     _keep_document(
         connection,
         {
-            "id": what.id,
+            "id": document.id,
             "kind": "compare",
-            "created": what.created,
-            "state": what.state,
-            "base_build": what.base.build,
-            "head_build": what.head.build,
-            "platform_fingerprint": what.platform.fingerprint,
-            "document": _as_json(what.model_copy(update={"cases": []})),
+            "created": document.created,
+            "state": document.state,
+            "base_build": document.base.build,
+            "head_build": document.head.build,
+            "platform_fingerprint": document.platform.fingerprint,
+            "document": _as_json(document.model_copy(update={"cases": []})),
         },
     )
-    _replace_cases(connection, what.id, what.cases)
+    _replace_cases(connection, document.id, document.cases)
 
 
-def keep_run(connection: Connection, what: RunReport, state: RequestState) -> None:
-    """Write the document of a run over what was recorded of it."""
-    keep_platform(connection, what.platform)
+def keep_run(connection: Connection, report: RunReport, state: RequestState) -> None:
+    """Write the document of a run, replacing the recorded one."""
+    keep_platform(connection, report.platform)
     _keep_document(
         connection,
         {
-            "id": what.id,
+            "id": report.id,
             "kind": "run",
-            "created": what.created,
+            "created": report.created,
             "state": state,
-            "head_build": what.server.build,
-            "platform_fingerprint": what.platform.fingerprint,
-            "document": _as_json(what.model_copy(update={"cases": []})),
+            "head_build": report.server.build,
+            "platform_fingerprint": report.platform.fingerprint,
+            "document": _as_json(report.model_copy(update={"cases": []})),
         },
     )
-    _replace_cases(connection, what.id, what.cases)
+    _replace_cases(connection, report.id, report.cases)
 
 
 def read_comparison(connection: Connection, wanted: str) -> Comparison:
-    """Return the comparison that `wanted` names, with the cases that are recorded; raises `UsageError`."""
+    """Return the comparison that `wanted` names, with its recorded cases; raises `UsageError`."""
     row = find(connection, comparison, wanted, "comparison", kind="compare")
     cases = [CaseResult.model_validate_json(document) for document in _cases_of(connection, row.id)]
     return Comparison.model_validate_json(row.document).model_copy(update={"cases": cases})
 
 
 def read_run(connection: Connection, wanted: str) -> RunReport:
-    """Return the run that `wanted` names; an unfinished one has a note that says so. Raises `UsageError`."""
+    """Return the run that `wanted` names; an unfinished one has a note. Raises `UsageError`."""
     row = find(connection, comparison, wanted, "run", kind="run")
     cases = [RunCase.model_validate_json(document) for document in _cases_of(connection, row.id)]
     report = RunReport.model_validate_json(row.document)
@@ -110,7 +110,7 @@ def newest(connection: Connection, limit: int) -> list[StoredRow]:
 
 
 def latest(connection: Connection) -> StoredRow:
-    """Return the newest comparison or run in short; raises `UsageError` where there is none."""
+    """Return the newest comparison or run in short; raises `UsageError` if there is none."""
     rows = newest(connection, 1)
     if not rows:
         raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
@@ -120,7 +120,7 @@ def latest(connection: Connection) -> StoredRow:
 def keep_spreads(
     connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str
 ) -> None:
-    """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown one."""
+    """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown id."""
     row = find(connection, comparison, identity, "comparison")
     rows = [
         {
@@ -138,7 +138,7 @@ def keep_spreads(
 
 
 def read_spreads(connection: Connection, platform: str, name: str, circumstances: str | None) -> Sequence[Spread]:
-    """Return the spreads of a metric on a platform, the newest first; under all circumstances where none are given."""
+    """Return the spreads of a metric on a platform, the newest first; by default under all circumstances."""
     statement = (
         select(start_spread.c.variance, start_spread.c.degrees)
         .join(comparison)
@@ -169,7 +169,7 @@ def _keep_document(connection: Connection, columns: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _CaseRow:
-    """A case of a document, at its place in it."""
+    """A case of a document with its position."""
 
     position: int
     result: CaseResult | RunCase
@@ -181,7 +181,7 @@ class _CaseRow:
 
 
 def _replace_cases(connection: Connection, identity: str, cases: Sequence[CaseResult | RunCase]) -> None:
-    """Write the cases of a document, and remove those that are not in it; those that did not change stay."""
+    """Write the changed cases of a document, and remove those that it no longer contains."""
     rows = [_CaseRow(position, result, _as_json(result)) for position, result in enumerate(cases)]
     recorded = set(
         connection.execute(select(case_result.c.digest).where(case_result.c.comparison_id == identity)).scalars()
@@ -215,20 +215,20 @@ def _insert_case(connection: Connection, identity: str, row: _CaseRow) -> None:
 
 
 def _insert_parts(connection: Connection, number: int, result: CaseResult) -> None:
-    """Write what queries over many cases look for: verdicts and findings."""
+    """Write the parts that queries over many cases use: verdicts and findings."""
     verdicts = [
-        {"case_result_id": number, "position": position, **_columns_of(verdict, one)}
-        for position, one in enumerate(result.verdicts)
+        {"case_result_id": number, "position": position, **_columns_of(verdict, case_verdict)}
+        for position, case_verdict in enumerate(result.verdicts)
     ]
     findings = [
         {
             "case_result_id": number,
             "position": position,
-            "rank": one.rank,
-            "kind": one.kind,
-            "function": one.function and one.function[:LONGEST_NAME],
+            "rank": case_finding.rank,
+            "kind": case_finding.kind,
+            "function": case_finding.function and case_finding.function[:LONGEST_NAME],
         }
-        for position, one in enumerate(result.findings)
+        for position, case_finding in enumerate(result.findings)
     ]
     if verdicts:
         connection.execute(insert(verdict), verdicts)

@@ -1,4 +1,4 @@
-"""What can go wrong with a store, worded so that the user knows what to do."""
+"""Errors of a store, with messages and hints for the user."""
 
 import errno
 import sqlite3
@@ -51,7 +51,7 @@ _CONNECTION_HINTS: tuple[tuple[str, str], ...] = (
 
 
 class RequestBusy(UsageError):
-    """Another process works on this request."""
+    """Another process is working on this request."""
 
     def __init__(self, identity: str) -> None:
         super().__init__(
@@ -60,14 +60,14 @@ class RequestBusy(UsageError):
 
 
 class BlobDamaged(ZerolapError):
-    """A blob is missing or its content is not what its digest says."""
+    """A blob is missing, or its content does not match its digest."""
 
 
 @contextmanager
 def store_faults(place: str) -> Iterator[None]:
-    """Turn faults of disks, databases and servers at `place` into `EnvironmentMissing`; others pass unchanged.
+    """Turn errors of disks, databases and servers at `place` into `EnvironmentMissing`; other errors pass unchanged.
 
-    A row whose parent is not there is a `UsageError`: a trial of an unknown job, a job of an unknown request.
+    A row whose parent does not exist is a `UsageError`: a trial of an unknown job, a job of an unknown request.
     """
     try:
         yield
@@ -75,7 +75,7 @@ def store_faults(place: str) -> Iterator[None]:
         if not _is_parent_missing(fault.orig):
             raise
         raise UsageError(
-            f"the store {place} holds no such request or job", hint="record the request, and its job, before"
+            f"the store {place} holds no such request or job", hint="record the request and its job first"
         ) from fault
     except DBAPIError as fault:
         known = _of_sqlite(fault.orig, place) or _of_postgresql(fault, place)
@@ -116,7 +116,8 @@ def _of_postgresql(fault: DBAPIError, place: str) -> EnvironmentMissing | None:
     if state in _POSTGRESQL_FAULTS:
         message, hint = _POSTGRESQL_FAULTS[state]
         return EnvironmentMissing(message.format(place=place, reason=reason), hint=hint)
-    # Class 08 is of connections, 57P of a server that stops or starts; psycopg gives none where it cannot connect.
+    # Class 08: connections; 28: authorization; 3D: database name; 57P: starting or stopping. psycopg sets no code if it
+    # cannot connect.
     if not (state or "08").startswith(("08", "28", "3D", "57P")) or not _is_operational(fault):
         return None
     hint = next((hint for word, hint in _CONNECTION_HINTS if word in reason), _SERVER_HINT)

@@ -1,4 +1,4 @@
-"""The store of a team: a PostgreSQL database."""
+"""The store of several machines: a PostgreSQL database."""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ SCHEMA_LOCK: Final = 0x7A65726F6C6170
 
 
 class PostgresqlDatabase(Database):
-    """A database on a server. Readers see one state of it throughout a transaction; claims are session locks."""
+    """A database on a server. Readers see a single state throughout a transaction; claims are session locks."""
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
-        # An option can be a secret too; only the host, or a socket's directory, names the place.
+        # Options may be secret, so only the host, or the socket's directory, and the port are shown.
         query = {name: value for name, value in url.query.items() if name in ("host", "port")}
         shown = url.set(drivername="postgresql", query=query).render_as_string()
         engine = _engine(url, busy_seconds, pool_pre_ping=True)
@@ -34,7 +34,7 @@ class PostgresqlDatabase(Database):
     def open(cls, url: URL, busy_seconds: float) -> "PostgresqlDatabase":
         """Connect, and bring the schema up to date.
 
-        `busy_seconds` is how long to wait for the server, and for what another session has locked. Raises
+        `busy_seconds` is how long to wait for the server and for locks of other sessions. Raises
         `EnvironmentMissing`.
         """
         database = cls(url, busy_seconds)
@@ -46,12 +46,12 @@ class PostgresqlDatabase(Database):
 
     @contextmanager
     def claim(self, identity: str) -> Iterator[None]:
-        """Hold an advisory lock of a connection of its own; the server releases it when the connection ends."""
+        """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
         with store_faults(self.place):
             session = self._sessions.connect()
         try:
             with store_faults(self.place):
-                # With these the server notices within two minutes that the machine at the other end is gone.
+                # With these settings the server detects a lost client machine within two minutes.
                 for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
                     session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))
                 locked = session.execute(select(func.pg_try_advisory_lock(_key_of(identity)))).scalar_one()
@@ -72,7 +72,7 @@ class PostgresqlDatabase(Database):
 
 
 def parse_url(location: str) -> tuple[URL, str | None]:
-    """Return the URL of a database, and that of the blobs where it names one; raises `UsageError`."""
+    """Return the URL of a database, and that of its blobs if it names one; raises `UsageError`."""
     try:
         url = make_url(location)
     except (ArgumentError, ValueError) as fault:
@@ -100,5 +100,5 @@ def _engine(url: URL, busy_seconds: float, **options: Any) -> Engine:
 
 
 def _key_of(identity: str) -> int:
-    """Return the 64 bits by which the server knows the lock of a request."""
+    """Return the 64-bit key of the lock of a request."""
     return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big", signed=True)

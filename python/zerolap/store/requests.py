@@ -1,4 +1,4 @@
-"""What was asked for: requests with their platforms and revisions, and how far they are."""
+"""Requests with their platforms and revisions, and their states."""
 
 import json
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ NAMED_IN_ERRORS: Final = 5
 
 
 def begin(connection: Connection, new: Request) -> None:
-    """Write a request with its platform and revisions; one that is there already stays as it is."""
+    """Write a request with its platform and revisions; an existing request is not changed."""
     keep_platform(connection, new.platform)
     sources = [server.source for server in new.servers.values() if isinstance(server.source, RevisionSource)]
-    # In one order everywhere, so that two sessions which record the same do not wait for each other.
+    # In a fixed order, so that two sessions that record the same rows do not deadlock.
     for source in sorted(sources, key=lambda source: source.commit):
         keep_revision(connection, source.revision)
     servers = {side: {"variant": server.spec.variant} for side, server in new.servers.items()}
@@ -44,14 +44,14 @@ def read(connection: Connection, wanted: str) -> Request:
     row = find(connection, request, wanted, "request")
     if row.document is None:
         raise UsageError(
-            f"{row.id} was recorded by an earlier version of zerolap, which did not record what was asked",
-            hint="its results can be read; to measure more, begin a new one",
+            f"{row.id} was recorded by an earlier version of zerolap, which did not record requests",
+            hint="its results can be read; to measure more, start a new one",
         )
     return Request.model_validate_json(row.document)
 
 
 def unfinished(connection: Connection, digest: str) -> list[str]:
-    """Return the ids of requests for the same that are not done, the newest first."""
+    """Return the ids of unfinished requests with that digest, the newest first."""
     statement = select(request.c.id).where(request.c.digest == digest, request.c.state != "done")
     return list(connection.execute(statement.order_by(request.c.number.desc())).scalars())
 
@@ -63,7 +63,7 @@ def state(connection: Connection, identity: str) -> RequestState:
 
 
 def is_cancelled(connection: Connection, identity: str) -> bool:
-    """Return whether somebody asked to stop the request; raises `UsageError`."""
+    """Return whether the request is to be cancelled; raises `UsageError`."""
     return bool(_column(connection, identity, request.c.cancelled))
 
 
@@ -84,8 +84,8 @@ def require(connection: Connection, identity: str) -> None:
 def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: str) -> Row[Any]:
     """Return the row that `wanted` names: an id, the unique beginning of one, or `latest`.
 
-    `table` has the columns `id` and `number`; `fixed` are values that its other columns must have. Raises `UsageError`,
-    which names the newest few by their ids, where there is none or more than one.
+    `table` has the columns `id` and `number`; `fixed` are required values of its other columns. Raises `UsageError` if
+    no row or more than one matches, with the newest ids as a hint.
     """
     rows = select(table).filter_by(**fixed).order_by(table.c.number.desc())
     if wanted == LATEST:
@@ -102,36 +102,38 @@ def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: 
         return matching[0]
     if matching:
         named = ", ".join(row.id for row in matching[:NAMED_IN_ERRORS])
-        raise UsageError(f"{wanted!r} begins more than one id", hint=f"name one of {named}")
+        raise UsageError(f"more than one id begins with {wanted!r}", hint=f"name one of {named}")
     names = [row.id for row in connection.execute(rows.limit(NAMED_IN_ERRORS))]
     hint = f"the newest are {', '.join(names)}" if names else _what_there_is(connection)
     raise UsageError(f"the store holds no {noun} {wanted!r}", hint=hint)
 
 
-def keep_platform(connection: Connection, what: Platform) -> None:
-    """Write a platform, and what is known of it now; equal facts are written once."""
+def keep_platform(connection: Connection, new_platform: Platform) -> None:
+    """Write a platform and its present facts; equal facts are written once."""
     connection.execute(
         insert_new(connection, platform).values(
-            fingerprint=what.fingerprint, name=what.name, cpu=what.cpu, cores=what.cores
+            fingerprint=new_platform.fingerprint, name=new_platform.name, cpu=new_platform.cpu, cores=new_platform.cores
         )
     )
-    facts = json.dumps(what.facts, sort_keys=True)
+    facts = json.dumps(new_platform.facts, sort_keys=True)
     connection.execute(
         insert_new(connection, platform_facts).values(
-            fingerprint=what.fingerprint,
-            digest=digest_of(what.kernel, facts),
-            kernel=what.kernel,
+            fingerprint=new_platform.fingerprint,
+            digest=digest_of(new_platform.kernel, facts),
+            kernel=new_platform.kernel,
             facts=facts,
             first_seen=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     )
 
 
-def keep_revision(connection: Connection, what: Revision) -> None:
+def keep_revision(connection: Connection, new_revision: Revision) -> None:
     """Write a commit and its parents."""
-    key = {"repository": what.repository, "commit": what.commit}
-    connection.execute(insert_new(connection, revision).values(**key, time=what.time, subject=what.subject))
-    parents = [{**key, "position": position, "parent": parent} for position, parent in enumerate(what.parents)]
+    key = {"repository": new_revision.repository, "commit": new_revision.commit}
+    connection.execute(
+        insert_new(connection, revision).values(**key, time=new_revision.time, subject=new_revision.subject)
+    )
+    parents = [{**key, "position": position, "parent": parent} for position, parent in enumerate(new_revision.parents)]
     if parents:
         connection.execute(insert_new(connection, revision_parent), parents)
 

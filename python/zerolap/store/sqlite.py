@@ -22,11 +22,11 @@ from zerolap.store.faults import RequestBusy, store_faults
 from zerolap.store.tables import REVISION
 
 REQUEST_ID: Final = re.compile(r"[a-z0-9]+-[a-z0-9]+")
-"""Ids of requests name files here."""
+"""Ids of requests are used as file names."""
 
 
 class SqliteDatabase(Database):
-    """A file in write-ahead-log mode. Beside it lie blobs, builds and the locks of requests."""
+    """A file in write-ahead-log mode; blobs, builds and locks of requests are stored beside it."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
         super().__init__(str(path), path.parent, engine)
@@ -34,7 +34,7 @@ class SqliteDatabase(Database):
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float) -> "SqliteDatabase":
-        """Open the file, creating it where there is none, with its schema up to date.
+        """Open the file, creating it if it does not exist, and bring the schema up to date.
 
         `busy_seconds` is how long to wait for another process's write. Raises `EnvironmentMissing`.
         """
@@ -47,10 +47,10 @@ class SqliteDatabase(Database):
 
     @classmethod
     def open_to_read(cls, path: Path) -> "SqliteDatabase":
-        """Open a file that this user cannot write to, as it is; raises `EnvironmentMissing`.
+        """Open a file that this user cannot write to; raises `EnvironmentMissing`.
 
-        Immutable to SQLite: reading in WAL mode would write beside it otherwise. What is recorded meanwhile is not
-        seen.
+        It is opened as immutable, since SQLite writes auxiliary files to read in WAL mode. Later changes are not
+        visible.
         """
         location = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
         engine = create_engine(
@@ -80,7 +80,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def claim(self, identity: str) -> Iterator[None]:
-        """Hold a lock on a file named like the request; the kernel releases it when the process ends."""
+        """Lock a file named after the request; the kernel releases the lock when the process ends."""
         if REQUEST_ID.fullmatch(identity) is None:
             raise ValueError(f"not the id of a request: {identity!r}")
         with store_faults(self.place):
@@ -92,7 +92,7 @@ class SqliteDatabase(Database):
         try:
             yield
         finally:
-            # Removed before it is released: whoever opened it meanwhile sees that it is gone.
+            # Removed before the lock is released: a process that opened the file meanwhile detects that it is gone.
             (directory / identity).unlink(missing_ok=True)
             os.close(handle)
 
@@ -107,12 +107,12 @@ class SqliteDatabase(Database):
 
 
 def can_write(path: Path) -> bool:
-    """Whether this user can write to the database, or make it."""
+    """Whether this user can write to the database or create it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) if path.exists() else True
 
 
 def _lock(path: Path) -> int | None:
-    """Return the locked file, None where another process holds it."""
+    """Return the handle of the locked file, None if another process holds the lock."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -126,7 +126,7 @@ def _lock(path: Path) -> int | None:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether the open file is the one at that path still: whoever held it before may have removed it."""
+    """Whether the open file is still the one at that path: the previous holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def _is_at(handle: int, path: Path) -> bool:
 
 
 def _use_write_ahead_log(path: Path, busy_seconds: float) -> None:
-    """Switch the file to WAL, which stays; SQLite does not wait for locks here, so this does."""
+    """Switch the file to WAL mode permanently; SQLite does not wait for locks here, so this function does."""
     deadline = time.monotonic() + busy_seconds
     with closing(sqlite3.connect(path, timeout=busy_seconds)) as connection:
         while True:
@@ -148,7 +148,7 @@ def _use_write_ahead_log(path: Path, busy_seconds: float) -> None:
 
 
 def _set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    # The driver is to begin no transactions by itself, so that DDL is transactional too: `_begin` does it.
+    # `_begin` begins transactions, not the driver, so that DDL is transactional too.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA foreign_keys = ON")

@@ -1,4 +1,4 @@
-"""The store: what its neighbours use."""
+"""The store, as used by other packages."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -40,9 +40,8 @@ POSTGRESQL_PREFIXES: Final = ("postgresql://", "postgres://")
 class Store:
     """Requests, results and blobs; its methods may be called from any thread.
 
-    Each method that writes does so in one transaction: killed in the middle of it, the store holds what it held
-    before. All methods raise `EnvironmentMissing` where the disk is full, the database cannot be reached or written
-    to, or is locked.
+    Each method writes in a single transaction: if the process is killed, the store stays unchanged. All methods raise
+    `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked.
     """
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
@@ -51,11 +50,11 @@ class Store:
 
     @classmethod
     def open(cls, location: str | None = None, busy_seconds: float = BUSY_SECONDS) -> "Store":
-        """Open the store at a location, by default the directory `.zerolap` here; creates it where there is none.
+        """Open the store at a location, by default the directory `.zerolap`; creates it if it does not exist.
 
         A location is a directory, `sqlite:///FILE`, or `postgresql://USER:PASSWORD@HOST/DATABASE`, which takes
-        `?blobs=URL`. `busy_seconds` is how long to wait for others that write, and for a server. Raises
-        `EnvironmentMissing` where the store cannot be used, `UsageError` for another kind of URL.
+        `?blobs=URL`. `busy_seconds` is how long to wait for other writers and for a server. Raises
+        `EnvironmentMissing` if the store cannot be used, `UsageError` for another kind of URL.
         """
         if location is not None and location.startswith(POSTGRESQL_PREFIXES):
             return cls._open_postgresql(location, busy_seconds)
@@ -64,7 +63,7 @@ class Store:
 
     @classmethod
     def open_to_read(cls, location: str | None = None) -> "Store":
-        """Open a store of which only results are to be read: one that this user cannot write to will do.
+        """Open a store to read results; the user need not have permission to write to it.
 
         Raises as `open` does.
         """
@@ -81,18 +80,18 @@ class Store:
     def _open_postgresql(cls, location: str, busy_seconds: float) -> "Store":
         from zerolap.store.postgresql import PostgresqlDatabase, parse_url
 
-        url, blobs = parse_url(location)
-        kept = open_blobs(blobs, Path(DEFAULT_DIRECTORY) / "blobs")
-        return cls(PostgresqlDatabase.open(url, busy_seconds), kept)
+        url, blobs_location = parse_url(location)
+        blobs = open_blobs(blobs_location, Path(DEFAULT_DIRECTORY) / "blobs")
+        return cls(PostgresqlDatabase.open(url, busy_seconds), blobs)
 
     @property
     def place(self) -> str:
-        """Where results are kept: a file, or a URL without its password."""
+        """The location of the results: a file, or a URL without its password."""
         return self._database.place
 
     @property
     def builds_directory(self) -> Path:
-        """Where builds are kept on this machine."""
+        """The directory of builds on this machine."""
         return self._database.directory / "builds"
 
     def close(self) -> None:
@@ -112,7 +111,7 @@ class Store:
     # Requests.
 
     def begin(self, request: Request) -> None:
-        """Record a request, its platform and its revisions, in the state `running`; again, it changes nothing."""
+        """Record a request in the state `running`, its platform and revisions; an existing one is not changed."""
         with self._database.writing() as connection:
             requests.begin(connection, request)
 
@@ -127,39 +126,39 @@ class Store:
             return requests.unfinished(connection, digest)
 
     def state(self, identity: str) -> RequestState:
-        """Return the state of a request; one that was killed is `running` still. Raises `UsageError`."""
+        """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.state(connection, identity)
 
     def claim(self, identity: str) -> AbstractContextManager[None]:
-        """Hold a request while working on it; raises `RequestBusy` where another process, or this one, holds it.
+        """Hold a request while working on it; raises `RequestBusy` if any process, this one included, holds it.
 
-        A process that is killed gives it up.
+        The claim of a killed process is released.
         """
         return self._database.claim(identity)
 
     def cancel(self, identity: str) -> None:
-        """Ask whoever works on a request to stop, from any process; raises `UsageError`."""
+        """Ask the process that works on a request to stop; raises `UsageError`."""
         with self._database.writing() as connection:
             requests.set_columns(connection, identity, {"cancelled": True})
 
     def is_cancelled(self, identity: str) -> bool:
-        """Whether somebody asked to stop the request, since it last ended; raises `UsageError`."""
+        """Whether a cancellation was requested since the request last ended; raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.is_cancelled(connection, identity)
 
     def end(self, identity: str, state: RequestState) -> None:
-        """Record how a request ended, or with `running` that it goes on, and forget a cancellation.
+        """Set the state of a request at its end, or `running` when it continues, and clear its cancellation.
 
         Raises `UsageError`.
         """
         with self._database.writing() as connection:
             requests.set_columns(connection, identity, {"state": state, "cancelled": False})
 
-    # Builds, jobs and trials: what is recorded again changes nothing.
+    # Builds, jobs and trials: recording one again changes nothing.
 
     def record_build(self, build: Build, source: Source | None = None) -> None:
-        """Record a build, and where its source is a commit, that the commit has this content."""
+        """Record a build and, if its source is a commit, the relation of the commit to the build."""
         with self._database.writing() as connection:
             trials.keep_build(connection, build, source)
 
@@ -174,14 +173,14 @@ class Store:
             trials.keep_job(connection, job)
 
     def record(self, job: TrialsJob | BuildJob, event: Event) -> None:
-        """Record what an event of a job says that is to be kept: trials, a failure, the end; nothing of others.
+        """Record the trials, the failure or the end that an event of a job reports; other events are ignored.
 
-        The trials of an event are recorded together, or, where one of them is there already, none. Raises
-        `UsageError` for a job that was not recorded, `ValueError` for a metric that is not a finite number.
+        The trials of an event are recorded together; none of them is if one exists already. Raises `UsageError` for a
+        job that was not recorded, `ValueError` for a metric that is not a finite number.
         """
         if isinstance(event, TrialDone):
             if not isinstance(job, TrialsJob):
-                raise ValueError(f"{job.id} is a build: it has no trials")
+                raise ValueError(f"{job.id} is a build, which has no trials")
             with self._database.writing() as connection:
                 trials.keep_trials(connection, job, event)
         elif isinstance(event, JobFailed):
@@ -193,9 +192,9 @@ class Store:
                 trials.keep_finish(connection, job.id, event)
 
     def jobs(self, identity: str) -> list[RecordedJob]:
-        """Return the jobs of a request with what came of them, in the order of recording.
+        """Return the jobs of a request with their recorded events, in the order of recording.
 
-        Raises `UsageError`, and `BlobDamaged` where the details of a failure cannot be read.
+        Raises `UsageError`, and `BlobDamaged` if the details of a failure cannot be read.
         """
         with self._database.reading() as connection:
             requests.require(connection, identity)
@@ -219,19 +218,19 @@ class Store:
     # Documents.
 
     def record_comparison(self, comparison: Comparison) -> None:
-        """Record the document of a comparison, finished or not, over what was recorded of it."""
+        """Record the document of a comparison, finished or not, replacing the recorded one."""
         with self._database.writing() as connection:
             documents.keep_comparison(connection, comparison)
 
     def record_run(self, report: RunReport, state: RequestState) -> None:
-        """Record the document of a run, finished or not, over what was recorded of it."""
+        """Record the document of a run, finished or not, replacing the recorded one."""
         with self._database.writing() as connection:
             documents.keep_run(connection, report, state)
 
     def comparison(self, identity: str) -> Comparison:
         """Return the comparison with that id, the unique beginning of an id, or `latest`; raises `UsageError`.
 
-        One that was killed has the state `running`, and the cases recorded until then.
+        A killed comparison has the state `running`, and the cases recorded until then.
         """
         with self._database.reading() as connection:
             return documents.read_comparison(connection, identity)
@@ -239,7 +238,7 @@ class Store:
     def run(self, identity: str) -> RunReport:
         """Return the run with that id, the unique beginning of one, or `latest`; raises `UsageError`.
 
-        The notes of an unfinished one say so.
+        The notes of an unfinished run report that it is incomplete.
         """
         with self._database.reading() as connection:
             return documents.read_run(connection, identity)
@@ -250,14 +249,14 @@ class Store:
             return documents.newest(connection, limit)
 
     def latest(self) -> StoredRow:
-        """Return the newest comparison or run in short; raises `UsageError` where there is none."""
+        """Return the newest comparison or run in short; raises `UsageError` if there is none."""
         with self._database.reading() as connection:
             return documents.latest(connection)
 
     def record_spreads(self, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str = "") -> None:
         """Record how much starts differed in a comparison, by case and metric.
 
-        `circumstances` are what starts must have in common to be alike, such as the topology. Raises `UsageError`.
+        `circumstances` are what comparable starts have in common, such as the topology. Raises `UsageError`.
         """
         with self._database.writing() as connection:
             documents.keep_spreads(connection, identity, spreads, circumstances)
@@ -265,13 +264,13 @@ class Store:
     def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
         """Return how much starts differed on the platform with that fingerprint, the newest first.
 
-        Under all circumstances where none are named.
+        Without `circumstances` those of all circumstances are returned.
         """
         with self._database.reading() as connection:
             return documents.read_spreads(connection, platform, metric, circumstances)
 
     def circumstances(self, platform: str) -> Sequence[str]:
-        """Return the circumstances under which it is known how much starts differ on the platform."""
+        """Return the circumstances for which the platform has spreads."""
         with self._database.reading() as connection:
             return documents.read_circumstances(connection, platform)
 

@@ -1,4 +1,4 @@
-"""The schema; `migrations/` brings a database to it. Sub-documents are JSON in text columns.
+"""The schema, as created by `migrations/`. Sub-documents are JSON in text columns.
 
 `number` and integer `id` columns hold the order of recording. Ids of requests, jobs and series are text.
 """
@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-# The newest revision in migrations/versions; a test holds the two together.
+# The newest revision in migrations/versions; a test checks that they are equal.
 REVISION = "0005"
 
 metadata = MetaData(
@@ -34,7 +34,7 @@ metadata = MetaData(
 
 STATES = "state IN ('running', 'done', 'interrupted', 'failed')"
 
-# A commit. Of those that stores had before repositories were recorded, `repository` is empty.
+# A commit. `repository` is empty for commits recorded before the store kept repositories.
 revision = Table(
     "revision",
     metadata,
@@ -55,7 +55,7 @@ revision_parent = Table(
     Index(None, "repository", "parent"),
 )
 
-# What came out of a build; `build` is the digest of what went in. Which commits have this content: `revision_build`.
+# The artifact of a build; `build` is the digest of its specification. `revision_build` has the commits that it is of.
 build = Table(
     "build",
     metadata,
@@ -93,7 +93,7 @@ platform = Table(
     Column("cores", Integer, nullable=False),
 )
 
-# What was known of a platform, once for each state: a new kernel makes a new row. `digest` is of kernel and facts.
+# The facts of a platform, a row for each state: a new kernel adds a row. `digest` is that of kernel and facts.
 platform_facts = Table(
     "platform_facts",
     metadata,
@@ -104,8 +104,8 @@ platform_facts = Table(
     Column("first_seen", String, nullable=False),
 )
 
-# A comparison or a run that was asked for. `servers` repeats a part of the document. Both are null for what was
-# recorded before the store kept requests: its trials can be read, but nothing can be added.
+# A requested comparison or run. `servers` repeats a part of the document. Both are null for requests from before the
+# store kept documents: their trials can be read, but not continued.
 request = Table(
     "request",
     metadata,
@@ -186,7 +186,7 @@ series = Table(
     Index(None, "case", "metric"),
 )
 
-# A value belongs to no series where the rate of requests was chosen for its comparison.
+# A value belongs to no series if the rate of requests was chosen for its comparison.
 metric = Table(
     "metric",
     metadata,
@@ -197,7 +197,7 @@ metric = Table(
     Index(None, "series_id"),
 )
 
-# The document of a comparison, or of a run, which has no base, without its cases. The other columns repeat parts of it.
+# The document of a comparison or a run, without its cases; a run has no base. The other columns repeat parts of it.
 comparison = Table(
     "comparison",
     metadata,
@@ -268,8 +268,8 @@ finding = Table(
     Index(None, "function"),
 )
 
-# How much the starts of one and the same build differed, from comparisons of a build with itself: as a variance of log
-# ratios with its degrees of freedom. `topology` is empty for any.
+# How much starts of the same build differed, from comparisons of a build with itself: a variance of log ratios with its
+# degrees of freedom. `topology` is empty for any.
 start_spread = Table(
     "start_spread",
     metadata,

@@ -1,4 +1,4 @@
-"""Builds, jobs and what came of them; each row is written once, and what is recorded again changes nothing."""
+"""Builds, jobs and their outcomes; each row is written once, and recording it again changes nothing."""
 
 import json
 import math
@@ -38,10 +38,10 @@ AnyJob = TrialsJob | BuildJob
 
 @dataclass(frozen=True)
 class RecordedJob:
-    """A job with what was recorded of it.
+    """A job with its recorded events.
 
-    Of each block that was measured `events` holds a `TrialDone`, in the order of recording. A `JobFailed` and a
-    `JobFinished` follow where they were recorded.
+    `events` holds a `TrialDone` for each measured block, in the order of recording, then a `JobFailed` and a
+    `JobFinished` if they were recorded.
     """
 
     job: AnyJob
@@ -50,9 +50,9 @@ class RecordedJob:
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A failure of a job; `log` is the digest of its details, None where it left none.
+    """A failure of a job; `log` is the digest of its details, None if it has none.
 
-    The trial's side is empty where no side alone is the reason, its block -1 where the failure is of no single block.
+    The trial's side is empty if no single side failed, and its block is -1 if no single block failed.
     """
 
     trial: Trial
@@ -62,15 +62,15 @@ class FailedTrial:
     refused: bool = False
 
 
-def keep_build(connection: Connection, what: Build, source: Source | None) -> None:
-    """Write a build, and that the commit it came from has this content."""
-    values = {**what.model_dump(exclude={"arguments"}), "arguments": json.dumps(what.arguments)}
+def keep_build(connection: Connection, new_build: Build, source: Source | None) -> None:
+    """Write a build, and its relation to the commit that it was built from."""
+    values = {**new_build.model_dump(exclude={"arguments"}), "arguments": json.dumps(new_build.arguments)}
     connection.execute(insert_new(connection, build).values(**values))
     if isinstance(source, RevisionSource):
         keep_revision(connection, source.revision)
         connection.execute(
             insert_new(connection, revision_build).values(
-                repository=source.revision.repository, commit=source.commit, build=what.build
+                repository=source.revision.repository, commit=source.commit, build=new_build.build
             )
         )
 
@@ -83,39 +83,44 @@ def read_build(connection: Connection, digest: str) -> Build | None:
     return Build.model_validate({**row._mapping, "arguments": json.loads(row.arguments)})
 
 
-def keep_job(connection: Connection, what: AnyJob) -> None:
+def keep_job(connection: Connection, new_job: AnyJob) -> None:
     """Write a job; raises `IntegrityError` for an unknown request."""
-    values: dict[str, Any] = {"id": what.id, "request_id": what.request, "kind": what.kind, "document": job_json(what)}
-    if isinstance(what, TrialsJob):
-        values.update(case=what.case.name, engine=what.engine, per_second=what.amounts.per_second)
+    values: dict[str, Any] = {
+        "id": new_job.id,
+        "request_id": new_job.request,
+        "kind": new_job.kind,
+        "document": job_json(new_job),
+    }
+    if isinstance(new_job, TrialsJob):
+        values.update(case=new_job.case.name, engine=new_job.engine, per_second=new_job.amounts.per_second)
     connection.execute(insert_new(connection, job).values(**values))
 
 
-def keep_trials(connection: Connection, what: TrialsJob, done: TrialDone) -> None:
-    """Write the trials of an event: all of them, or none where one is there already.
+def keep_trials(connection: Connection, trials_job: TrialsJob, done: TrialDone) -> None:
+    """Write the trials of an event: all of them, or none if one exists already.
 
     Raises `IntegrityError` for an unknown job, `ValueError` for a metric that is not a finite number.
     """
     for side, measurement in done.measurements.items():
         for name, value in measurement.metrics.items():
             if not math.isfinite(value):
-                raise ValueError(f"{name} of {what.case.name} {side} {what.engine} {done.block} is {value}")
-    # In one order everywhere, so that two sessions which record the same do not wait for each other.
+                raise ValueError(f"{name} of {trials_job.case.name} {side} {trials_job.engine} {done.block} is {value}")
+    # In a fixed order, so that two sessions that record the same rows do not deadlock.
     sides = sorted(done.measurements)
     if not sides:
         return
-    rows = [_trial_columns(what, side, done.block, done.measurements[side]) for side in sides]
+    rows = [_trial_columns(trials_job, side, done.block, done.measurements[side]) for side in sides]
     statement = insert_new(connection, trial).values(rows).returning(trial.c.id, trial.c.side)
     with connection.begin_nested() as attempt:
         numbers = {side: number for number, side in connection.execute(statement)}
         if len(numbers) < len(sides):
             attempt.rollback()
             return
-    context = _context_of(connection, what.request)
+    context = _context_of(connection, trials_job.request)
     keys: dict[str, dict[str, Any]] = {}
     values = []
     for side in sides:
-        common = _series_of(what, side, context)
+        common = _series_of(trials_job, side, context)
         measurement = done.measurements[side]
         for name, value in measurement.metrics.items():
             key = common and common.model_copy(update={"metric": name, "method": measurement.method})
@@ -131,13 +136,13 @@ def keep_trials(connection: Connection, what: TrialsJob, done: TrialDone) -> Non
 
 
 def keep_failure(connection: Connection, identity: str, failed: JobFailed, log: str | None) -> None:
-    """Write that a job failed, unless it is written already; raises `UsageError` for an unknown job."""
+    """Write the failure of a job unless it is already written; raises `UsageError` for an unknown job."""
     failure = failed.model_dump_json(by_alias=True, exclude={"details"})
     _keep_outcome(connection, identity, job.c.failure, {"failure": failure, "log": log})
 
 
 def keep_finish(connection: Connection, identity: str, finished: JobFinished) -> None:
-    """Write that a job ended well, unless it is written already; raises `UsageError` for an unknown job."""
+    """Write the success of a job unless it is already written; raises `UsageError` for an unknown job."""
     _keep_outcome(connection, identity, job.c.finished, {"finished": finished.model_dump_json(by_alias=True)})
 
 
@@ -162,7 +167,7 @@ def read_jobs(connection: Connection, identity: str, details_of: Callable[[str],
 
 
 def read_measurements(connection: Connection, identity: str) -> list[tuple[Trial, Measurement]]:
-    """Return the trials of a request that were carried out, in the order of recording."""
+    """Return the completed trials of a request, in the order of recording."""
     return [
         (_trial_of(row.job_id, row, row.side, row.block), measurement)
         for row, measurement in _measurements(connection, identity)
@@ -176,8 +181,8 @@ def read_failures(connection: Connection, identity: str) -> list[FailedTrial]:
     for row in connection.execute(statement):
         failed = JobFailed.model_validate_json(row.failure)
         block = -1 if failed.block is None else failed.block
-        which = _trial_of(row.id, row, failed.side or "", block)
-        failures.append(FailedTrial(which, failed.reason, row.log, failed.hint, failed.refused))
+        failed_trial = _trial_of(row.id, row, failed.side or "", block)
+        failures.append(FailedTrial(failed_trial, failed.reason, row.log, failed.hint, failed.refused))
     return failures
 
 
@@ -196,16 +201,16 @@ def _context_of(connection: Connection, identity: str) -> _Context:
     return _Context(row.platform_fingerprint, {side: server["variant"] for side, server in servers.items()})
 
 
-def _series_of(what: TrialsJob, side: Side, context: _Context) -> SeriesKey | None:
-    """Return the series of the side's trials but for metric and method; None at a rate chosen for these servers."""
-    if what.is_paced:
+def _series_of(trials_job: TrialsJob, side: Side, context: _Context) -> SeriesKey | None:
+    """Return the series key of a side's trials, without metric and method; None at a rate chosen for these servers."""
+    if trials_job.is_paced:
         return None
-    server = what.servers[side]
+    server = trials_job.servers[side]
     return SeriesKey(
-        case=what.case.name,
-        case_digest=what.case.digest,
+        case=trials_job.case.name,
+        case_digest=trials_job.case.digest,
         metric="",
-        engine=what.engine,
+        engine=trials_job.engine,
         topology=server.topology.name,
         config=tuple(sorted(server.config.items())),
         variant=context.variants.get(side, ""),
@@ -214,10 +219,10 @@ def _series_of(what: TrialsJob, side: Side, context: _Context) -> SeriesKey | No
     )
 
 
-def _trial_columns(what: TrialsJob, side: Side, block: int, measurement: Measurement) -> dict[str, Any]:
+def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: Measurement) -> dict[str, Any]:
     return {
-        "job_id": what.id,
-        "request_id": what.request,
+        "job_id": trials_job.id,
+        "request_id": trials_job.request,
         "side": side,
         "block": block,
         "valid": measurement.validity.valid,
@@ -231,7 +236,7 @@ def _trial_columns(what: TrialsJob, side: Side, block: int, measurement: Measure
 
 
 def _measurements(connection: Connection, identity: str) -> list[tuple[Row[Any], Measurement]]:
-    """Return rows of trials, with their jobs' columns, and what they measured."""
+    """Return the rows of a request's trials, with columns of their jobs, and their measurements."""
     values: dict[int, dict[str, float]] = {}
     for row in connection.execute(
         select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(trial.c.request_id == identity)

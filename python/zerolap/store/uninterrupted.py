@@ -1,4 +1,4 @@
-"""Signals that stop the program wait for the end of a write."""
+"""Delays signals that stop the program until the end of a write."""
 
 import signal
 import threading
@@ -11,22 +11,22 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let signals that stop the program wait until the block has ended; their handlers are called then.
+    """Delay signals that stop the program until the context ends; then their handlers are called.
 
-    An exception that a handler raises within a transaction can leave its connection open, and with it the write lock:
-    the program could no longer store what it measured.
+    An exception from a handler within a transaction can leave the connection open and the write lock held, so that the
+    program could no longer store its results.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     handlers = {number: handler for number in STOPPING if callable(handler := signal.getsignal(number))}
-    arrived: list[tuple[int, FrameType | None]] = []
+    received: list[tuple[int, FrameType | None]] = []
     try:
         for number in handlers:
-            signal.signal(number, lambda *signal_and_frame: arrived.append(signal_and_frame))
+            signal.signal(number, lambda *signal_and_frame: received.append(signal_and_frame))
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for first, frame in arrived[:1]:
+        for first, frame in received[:1]:
             handlers[signal.Signals(first)](first, frame)

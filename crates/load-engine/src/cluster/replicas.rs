@@ -109,19 +109,19 @@ fn replica_of_role(replica: &Value) -> Option<Endpoint> {
     Some(Endpoint::Tcp { host: text(host)?, port: text(port)?.parse().ok()? })
 }
 
-/// For each command whether the server says that it only reads.
+/// For each command whether the server lists it as read-only.
 fn only_reading(dialer: &Dialer, asked: &Node) -> Result<Vec<bool>, LoadError> {
     let names = names(&dialer.settings);
     let mut words: Vec<&[u8]> = vec![b"COMMAND", b"INFO"];
     words.extend(names.iter().flatten().map(String::as_bytes));
     let mut request = Vec::new();
     write_request(&words, &mut request);
-    let told = match ask(dialer, asked, &request)? {
-        Value::Array(told) if told.len() == words.len() - 2 => told,
+    let infos = match ask(dialer, asked, &request)? {
+        Value::Array(infos) if infos.len() == words.len() - 2 => infos,
         Value::Error(text) => return Err(no_replicas(&asked.endpoint, &String::from_utf8_lossy(&text))),
-        _ => return Err(no_replicas(&asked.endpoint, "does not tell which commands only read")),
+        _ => return Err(no_replicas(&asked.endpoint, "does not report which commands are read-only")),
     };
-    Ok(told.chunks(2).map(|infos| infos.iter().any(is_read_only)).collect())
+    Ok(infos.chunks(2).map(|pair| pair.iter().any(is_read_only)).collect())
 }
 
 /// For each command its name, and its name with what may be its subcommand: only the two together are `OBJECT|FREQ`.

@@ -101,8 +101,9 @@ mod tests {
             }
             ring.newest(2).for_each(|request| request.due_ns = 7);
             assert_eq!((ring.room(), ring.length(), ring.oldest_sent_ns()), (0, 3, Some(100 + round)));
-            let left: Vec<_> =
-                std::iter::from_fn(|| ring.pop()).map(|one| (one.command, one.sent_ns, one.due_ns)).collect();
+            let left: Vec<_> = std::iter::from_fn(|| ring.pop())
+                .map(|request| (request.command, request.sent_ns, request.due_ns))
+                .collect();
             let bytes: Vec<_> = std::iter::from_fn(|| ring.pop_bytes()).flatten().collect();
             assert_eq!(bytes, [1, 2, 3]);
             let sent = [(1, 100 + round, 0), (2, 100 + round, 7), (3, 200 + round, 7)];

@@ -25,10 +25,10 @@ pub(super) fn authorities(path: &Path) -> Result<RootCertStore, TlsError> {
 
 /// The authorities of the system. Those of a kind that is not known are left out: most systems have some.
 pub(super) fn system_authorities() -> Result<RootCertStore, TlsError> {
-    let found = rustls_native_certs::load_native_certs();
+    let system = rustls_native_certs::load_native_certs();
     let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(found.certs);
-    if store.is_empty() { Err(TlsError::NoSystemAuthorities { reasons: found.errors }) } else { Ok(store) }
+    store.add_parsable_certificates(system.certs);
+    if store.is_empty() { Err(TlsError::NoSystemAuthorities { reasons: system.errors }) } else { Ok(store) }
 }
 
 /// A certificate chain and its key.

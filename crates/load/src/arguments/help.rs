@@ -7,8 +7,9 @@ zerolap-load: sends commands to a server that speaks the Redis protocol, and mea
 
 Usage: zerolap-load [ARGUMENT...]
 
-Arguments are those of memtier_benchmark and some more. Long names may be cut short while they are clear; of a value
-given twice the last one counts. An argument that changes nothing is told as a warning, a contradiction is an error.
+The arguments are those of memtier_benchmark and more. Long names may be abbreviated if unambiguous; if a
+value is given twice, the last one is used. An argument without effect causes a warning, contradictory
+arguments an error.
 ";
 
 const EXAMPLES: &str = r#"
@@ -21,23 +22,23 @@ Examples:
       --command "GET __key__" --json-out-file result.json
   Two commands, the second three times as often:
     zerolap-load --command "LPUSH l:__key__ __data__" --command "LRANGE l:__key__ 0 9" --command-ratio 3
-  Requests that are due at random, 50000 a second, however long the server takes; the first 5 seconds do not count:
+  50000 requests a second, due at random times regardless of replies; the first 5 seconds are not measured:
     zerolap-load -t 2 -c 50 --rate 50000 --arrivals poisson --warm-up 5 --test-time 60 --command "GET __key__"
-  Values of 100 to 2000 random bytes, most reads of few keys:
+  Values of 100 to 2000 random bytes, with most reads of few keys:
     zerolap-load --prefill --ratio 1:20 --key-maximum 100000 --key-pattern R:Z --data-size-range 100-2000 -R
   Encrypted, with user and password:
     zerolap-load -u rediss://bob:secret@db.example:6380 --cacert authority.pem --command "PING"
-  The highest rate at which 99 of 100 responses take less than a millisecond:
+  The highest rate at which 99 % of the responses take less than a millisecond:
     zerolap-load -t 2 -c 50 --search "slo=p99<1ms" --rate 10000 --command "GET __key__"
-  A cluster, known by one of its nodes:
+  A cluster, given by one of its nodes:
     zerolap-load -s 10.0.0.1 -p 7000 --cluster-mode --ratio 1:1
   The same keys and amounts as memtier_benchmark with these arguments:
     zerolap-load --compat -n allkeys --ratio 1:0 --key-pattern P:P --key-minimum 1 --key-maximum 1000000
-  Step by step, driven by another program:
+  Slices driven by another program:
     echo '{"do":"slice","requests":1000}' | zerolap-load -t 1 -c 1 --control --command "PING"
 
-Exit codes: 0 done; 2 wrong usage; 3 the environment cannot do it; 4 a connection cannot be had or does not hold;
-  5 no rate meets --search; 130 interrupted
+Exit codes: 0 success; 2 wrong usage; 3 missing prerequisite on this machine; 4 no connection, or a lost one;
+  5 no rate satisfies --search; 130 interrupted
 "#;
 
 /// Columns before the explanations.
@@ -57,7 +58,7 @@ pub(super) fn text() -> String {
             push_argument(&mut text, argument);
         }
     }
-    text.push_str("\nNot here, though memtier_benchmark has them:\n");
+    text.push_str("\nArguments of memtier_benchmark that are not supported:\n");
     let names: Vec<String> = refused().iter().map(|argument| format!("--{}", argument.long[0])).collect();
     push_wrapped(&mut text, "", &names.join(", "), 2);
     text + EXAMPLES

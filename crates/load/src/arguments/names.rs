@@ -21,7 +21,7 @@ pub(super) fn by_name(given: &str) -> Result<&'static Argument, UsageError> {
         let pairs = names.flat_map(|argument| argument.long.iter().map(move |&name| (name, argument)));
         pairs.filter(|(name, _)| !given.is_empty() && name.starts_with(given)).collect::<Vec<_>>()
     };
-    let candidates = [Origin::Memtier, Origin::Own].map(beginning_so).into_iter().find(|found| !found.is_empty());
+    let candidates = [Origin::Memtier, Origin::Own].map(beginning_so).into_iter().find(|names| !names.is_empty());
     let candidates = candidates.ok_or_else(|| UsageError::Unknown(format!("--{given}")))?;
     let (_, first) = candidates[0];
     if candidates.iter().all(|(_, argument)| std::ptr::eq(*argument, first)) {

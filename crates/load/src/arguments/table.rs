@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::groups::{amount, commands, connections, keys, listeners, other, output, server, values};
 
-/// Takes a value into the draft, or says what is wrong with it.
+/// Puts a value into the draft, or returns what is wrong with it.
 pub(super) type Take = fn(&mut Draft, &str) -> Result<(), String>;
 
 /// One argument.
@@ -27,11 +27,11 @@ pub(super) enum Action {
     Value { called: &'static str, take: Take },
     /// Prints a text and ends.
     Print(fn() -> String),
-    /// `memtier_benchmark` has it, this program does not; the help says what to do without it.
+    /// Only `memtier_benchmark` has it; the help is what to use instead.
     Refuse,
 }
 
-/// Whose idea an argument is.
+/// The program that an argument comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     Memtier,
@@ -48,7 +48,7 @@ pub(super) struct Section {
 pub(super) static SECTIONS: [Section; 9] = [
     Section { title: "Server", arguments: server::ARGUMENTS },
     Section { title: "Connections", arguments: connections::ARGUMENTS },
-    Section { title: "How much, and when", arguments: amount::ARGUMENTS },
+    Section { title: "Amount and pace", arguments: amount::ARGUMENTS },
     Section { title: "Commands", arguments: commands::ARGUMENTS },
     Section { title: "Keys", arguments: keys::ARGUMENTS },
     Section { title: "Values", arguments: values::ARGUMENTS },
@@ -57,12 +57,12 @@ pub(super) static SECTIONS: [Section; 9] = [
     Section { title: "Other", arguments: other::ARGUMENTS },
 ];
 
-/// All that act, and then those that are refused.
+/// All supported arguments, then the refused ones.
 pub(super) fn all() -> impl Iterator<Item = &'static Argument> {
     SECTIONS.iter().flat_map(|section| section.arguments).chain(other::REFUSED)
 }
 
-/// Those that are known only to be refused.
+/// Arguments that are known only to be refused.
 pub(super) fn refused() -> &'static [Argument] {
     other::REFUSED
 }

@@ -1,6 +1,6 @@
-"""Reader of the public format: one suite a file, its client in memtier_benchmark's arguments.
+"""Reader of the public format: one suite per file, its client given by memtier_benchmark's arguments.
 
-What is wrong with a file is told as a warning with its line, and the case runs as far as it can.
+Faults in a file are warnings with the line, and the case runs as far as possible.
 """
 
 from zerolap.cases.public.suite import case_of, is_public

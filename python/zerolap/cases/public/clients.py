@@ -10,19 +10,19 @@ from zerolap.records import Client, UsageError
 
 PLACEHOLDERS = frozenset({"__key__", "__data__"})
 USUAL_WARNING = "--distinct-client-seed"
-"""What memtier_benchmark needs for random streams that differ; here they always do."""
+"""memtier_benchmark needs it for different random streams; the lab's load generator always uses different ones."""
 _PLACEHOLDER = re.compile(r"__[a-z][a-z0-9_]*?__")
 _MONITOR_LINE = re.compile(r"__monitor_line(\d+|@)__")
 
 
 class UnsupportedTool(UsageError):
-    """A program that nothing of ours stands in for."""
+    """A program that the lab has no substitute for."""
 
 
 def client_of(entry: Fields) -> list[Client]:
     """Return the clients that an entry of `clientconfig`, `clientconfigs` or `preload_tool` asks for.
 
-    Raises `UnsupportedTool` for a program that nothing stands in for, `UsageError` for arguments that cannot be read.
+    Raises `UnsupportedTool` for a program without a substitute, `UsageError` for arguments that cannot be read.
     """
     tool = entry.text("tool")
     if not tool:
@@ -53,7 +53,7 @@ def _words(entry: Fields) -> list[str]:
 
 def _memtier(words: list[str], entry: Fields) -> Client:
     client = read_client(words)
-    faults = [one for one in client.warnings if not one.startswith(USUAL_WARNING)]
+    faults = [warning for warning in client.warnings if not warning.startswith(USUAL_WARNING)]
     for command in client.sent:
         faults += [
             f"`{placeholder}` is no placeholder: it is sent as it stands"

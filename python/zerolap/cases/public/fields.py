@@ -1,4 +1,4 @@
-"""Values of a public file, taken with care: what has another form than expected is a warning and not taken."""
+"""Values of a file of the public format; a value of an unexpected form is reported as a warning and ignored."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _BYTES_PER_UNIT = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
 class Fields:
-    """The fields of a mapping at a place of a file."""
+    """The fields of a mapping in a file."""
 
     def __init__(self, document: Document, values: Any, at: Path = ()) -> None:
         self._document, self.at = document, at
@@ -41,71 +41,71 @@ class Fields:
         return list(self._values)
 
     def warn(self, below: Path, text: str, hint: str = "") -> None:
-        """Note what is wrong with a value."""
+        """Add a warning about a value."""
         self._document.add((*self.at, *below), text, hint)
 
     def warn_of_unknown(self, known: frozenset[str]) -> None:
-        """Note fields that nothing reads."""
+        """Add a warning for each unknown field."""
         for name in self._values:
             if name not in known:
                 self.warn((name,), "unknown field", near(name, known))
 
     def fields(self, name: str) -> "Fields":
-        """Return the fields of the mapping called so; none where there is no such."""
+        """Return the fields of the mapping of that name; empty if it does not exist."""
         return Fields(self._document, self._values.get(name), (*self.at, name))
 
     def each(self, name: str) -> list["Fields"]:
-        """Return the mappings of the list called so."""
-        found = self._values.get(name)
-        if found is None:
+        """Return the mappings in the list of that name."""
+        items = self._values.get(name)
+        if items is None:
             return []
-        if not isinstance(found, list):
-            self.warn((name,), f"expected a list; found {shown(found)}")
+        if not isinstance(items, list):
+            self.warn((name,), f"expected a list; found {shown(items)}")
             return []
-        return [Fields(self._document, one, (*self.at, name, index)) for index, one in enumerate(found)]
+        return [Fields(self._document, item, (*self.at, name, index)) for index, item in enumerate(items)]
 
     def raw(self, name: str) -> Any:
-        """Return the value as it stands in the file."""
+        """Return the value as it is in the file."""
         return self._values.get(name)
 
     def text(self, name: str) -> str:
-        """Return the text called so, or an empty one."""
-        found = self._values.get(name)
-        if found is None:
+        """Return the text of that name, or an empty string."""
+        value = self._values.get(name)
+        if value is None:
             return ""
-        if isinstance(found, str):
-            return found
-        self.warn((name,), f"expected text; found {shown(found)}", "put it in quotes")
-        return "" if isinstance(found, dict | list) else str(found)
+        if isinstance(value, str):
+            return value
+        self.warn((name,), f"expected text; found {shown(value)}", "put it in quotes")
+        return "" if isinstance(value, dict | list) else str(value)
 
     def number(self, name: str) -> int | None:
-        """Return the whole number called so."""
-        found = self._values.get(name)
-        if isinstance(found, str) and _NUMBER.fullmatch(found):
-            self.warn((name,), f"expected a whole number; found the text {shown(found)}")
-            return int(found)
-        if found is not None and (not isinstance(found, int) or isinstance(found, bool) or found < 0):
-            self.warn((name,), f"expected a whole number; found {shown(found)}")
+        """Return the whole number of that name."""
+        value = self._values.get(name)
+        if isinstance(value, str) and _NUMBER.fullmatch(value):
+            self.warn((name,), f"expected a whole number; found the text {shown(value)}")
+            return int(value)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            self.warn((name,), f"expected a whole number; found {shown(value)}")
             return None
-        return found
+        return value
 
     def words(self, name: str) -> list[str]:
-        """Return the list of texts called so."""
-        found = self._values.get(name)
-        if found is None:
+        """Return the list of texts of that name."""
+        value = self._values.get(name)
+        if value is None:
             return []
-        if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-            self.warn((name,), f"expected a list of texts; found {shown(found)}")
-            found = found if isinstance(found, list) else [found]
-        return [str(word) for word in found]
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            self.warn((name,), f"expected a list of texts; found {shown(value)}")
+            value = value if isinstance(value, list) else [value]
+        return [str(word) for word in value]
 
     def bytes(self, name: str) -> int | None:
         """Return an amount of memory such as `2g` in bytes."""
-        found = self._values.get(name)
-        if found is None:
+        value = self._values.get(name)
+        if value is None:
             return None
-        amount = _AMOUNT.fullmatch(str(found).strip().lower())
+        amount = _AMOUNT.fullmatch(str(value).strip().lower())
         if amount is None:
-            self.warn((name,), f"expected an amount of memory such as 2g; found {shown(found)}")
+            self.warn((name,), f"expected an amount of memory such as 2g; found {shown(value)}")
             return None
         return int(float(amount[1]) * _BYTES_PER_UNIT[amount[2]])

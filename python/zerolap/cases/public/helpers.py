@@ -1,6 +1,6 @@
-"""What helper programs of the public suites do, said in the load generator's arguments.
+"""Helper programs of the public suites, translated to the load generator's arguments.
 
-They are not installed with the lab; what they send and receive is little and known.
+The lab does not install them; they send and receive few kinds of commands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ def _subscribers(words: Sequence[str]) -> list[Words]:
 
 
 def _broadcast_listeners(words: Sequence[str]) -> list[Words]:
-    """bcast-listener: connections that are told of every change below a prefix (CLIENT TRACKING, BCAST)."""
+    """bcast-listener: connections that are notified of every change below a prefix (CLIENT TRACKING, BCAST)."""
     known = frozenset({"listener-count", "tracking-prefix", "acl-user-patterns"})
     options = _options(words, known, "bcast-listener")
     line = [
@@ -66,7 +66,7 @@ def _broadcast_listeners(words: Sequence[str]) -> list[Words]:
 
 
 def acl_patterns(words: Sequence[str]) -> list[str]:
-    """Return the patterns of keys that bcast-listener's users may read, one a user; none where all may read all."""
+    """Return the key patterns that bcast-listener's users may read, one per user; empty if all may read all keys."""
     for name, value in pairwise(words):
         if name.lstrip("-") == "acl-user-patterns":
             return [pattern for pattern in value.split(";") if pattern]

@@ -1,13 +1,13 @@
-"""Job queues of the public suites, said in the load generator's arguments: what enqueues, and the workers beside it.
+"""Job queues of the public suites, translated to the load generator's arguments: a producer and its workers.
 
-Each stands for the commands that the queue's own client sends for a job, not for its bookkeeping around them.
+Each sends the commands that the queue's own client sends for a job, without the queue's bookkeeping.
 """
 
 from collections.abc import Mapping
 
 Words = list[str]
 JOB_BYTES = "256"
-"""About what a job's JSON takes."""
+"""The approximate size of a job's JSON."""
 
 
 def _clients(enqueue: Words, work: Words, options: Mapping[str, str]) -> list[Words]:

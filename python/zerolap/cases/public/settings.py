@@ -8,7 +8,7 @@ from zerolap.cases.public.fields import Fields
 
 
 def settings_of(database: Fields) -> dict[str, str]:
-    """Return the settings that a server can be started with; others are told and left out."""
+    """Return the settings that a server can be started with; others are left out with a warning."""
     parameters = database.fields("configuration-parameters")
     settings = {}
     for name in parameters.names():

@@ -22,15 +22,15 @@ def setup_lines(database: Fields) -> list[str]:
 
 
 def _items(database: Fields) -> list[Any]:
-    given = database.raw("init_commands")
-    if given is None:
+    commands = database.raw("init_commands")
+    if commands is None:
         return []
-    if isinstance(given, str):
-        return [line for line in given.splitlines() if line.strip()]
-    if not isinstance(given, list):
-        database.warn(("init_commands",), f"expected commands; found {shown(given)}")
+    if isinstance(commands, str):
+        return [line for line in commands.splitlines() if line.strip()]
+    if not isinstance(commands, list):
+        database.warn(("init_commands",), f"expected commands; found {shown(commands)}")
         return []
-    return given
+    return commands
 
 
 def _words(item: Any, database: Fields, index: int) -> list[str]:
@@ -61,7 +61,7 @@ def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
 
 
 def verb_or_none(line: str) -> str | None:
-    """Return a line's first word in upper case, or none if the line cannot be read."""
+    """Return a line's first word in upper case, or None if the line cannot be read."""
     try:
         words = parse_command(line)
     except UsageError:

@@ -1,4 +1,4 @@
-"""From a file of the public format to a case."""
+"""Builds a case from a file of the public format."""
 
 import re
 from pathlib import Path as FilePath
@@ -29,11 +29,11 @@ from zerolap.records import (
 
 _MARKS = ("clientconfig", "clientconfigs", "dbconfig")
 SCRIPTS = frozenset({"eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
-"""Commands that stand for others, which their text holds."""
+"""Commands that execute other commands, named in their script."""
 OSS_STANDALONE = "oss-standalone"
 GEO_POINTS = 1_000_000
 NO_CLIENT = WrittenClient(commands=["PING"], data_size=1, connections=1, pipeline=1).client
-"""Of a suite that cannot run."""
+"""The client of a suite that cannot run."""
 
 
 def is_public(data: Any) -> bool:
@@ -42,11 +42,9 @@ def is_public(data: Any) -> bool:
 
 
 def case_of(document: Document, topologies: PublicTopologies) -> Case:
-    """Return the case of a suite; what is wrong with the file is in the document's problems, and in the case.
+    """Return the case of a suite; faults of the file are in the document's problems and in the case's warnings.
 
-    Of the topologies that it is meant for it gets the simplest.
-
-    A suite that cannot run at all has a reason in `cannot_run`.
+    The case gets the simplest of the suite's topologies. A suite that cannot run has the reason in `cannot_run`.
     """
     suite = Fields(document, document.data)
     suite.warn_of_unknown(TOP_FIELDS)
@@ -65,7 +63,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         description=" ".join(suite.text("description").split()),
         group=groups[0] if groups else "other",
         groups=groups,
-        # What requests do to the data, a suite does not say.
+        # Suites do not declare what requests do to the data.
         state="grows",
         client=clients[0] if clients else NO_CLIENT,
         companions=clients[1:],
@@ -98,7 +96,7 @@ def _name(suite: Fields, document: Document) -> str:
 
 
 def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]]:
-    """Return the clients, those that send requests first, and why there are none."""
+    """Return the clients, those that send requests first, or the reason why there are none."""
     entries = suite.each("clientconfigs") if "clientconfigs" in suite else [suite.fields("clientconfig")]
     clients: list[Client] = []
     for entry in entries:
@@ -114,18 +112,18 @@ def _clients(suite: Fields) -> tuple[tuple[SkipReason, str] | None, list[Client]
         text = "no client sends requests"
         suite.warn(("clientconfigs",), text)
         return ("arguments", text), []
-    # What only listens works beside what is measured.
+    # Clients that only listen are companions.
     return None, sorted(clients, key=lambda client: not client.sent)
 
 
 def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | None, tuple[SkipReason, str] | None]:
-    """Return the topology with the fewest busy threads, none for a standalone server, or why there is none."""
+    """Return the topology with the fewest busy threads, None for a standalone server, or why there is none."""
     if OSS_STANDALONE in names or not names:
         return None, None
-    found = [known.topologies[name] for name in names if name in known.topologies]
-    if not found:
+    candidates = [known.topologies[name] for name in names if name in known.topologies]
+    if not candidates:
         return None, ("topology", f"no file says what {', '.join(names)} is")
-    return min(found, key=lambda topology: topology.busy_threads), None
+    return min(candidates, key=lambda topology: topology.busy_threads), None
 
 
 def _dataset(database: Fields, name: str) -> Dataset | None:
@@ -160,18 +158,20 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
 
 
 def _acl_users(suite: Fields) -> list[str]:
-    """Return the commands that make the users of broadcast listeners."""
+    """Return the commands that create the users of broadcast listeners."""
     patterns = [
         pattern
         for entry in suite.each("clientconfigs")
         if entry.text("tool") == "bcast-listener"
         for pattern in acl_patterns(entry.text("arguments").split())
     ]
-    return [f"ACL SETUSER listener{index} on >listener{index} +@all ~{one}" for index, one in enumerate(patterns)]
+    return [
+        f"ACL SETUSER listener{index} on >listener{index} +@all ~{pattern}" for index, pattern in enumerate(patterns)
+    ]
 
 
 def _check_tags(suite: Fields, clients: list[Client]) -> None:
-    """Note commands that the file says it tests, and that no client sends."""
+    """Warn of commands that the file claims to test but no client sends."""
     sent = {command.name.lower() for client in clients for command in client.sent}
     sent |= {line.split()[0].lower() for client in clients for line in client.listening}
     if not sent.isdisjoint(SCRIPTS):

@@ -1,4 +1,4 @@
-"""One small function for each subject of the doctor; none of them hangs or raises."""
+"""The doctor's probes, one function per subject; none of them hangs or raises."""
 
 from collections.abc import Callable
 

@@ -1,11 +1,11 @@
-"""What others do to this machine, as diagnoses of one watched interval."""
+"""Diagnoses of the interference over one interval."""
 
 from zerolap.host.diagnosis import Diagnosis, fine, warning
 from zerolap.host.noise import Noise
 
 
 def steal(noise: Noise) -> Diagnosis:
-    """Whether the hypervisor gives processor time to others."""
+    """Whether the hypervisor gives processor time to other machines."""
     found = f"{noise.steal:.1%} over {noise.seconds:.1f} s"
     if noise.steal > 0.01:
         return warning(
@@ -26,7 +26,7 @@ def swap(noise: Noise) -> Diagnosis:
 
 
 def load(noise: Noise) -> Diagnosis:
-    """Whether other processes are at work."""
+    """Whether other processes keep processors busy."""
     found = f"{noise.others:.2f} processors busy with other processes"
     if noise.others > 0.2:
         return warning(

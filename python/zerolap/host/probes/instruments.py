@@ -1,4 +1,4 @@
-"""Instruments: not only whether they are there, but whether they work here."""
+"""Instruments: whether they are installed, and whether they work on this machine."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _NO_COUNTS = "no counted trials: nothing can be screened, and verdicts have no r
 
 
 def valgrind() -> Diagnosis:
-    """What counts instructions and calls."""
+    """Whether valgrind works, which counts instructions and calls."""
     version = version_of(["valgrind"])
     if version is None:
         return missing("valgrind", "not found", _NO_COUNTS, installs("valgrind"))
@@ -22,7 +22,7 @@ def valgrind() -> Diagnosis:
 
 
 def library_symbols(root: Path = ROOT) -> Diagnosis:
-    """The names of the C library's own functions."""
+    """Whether the symbols of the C library are installed."""
     directory = root / "usr/lib/debug/.build-id"
     if directory.is_dir():
         return fine("C library symbols", "installed")
@@ -35,11 +35,11 @@ def library_symbols(root: Path = ROOT) -> Diagnosis:
 
 
 def perf() -> Diagnosis:
-    """What samples stacks."""
+    """Whether perf is installed, which samples stacks."""
     version = version_of(["perf"])
     if version is None:
         return missing(
-            "perf", "not found", "no sampled stacks: costs in the kernel stay unseen", installs("linux-perf")
+            "perf", "not found", "no sampled stacks: costs in the kernel are not visible", installs("linux-perf")
         )
     return fine("perf", version)
 
@@ -49,25 +49,25 @@ def hardware_counters(root: Path = ROOT) -> Diagnosis:
     subject = "hardware counters"
     level = read_number("proc/sys/kernel/perf_event_paranoid", root)
     outcome = run(["perf", "stat", "--field-separator=,", "--event=instructions:u", "true"])
-    told = "" if level is None else f" (perf_event_paranoid is {level})"
+    setting = "" if level is None else f" (perf_event_paranoid is {level})"
     cost = "no cycles, cache misses or branch misses; sampling falls back to a timer"
     if outcome is None:
-        return missing(subject, f"no perf to read them{told}", cost, installs("linux-perf"))
+        return missing(subject, f"no perf to read them{setting}", cost, installs("linux-perf"))
     words = outcome.errors + outcome.output
     if outcome.succeeded and any(line.partition(",")[0].isdigit() for line in words.splitlines()):
-        return fine(subject, f"available{told}")
+        return fine(subject, f"available{setting}")
     if "<not supported>" in words:
         return missing(
             subject,
-            f"not supported by this machine{told}",
+            f"not supported by this machine{setting}",
             cost,
             "in a virtual machine: turn on the virtual performance counters, or measure on hardware of your own",
         )
-    return missing(subject, f"not permitted{told}", cost, "sudo sysctl kernel.perf_event_paranoid=1")
+    return missing(subject, f"not permitted{setting}", cost, "sudo sysctl kernel.perf_event_paranoid=1")
 
 
 def bpftrace() -> Diagnosis:
-    """What traces the kernel."""
+    """Whether bpftrace works, which traces the kernel."""
     cost = "no time off the processor, no latency of the scheduler; system calls are traced by strace, slowly"
     version = version_of(["bpftrace"])
     if version is None:

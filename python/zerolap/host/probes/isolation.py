@@ -1,4 +1,4 @@
-"""What keeps code under test away from the rest of the machine."""
+"""The isolation of code under test from the rest of the machine."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ TRIED_PROCESSES = 16
 TRY_SECONDS = 5
 PATIENCE_SECONDS = 20
 CEILING_KIB = 1 << 20
-"""Of address space: what a trial of the memory limit takes at most where that does not hold."""
+"""Address space that the trial of the memory limit can use if the limit does not hold."""
 
 
 def bubblewrap() -> Diagnosis:
@@ -38,13 +38,13 @@ def bubblewrap() -> Diagnosis:
 
 
 def memory_limit() -> Diagnosis:
-    """Whether code that takes more and more memory is stopped, and by what."""
+    """Whether code that allocates without end is stopped, and by what."""
     by = "the size of each process's data, and a watch every quarter of a second"
     return _limit("memory limit", "tail /dev/zero", Limits(memory_bytes=TRIED_BYTES), _by_groups() or by)
 
 
 def process_limit() -> Diagnosis:
-    """Whether code that starts more and more processes is stopped, and by what."""
+    """Whether code that starts processes without end is stopped, and by what."""
     script = f"for n in $(seq {4 * TRIED_PROCESSES}); do sleep {PATIENCE_SECONDS} & done; wait; exit 1"
     by = "a watch every quarter of a second"
     if os.geteuid() != 0:
@@ -64,14 +64,14 @@ def time_limit() -> Diagnosis:
 
 
 def network() -> Diagnosis:
-    """Whether servers that listen on the loopback can have a network of their own."""
+    """Whether servers that listen on the loopback can have a private network."""
     reason = network_missing()
     if reason is None:
-        return fine("network of servers", "servers on TCP have a loopback of their own")
+        return fine("network of servers", "servers on TCP have a private loopback")
     return missing(
         "network of servers",
         reason,
-        "no TCP, TLS, replicas or clusters for code of repositories; your own programs get the machine's network there",
+        "no TCP, TLS, replicas or clusters for code of repositories; your own programs use the machine's network",
         "apt-get install bubblewrap util-linux; as user, sudo sysctl kernel.unprivileged_userns_clone=1",
     )
 
@@ -82,12 +82,12 @@ def _by_groups() -> str | None:
 
 
 def _limit(subject: str, script: str, limits: Limits, by: str) -> Diagnosis:
-    """Return whether a script is stopped by these limits, tried with little enough to do no harm."""
-    cost = "code under test can take all that the machine has"
+    """Run a script that exceeds the limits, which are too low to do harm, and return whether it was stopped."""
+    cost = "code under test can use up the machine's resources"
     remedy = "apt-get install bubblewrap util-linux; run as root, or under systemd-run --user --scope"
     if (reason := available()) is not None:
         return missing(subject, reason, cost, remedy)
-    # The tried limit is far below what a machine has: if it does not hold, the script itself ends soon.
+    # The limit is far below what a machine has; if it does not hold, the script itself ends soon.
     confinement = Confinement(limits=replace(limits, seconds=limits.seconds or TRY_SECONDS))
     try:
         with (
@@ -102,8 +102,8 @@ def _limit(subject: str, script: str, limits: Limits, by: str) -> Diagnosis:
             code = tried.wait_within_limits()
     except LimitReached as reached:
         if limits.seconds is None and str(reached).endswith(" s"):
-            return warning(subject, "does not hold: stopped by its time only", cost, remedy)
+            return warning(subject, "does not hold: stopped by the time limit only", cost, remedy)
         return fine(subject, f"by {by}")
     except (ZerolapError, OSError) as fault:
         return warning(subject, f"cannot be tried: {fault}", cost, remedy)
-    return warning(subject, f"does not hold: the code went on and ended with {code}", cost, remedy)
+    return warning(subject, f"does not hold: the code continued and ended with {code}", cost, remedy)

@@ -1,4 +1,4 @@
-"""Memory, disk and the settings of the address space."""
+"""Memory, disk and settings of the address space."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ _GIB = 2**30
 
 
 def transparent_huge_pages(root: Path = ROOT) -> Diagnosis:
-    """Whether the kernel makes huge pages unasked."""
+    """Whether the kernel uses huge pages for all memory."""
     found = settings.huge_pages(root)
     if found == "always":
         return warning(
@@ -24,7 +24,7 @@ def transparent_huge_pages(root: Path = ROOT) -> Diagnosis:
 
 
 def memory(root: Path = ROOT) -> Diagnosis:
-    """Whether a data set fits twice."""
+    """Whether memory holds a data set twice."""
     sizes = settings.memory_bytes(root)
     total, free = sizes.get("MemTotal", 0), sizes.get("MemAvailable", 0)
     found = f"{free / _GIB:.1f} GiB free of {total / _GIB:.1f} GiB, swap used: {_swap_used(sizes) / _GIB:.1f} GiB"
@@ -39,10 +39,10 @@ def memory(root: Path = ROOT) -> Diagnosis:
 
 
 def overcommit(root: Path = ROOT) -> Diagnosis:
-    """Whether a server with much data may fork."""
+    """Whether a server with a large data set can fork."""
     found = read_text("proc/sys/vm/overcommit_memory", root)
     if found is None:
-        return fine("overcommit", "the kernel does not tell")
+        return fine("overcommit", "not reported by the kernel")
     if found == "1":
         return fine("overcommit", "1: always granted")
     return warning(
@@ -63,11 +63,11 @@ def address_randomisation(root: Path = ROOT) -> Diagnosis:
             "every start gets the same addresses: a lucky or unlucky layout looks like a property of the code",
             "sudo sysctl kernel.randomize_va_space=2",
         )
-    return fine("address randomisation", "on" if found else "the kernel does not tell")
+    return fine("address randomisation", "on" if found else "not reported by the kernel")
 
 
 def disk(directory: Path | None = None) -> Diagnosis:
-    """Whether results and builds find room where this process runs."""
+    """Whether there is space for results and builds in the working directory."""
     try:
         free = shutil.disk_usage(Path() if directory is None else directory).free
     except OSError as fault:

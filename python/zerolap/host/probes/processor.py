@@ -1,4 +1,4 @@
-"""Processors: how many, how they can be shared out, and how steady their speed is."""
+"""Processors: their number, their assignment to server and client, and the stability of their speed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from zerolap.host.readings import ROOT, read_text
 
 
 def cores(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
-    """Whether server, client and the rest each find a processor."""
+    """Whether there are processors for server, client and everything else."""
     machine = read_processors(root=root) if machine is None else machine
     usable, physical = len(machine.processors), len(machine.cores)
     found = f"{usable} usable, {physical} physical: {settings.cpu_model(root)}"
@@ -18,21 +18,21 @@ def cores(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
         return missing(
             "cores",
             found,
-            "no timed trials: server and client would take each other's time; counted trials work",
+            "no timed trials: server and client would compete for one processor; counted trials work",
             "give the machine two processors or more",
         )
     if physical < 3:
         return warning(
             "cores",
             found,
-            "no timed verdict on servers with I/O threads or replicas; all else on the machine disturbs timed trials",
+            "no timed verdict on servers with I/O threads or replicas; other processes disturb timed trials",
             "give the machine four processors or more",
         )
     return fine("cores", found)
 
 
 def pinning(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:
-    """Whether server and client can be kept apart."""
+    """Whether server and client can run on separate cores."""
     machine = read_processors(root=root) if machine is None else machine
     if not machine.processors:
         return missing("pinning", "no processor is usable", "no timed trials", "check the cpuset of this process")
@@ -56,41 +56,41 @@ def simultaneous_threads(root: Path = ROOT) -> Diagnosis:
         return warning(
             "smt",
             "on",
-            "work on the sibling of the server's processor slows it by a third or more, unseen",
+            "work on the sibling of the server's processor slows the server by a third or more, without being noticed",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         )
-    return fine("smt", "off" if active == "0" else "the kernel does not tell")
+    return fine("smt", "off" if active == "0" else "not reported by the kernel")
 
 
 def governor(root: Path = ROOT) -> Diagnosis:
-    """Whether the frequency is held."""
+    """Whether the frequency is constant."""
     found = settings.governors(root)
     if not found:
         return warning(
             "governor",
-            "not visible: the host of this machine decides",
+            "not visible: set by the host of this machine",
             "the frequency may change during timed trials; pairs cancel the slow part of it",
-            "on hardware of your own: sudo cpupower frequency-set -g performance, on the host",
+            "on your own hardware: sudo cpupower frequency-set -g performance, on the host",
         )
     if found != "performance":
         return warning(
             "governor",
             found,
-            "the frequency changes during timed trials, which then need more of them",
+            "the frequency changes during timed trials, so verdicts need more of them",
             "sudo cpupower frequency-set -g performance",
         )
     return fine("governor", found)
 
 
 def turbo(root: Path = ROOT) -> Diagnosis:
-    """Whether the frequency depends on heat and on neighbours."""
+    """Whether the frequency depends on temperature and on other cores."""
     state = settings.turbo(root)
     if state == "on":
         intel = read_text(f"{PROCESSORS}/intel_pstate/no_turbo", root) is not None
         return warning(
             "turbo",
             "on",
-            "the frequency depends on heat and on what other cores do: timed trials scatter",
+            "the frequency depends on temperature and on the load of other cores: timed trials scatter",
             "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
             if intel
             else "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
@@ -99,13 +99,13 @@ def turbo(root: Path = ROOT) -> Diagnosis:
 
 
 def virtualisation(root: Path = ROOT) -> Diagnosis:
-    """Whether others share the hardware."""
+    """Whether other machines share the hardware."""
     found = settings.virtualisation(root)
     if found:
         return warning(
             "virtualisation",
             found,
-            "neighbours disturb timed trials, and hardware counters may be hidden; counted trials are not touched",
-            "measure on hardware of your own where microseconds matter",
+            "other guests disturb timed trials, and hardware counters may be hidden; counted trials are not affected",
+            "measure on your own hardware where microseconds matter",
         )
     return fine("virtualisation", "none")

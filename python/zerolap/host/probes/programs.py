@@ -10,12 +10,12 @@ from zerolap.host.readings import run
 
 
 def version_of(command: list[str]) -> str | None:
-    """Return the version that a program tells of itself; None where there is none or it does not start."""
+    """Return the version that a program reports; None if the program does not exist or does not start."""
     outcome = run([*command, "--version"])
     if outcome is None or not outcome.succeeded:
         return None
-    found = re.search(r"\d+(\.\d+)+", outcome.output or outcome.errors)
-    return found.group() if found else "version unknown"
+    version = re.search(r"\d+(\.\d+)+", outcome.output or outcome.errors)
+    return version.group() if version else "version unknown"
 
 
 def installs(package: str) -> str:
@@ -24,25 +24,25 @@ def installs(package: str) -> str:
 
 
 def python() -> Diagnosis:
-    """The interpreter that runs this."""
+    """The running Python interpreter."""
     return fine("python", f"{platform.python_version()} at {sys.executable}")
 
 
 def redis_server() -> Diagnosis:
-    """The server that is measured when none is named."""
+    """Whether the default server is installed."""
     version = version_of(["redis-server"])
     if version is None:
         return missing(
             "redis-server",
             "not found",
-            "`zerolap run` needs --server, for there is no default to measure",
+            "`zerolap run` needs --server, as its default does not exist",
             installs("redis-server"),
         )
     return fine("redis-server", version)
 
 
 def git() -> Diagnosis:
-    """What gets revisions."""
+    """Whether git is installed, which provides revisions."""
     version = version_of(["git"])
     if version is None:
         return missing("git", "not found", "no comparison of commits, no bisection", installs("git"))
@@ -50,7 +50,7 @@ def git() -> Diagnosis:
 
 
 def compiler() -> Diagnosis:
-    """What builds servers from source."""
+    """Whether there is a compiler for servers."""
     for program in ("gcc", "clang", "cc"):
         version = version_of([program])
         if version is not None:
@@ -59,7 +59,7 @@ def compiler() -> Diagnosis:
 
 
 def make() -> Diagnosis:
-    """What drives the builds of servers."""
+    """Whether make is installed, which builds servers."""
     version = version_of(["make"])
     if version is None:
         return missing("make", "not found", "no server can be built; binaries work", installs("make"))

@@ -1,4 +1,4 @@
-"""Programs that put load on a server: ours, those that others know, and any other by a small adapter."""
+"""Load tools: the lab's own load generator, known benchmark programs, and those of plugins."""
 
 from zerolap.load.tools.benchmark import Benchmark
 from zerolap.load.tools.interface import LoadOutcome, LoadTool, LoadWork, connection_requests
@@ -18,7 +18,7 @@ KNOWN: dict[str, LoadTool] = {
 
 
 def load_tool_named(name: str) -> LoadTool:
-    """Return a load tool; raises `UsageError` where there is none, `PluginFault` where it cannot be imported."""
+    """Return a load tool; raises `UsageError` if there is none of that name, `PluginFault` if it cannot be imported."""
     if name in KNOWN:
         return KNOWN[name]
     try:

@@ -1,4 +1,4 @@
-"""redis-benchmark and its descendant, valkey-benchmark: one command, and keys of a form of their own."""
+"""redis-benchmark and its descendant, valkey-benchmark: they send one command, and keys of their own form."""
 
 import csv
 import shutil
@@ -8,7 +8,7 @@ from zerolap.records import Case, CaseRefused, Keys, parse_command
 
 KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"
 DIGITS = 12
-"""Its random numbers have leading zeros, which those of our keys have not."""
+"""Its random numbers have leading zeros, unlike those of the lab's keys."""
 
 
 class Benchmark:
@@ -36,7 +36,7 @@ class Benchmark:
         ]
 
     def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
-        """Read the table; before it stand warnings, such as that a server has no CONFIG."""
+        """Read the table, which may follow warnings, such as that the server has no CONFIG."""
         (row,) = csv.DictReader(output[output.index('"test"') :].splitlines())
         return LoadOutcome(
             requests=work.requests,
@@ -80,6 +80,6 @@ def _key(keys: Keys) -> str:
 
 
 def _leading(keys: Keys) -> int:
-    """Return what stands before the last digits of all keys, 0 where that is not the same or they do not begin at 0."""
+    """Return the digits before the last `DIGITS` of all keys; 0 if they differ or the range does not begin there."""
     leading, first = divmod(keys.minimum, 10**DIGITS)
     return leading if first == 0 and keys.maximum // 10**DIGITS == leading else 0

@@ -1,4 +1,4 @@
-"""What a load tool gets and gives: the lab runs its program, on processors of its own, and measures the server."""
+"""The interface of load tools: the lab runs the program, on separate processors, and measures the server."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +9,10 @@ from zerolap.records import Case
 
 @dataclass(frozen=True)
 class LoadWork:
-    """What is to be sent, and where: so many requests of a case in all, to the server on the unix socket.
+    """What to send, and where: `requests` requests of a case in all, to the server on the unix socket.
 
-    The requests fill whole pipelines of all connections. `result` is a file that the program may write what it found
-    to; `processors` are those that it runs on.
+    The requests fill whole pipelines of all connections. `result` is a file that the program may write its results to;
+    `processors` are those that it runs on.
     """
 
     case: Case
@@ -25,7 +25,7 @@ class LoadWork:
 
 @dataclass(frozen=True)
 class LoadOutcome:
-    """What a program says it measured; none where it does not tell. Percentiles are of its replies, in microseconds."""
+    """What a program measured; None for what it does not report. Percentiles are of its replies, in microseconds."""
 
     requests: int
     ops_per_sec: float
@@ -36,31 +36,31 @@ class LoadOutcome:
     errors: int | None = None
 
     def metrics(self) -> dict[str, float]:
-        """Return the metrics by name, without those that are not told."""
-        told = {
+        """Return the reported metrics by name."""
+        metrics = {
             "ops_per_sec": self.ops_per_sec,
             "latency_p50_us": self.p50_us,
             "latency_p99_us": self.p99_us,
             "latency_p99_9_us": self.p99_9_us,
             "latency_max_us": self.max_us,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in metrics.items() if value is not None}
 
 
 @runtime_checkable
 class LoadTool(Protocol):
-    """A program that puts load on a server; its name is that of its entry point."""
+    """A program that puts load on a server, named by its entry point."""
 
     def missing(self) -> str | None:
-        """Return why it cannot be used on this machine, or none."""
+        """Return why the program cannot be used on this machine, or None."""
 
     def command(self, work: LoadWork) -> list[str]:
         """Return the command line that sends the work; raises `CaseRefused` for what it cannot send."""
 
     def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
-        """Return what the program told, in its output or the work's result file.
+        """Return what the program reports in its output or in the work's result file.
 
-        Raises `ValueError`, `KeyError`, `TypeError` or `OSError` where that is not to be found.
+        Raises `ValueError`, `KeyError`, `TypeError` or `OSError` if it reports no result.
         """
 
 

@@ -10,11 +10,11 @@ from zerolap.load.tools.interface import LoadOutcome, LoadWork, connection_reque
 from zerolap.records import EnvironmentMissing
 
 NOT_OF_MEMTIER = frozenset({"--cpus", "--seed"})
-"""Arguments of ours that it does not have; the lab pins it anyway, and its keys are the same each time."""
+"""Arguments of `zerolap-load` alone; the lab pins memtier_benchmark anyway, and its keys are the same each time."""
 
 
 class OwnLoad:
-    """`zerolap-load` as a program that does all its work at once."""
+    """`zerolap-load` as a program that sends all requests at once."""
 
     def missing(self) -> str | None:
         """Return why it cannot be used: it is not built."""
@@ -30,16 +30,16 @@ class OwnLoad:
 
     def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
         """Read the part of the document that memtier_benchmark does not have."""
-        told = json.loads(work.result.read_text())["lab"]
-        latency = told["latency_us"] or {}
+        report = json.loads(work.result.read_text())["lab"]
+        latency = report["latency_us"] or {}
         return LoadOutcome(
-            requests=told["requests"],
-            ops_per_sec=told["ops_per_sec"],
+            requests=report["requests"],
+            ops_per_sec=report["ops_per_sec"],
             p50_us=latency.get("p50"),
             p99_us=latency.get("p99"),
             p99_9_us=latency.get("p99_9"),
             max_us=latency.get("max"),
-            errors=sum(told["errors"].values()),
+            errors=sum(report["errors"].values()),
         )
 
 
@@ -51,17 +51,17 @@ class Memtier:
         return None if shutil.which("memtier_benchmark") else "memtier_benchmark is not on the PATH"
 
     def command(self, work: LoadWork) -> list[str]:
-        """Return the command line; that of a suite of the public format is taken as it is."""
-        given, kept = iter(_arguments(work)), []
-        for word in given:
+        """Return the command line; that of a suite of the public format is used unchanged."""
+        words, accepted = iter(_arguments(work)), []
+        for word in words:
             if word in NOT_OF_MEMTIER:
-                next(given)
+                next(words)
             else:
-                kept.append(word)
+                accepted.append(word)
         if not work.case.is_public:
-            # Without it all connections draw the same keys.
-            kept.append("--distinct-client-seed")
-        return ["memtier_benchmark", *kept, *_ends(work)]
+            # Otherwise all connections draw the same keys.
+            accepted.append("--distinct-client-seed")
+        return ["memtier_benchmark", *accepted, *_ends(work)]
 
     def outcome(self, work: LoadWork, output: str) -> LoadOutcome:
         """Read the document."""
@@ -88,5 +88,5 @@ def _ends(work: LoadWork) -> list[str]:
     ]
 
 
-def _us(told: Mapping[str, Any], name: str) -> float | None:
-    return None if told.get(name) is None else 1000 * float(told[name])
+def _us(latencies_ms: Mapping[str, Any], name: str) -> float | None:
+    return None if latencies_ms.get(name) is None else 1000 * float(latencies_ms[name])

@@ -29,8 +29,8 @@ pub(super) fn row(context: RowContext<'_>, tally: &CommandTally, time_series: &V
     let outcome = context.outcome;
     let per_second = |count: u64| hundredths(outcome.per_second(count));
     let kilobytes = |bytes: u64| hundredths(outcome.per_second(bytes) / BYTES_PER_KB);
-    let found: u64 = FOUND.iter().map(|&kind| tally.replies(kind)).sum();
-    let hits = found.saturating_sub(tally.empty_arrays);
+    let non_nil: u64 = FOUND.iter().map(|&kind| tally.replies(kind)).sum();
+    let hits = non_nil.saturating_sub(tally.empty_arrays);
     let errors = tally.requests() - tally.succeeded();
     let counted = if context.policy == Policy::Memtier { tally.requests() } else { tally.succeeded() };
     let latencies = &tally.latencies;

@@ -25,8 +25,8 @@ pub(in crate::result) fn results(settings: &Settings, report: &ReportSettings, r
         }
     }
     let rate = |run: &&Run| run.outcome.per_second(run.outcome.total().succeeded());
-    let best = runs.iter().max_by(|one, other| rate(one).total_cmp(&rate(other))).unwrap_or(first);
-    let worst = runs.iter().min_by(|one, other| rate(one).total_cmp(&rate(other))).unwrap_or(last);
+    let best = runs.iter().max_by(|left, right| rate(left).total_cmp(&rate(right))).unwrap_or(first);
+    let worst = runs.iter().min_by(|left, right| rate(left).total_cmp(&rate(right))).unwrap_or(last);
     results.insert("BEST RUN RESULTS".to_owned(), statistics(best));
     results.insert("WORST RUN RESULTS".to_owned(), statistics(worst));
     let heading = format!("AGGREGATED AVERAGE RESULTS ({} runs)", runs.len());

@@ -1,4 +1,4 @@
-//! How much is sent, and when.
+//! The amount and the pace of requests.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
@@ -15,8 +15,8 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["requests"],
         &['n'],
         "NUMBER|allkeys",
-        "requests of each connection (default 10000); allkeys: in total as many as there are keys, with pattern P each \
-         key once, with pattern S each key once on each connection",
+        "number of requests on each connection (default 10000); allkeys: one request per key in total, with pattern P \
+         each key once, with pattern S each key once on each connection",
         |draft, text| {
             let amount = if text == "allkeys" {
                 Ok(Amount::AllKeys)
@@ -26,15 +26,15 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
             put(&mut draft.amount.requests, amount)
         },
     ),
-    Argument::value(&["test-time"], &[], "SECONDS", "send for so long, in place of --requests", |draft, text| {
+    Argument::value(&["test-time"], &[], "SECONDS", "duration of the run, instead of --requests", |draft, text| {
         put(&mut draft.amount.test_time, seconds(text))
     }),
     Argument::value(
         &["rate"],
         &[],
         "NUMBER",
-        "requests a second over all connections, due whether or not the server keeps up; latencies count from when a \
-         request was due (default: send as soon as replies make room)",
+        "requests per second over all connections, due whether or not the server keeps up; latencies are measured \
+         from the due time (default: send as fast as replies arrive)",
         |draft, text| put(&mut draft.amount.rate, nonzero(text)),
     )
     .own(),
@@ -46,16 +46,16 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.amount.arrivals, arrivals(text)),
     )
     .own(),
-    Argument::value(&["rate-limiting"], &[], "NUMBER", "the same as --rate, but for each connection", |draft, text| {
+    Argument::value(&["rate-limiting"], &[], "NUMBER", "like --rate, but for each connection", |draft, text| {
         put(&mut draft.amount.rate_limiting, nonzero(text))
     }),
     Argument::value(
         &["search"],
         &[],
         "slo=PERCENTILE<TIME",
-        "look for the highest rate with a percentile of responses below a limit, such as slo=p99<1ms: p50, p90, p95, \
-         p99, p99.9, p99.99 or max; us, ms or s; a run of --test-time (default 5) for each rate, from --rate (default \
-         1000) on",
+        "find the highest rate at which a percentile of response times is below a limit, such as slo=p99<1ms: p50, \
+         p90, p95, p99, p99.9, p99.99 or max; us, ms or s; each rate is tried for --test-time (default 5), beginning \
+         with --rate (default 1000)",
         |draft, text| put(&mut draft.amount.search, slo(text)),
     )
     .own(),
@@ -63,29 +63,33 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["run-count"],
         &['x'],
         "NUMBER",
-        "how many times all is done, each time with new connections (default 1)",
+        "number of runs, each with new connections (default 1)",
         |draft, text| put(&mut draft.amount.runs, nonzero(text)),
     ),
     Argument::switch(
         &["check"],
         &[],
-        "first send each command once, and end if one is answered with an error",
+        "before the run, send each command once, and exit if a reply is an error",
         |draft| draft.amount.check = true,
     )
     .own(),
-    Argument::switch(&["prefill"], &[], "write each key of the range once before", |draft| {
+    Argument::switch(&["prefill"], &[], "before the run, write each key of the range once", |draft| {
         draft.amount.prefill = true;
     })
     .own(),
-    Argument::value(&["warm-up"], &[], "SECONDS", "send for so long before anything counts", |draft, text| {
-        put(&mut draft.amount.warm_up, seconds(text))
-    })
+    Argument::value(
+        &["warm-up"],
+        &[],
+        "SECONDS",
+        "duration of a phase before the run that is not measured",
+        |draft, text| put(&mut draft.amount.warm_up, seconds(text)),
+    )
     .own(),
     Argument::switch(
         &["control"],
         &[],
-        "connect, then take JSON lines from standard input: {\"do\":\"slice\",\"requests\":N} sends N requests in \
-         total and prints the result as a line, {\"do\":\"stop\"} ends",
+        "connect, then read JSON lines from standard input: {\"do\":\"slice\",\"requests\":N} sends N requests in \
+         total and prints the result as a line, {\"do\":\"stop\"} ends the program",
         |draft| draft.amount.control = true,
     )
     .own(),
@@ -106,7 +110,7 @@ pub(in crate::arguments) struct AmountDraft {
     pub(in crate::arguments) arrivals: Option<Arrivals>,
     /// Requests a second of each connection.
     pub(in crate::arguments) rate_limiting: Option<NonZeroU64>,
-    /// What a rate that is looked for has to meet.
+    /// The limit of `--search`.
     pub(in crate::arguments) search: Option<Slo>,
     pub(in crate::arguments) runs: Option<NonZeroU32>,
     pub(in crate::arguments) check: bool,
@@ -152,7 +156,7 @@ impl AmountDraft {
         }))
     }
 
-    /// Whether the command line says what the slices of `--control` say.
+    /// Whether the command line sets what each slice of `--control` sets.
     fn plans(&self) -> bool {
         let has_amount = self.requests.is_some() || self.test_time.is_some() || self.runs.is_some();
         let has_pace = self.search.is_some() || self.rate.is_some() || self.rate_limiting.is_some();

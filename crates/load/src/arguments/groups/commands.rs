@@ -1,4 +1,4 @@
-//! What is sent.
+//! The commands.
 
 use zerolap_load_requests::{Command, KeyPattern, Scan, Source};
 use zerolap_resp::{Template, split_words};
@@ -17,8 +17,8 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["command"],
         &[],
         "LINE",
-        "a command to send, quoted as in redis-cli; __key__ in an argument stands for a key, __data__ as an argument \
-         for a value; repeat it for more commands (default: SET __key__ __data__ and GET __key__)",
+        "command to send, quoted as in redis-cli; __key__ in an argument is replaced by a key, __data__ as an argument \
+         by a value; may be repeated (default: SET __key__ __data__ and GET __key__)",
         |draft, text| {
             draft.commands.given.push(CommandDraft::new(text));
             Ok(())
@@ -28,21 +28,21 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["command-ratio"],
         &[],
         "NUMBER",
-        "how many times the last --command is sent in its turn (default 1; 0: never)",
+        "how often the last --command is sent in a round (default 1; 0: never)",
         |draft, text| put(&mut draft.commands.last()?.ratio, number(text, 0..=u64::MAX)),
     ),
     Argument::value(
         &["command-key-pattern"],
         &[],
         "R|S|P|G|Z",
-        "keys of the last --command (default R), as for --key-pattern",
+        "key pattern of the last --command (default R), see --key-pattern",
         |draft, text| put(&mut draft.commands.last()?.pattern, key_pattern(text)),
     ),
     Argument::value(
         &["ratio"],
         &[],
         "SETS:GETS",
-        "how many times SET and GET are sent in turn, without --command (default 1:10)",
+        "without --command: how often SET and GET are sent in a round (default 1:10)",
         |draft, text| put(&mut draft.commands.ratio, ratio(text)),
     ),
     Argument::value(
@@ -50,27 +50,27 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &[],
         "FILE",
         "commands recorded with redis-cli MONITOR: --command __monitor_line1__ is the first of them, \
-         --command __monitor_line@__ another one each time",
+         --command __monitor_line@__ a different one each time",
         |draft, text| put(&mut draft.commands.monitor.input, Ok(text.to_owned())),
     ),
     Argument::value(
         &["monitor-pattern"],
         &[],
         "S|R",
-        "what __monitor_line@__ stands for: S one line after the other, over all connections (default); R any, at random",
+        "order of __monitor_line@__: S line by line, over all connections (default); R at random",
         |draft, text| put(&mut draft.commands.monitor.order, recording_order(text)),
     ),
     Argument::switch(
         &["scan-incremental-iteration"],
         &[],
-        "the one --command is a SCAN: go on with the cursor of each reply, and start anew when it is 0",
+        "the only --command is a SCAN: continue with the cursor of each reply, and restart when it is 0",
         |draft| draft.commands.scan = true,
     ),
     Argument::value(
         &["scan-incremental-max-iterations"],
         &[],
         "NUMBER",
-        "start anew also after so many replies (default 0: never)",
+        "restart a scan after this number of replies, too (default 0: never)",
         |draft, text| put(&mut draft.commands.scan_maximum_iterations, number(text, 0..=u64::MAX)),
     ),
 ];
@@ -113,12 +113,12 @@ impl CommandDraft {
 }
 
 impl CommandsDraft {
-    /// The command that was given last.
+    /// The last command.
     pub(in crate::arguments) fn last(&mut self) -> Result<&mut CommandDraft, String> {
         self.given.last_mut().ok_or_else(|| "it belongs to a --command, and none stands before it".to_owned())
     }
 
-    /// How a SCAN goes on, if it does.
+    /// How a SCAN continues, if it does.
     pub(in crate::arguments) fn scan(&self, warnings: &mut Warnings) -> Result<Option<Scan>, UsageError> {
         if !self.scan {
             let is_given = self.scan_maximum_iterations.is_some();
@@ -138,7 +138,7 @@ impl CommandsDraft {
         Ok(Some(Scan { words, maximum_iterations: self.scan_maximum_iterations.unwrap_or(0) }))
     }
 
-    /// Compiles the commands; SET and GET if none was given, with the key patterns that are theirs.
+    /// Compiles the commands; SET and GET with their key patterns if none was given.
     pub(in crate::arguments) fn finish(
         mut self,
         keys: &KeysDraft,
@@ -189,7 +189,7 @@ impl CommandsDraft {
         ]
     }
 
-    /// What is meant for SET and GET stands beside commands.
+    /// Arguments for SET and GET are given together with commands.
     fn adapt(&mut self, keys: &KeysDraft, data: &DataDraft, warnings: &mut Warnings) {
         let for_default = "it is for SET and GET, and there is a --command";
         warnings.without_effect(
@@ -217,7 +217,7 @@ impl CommandsDraft {
     }
 }
 
-/// A walk's first SCAN and the others are told apart in the results.
+/// Results distinguish the first SCAN of a walk from the others.
 fn start_and_go_on(scan: Command) -> [Command; 2] {
     let go_on = Command { line: "SCAN <cursor>".to_owned(), ratio: 0, ..scan.clone() };
     [Command { line: "SCAN 0".to_owned(), ..scan }, go_on]

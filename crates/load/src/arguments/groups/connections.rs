@@ -1,4 +1,4 @@
-//! How many connections, and what holds for each.
+//! The connections.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -29,21 +29,21 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["pipeline"],
         &[],
         "NUMBER",
-        "most requests in flight on a connection (default 1), refilled as replies arrive",
+        "maximum number of requests in flight on a connection (default 1), refilled as replies arrive",
         |draft, text| put(&mut draft.connections.pipeline, number(text, 1..=MOST_IN_FLIGHT)),
     ),
     Argument::switch(
         &["lockstep"],
         &[],
-        "send a whole pipeline in one write and wait for all its replies before the next",
+        "send each pipeline in one write, and wait for all its replies before the next",
         |draft| draft.connections.lockstep = true,
     )
     .own(),
     Argument::switch(
         &["busy-poll"],
         &[],
-        "look for replies and the next due time without ever sleeping: exact to a few microseconds, but each thread \
-         takes a whole processor",
+        "poll for replies and due times without sleeping: accurate to a few microseconds, but each thread uses a whole \
+         processor",
         |draft| draft.connections.busy_poll = true,
     )
     .own(),
@@ -62,14 +62,14 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["connection-timeout", "connect-timeout"],
         &[],
         "SECONDS",
-        "longest wait for a connection (default 10; 0: no limit)",
+        "maximum time to wait for a connection (default 10; 0: no limit)",
         |draft, text| put(&mut draft.connections.connect_timeout, patience(text)),
     ),
     Argument::value(
         &["reply-timeout"],
         &[],
         "SECONDS",
-        "longest wait for a reply (default 30); a silent server ends the run with exit code 4",
+        "maximum time to wait for a reply (default 30); a timeout ends the run with exit code 4",
         |draft, text| put(&mut draft.connections.reply_timeout, seconds(text)),
     )
     .own(),
@@ -77,7 +77,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["thread-conn-start-min-jitter-micros"],
         &[],
         "NUMBER",
-        "shortest pause before each connection of a thread, in microseconds (default 0)",
+        "minimum pause before each connection of a thread, in microseconds (default 0)",
         |draft, text| {
             put(&mut draft.connections.jitter_minimum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
         },
@@ -86,7 +86,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["thread-conn-start-max-jitter-micros"],
         &[],
         "NUMBER",
-        "longest such pause, in microseconds (default 0); each is drawn at random",
+        "maximum pause before each connection of a thread, in microseconds (default 0); each is drawn at random",
         |draft, text| {
             put(&mut draft.connections.jitter_maximum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
         },
@@ -95,27 +95,27 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["reconnect-interval"],
         &[],
         "NUMBER",
-        "make each connection anew after so many replies",
+        "reconnect each connection after this number of replies",
         |draft, text| put(&mut draft.connections.reconnect_interval, nonzero(text)),
     ),
     Argument::switch(
         &["reconnect-on-error"],
         &[],
-        "make a connection that broke anew (default: it ends the run with exit code 4)",
+        "reconnect a broken connection (default: it ends the run with exit code 4)",
         |draft| draft.connections.reconnect_on_error = true,
     ),
     Argument::value(
         &["max-reconnect-attempts"],
         &[],
         "NUMBER",
-        "most tries in a row for --reconnect-on-error (default 0: as many as --connect-timeout gives time for)",
+        "maximum number of consecutive attempts of --reconnect-on-error (default 0: until --connect-timeout is over)",
         |draft, text| put(&mut draft.connections.maximum_attempts, number(text, 0..=u64::MAX)),
     ),
     Argument::value(
         &["reconnect-backoff-factor"],
         &[],
         "NUMBER",
-        "by how much the pause between tries of --reconnect-on-error grows (default: no pause)",
+        "growth factor of the pause between attempts of --reconnect-on-error (default: no pause)",
         |draft, text| put(&mut draft.connections.backoff_factor, positive(text)),
     ),
 ];

@@ -16,7 +16,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["key-prefix"],
         &[],
         "TEXT",
-        "text before a key's number, which may be empty (default memtier-)",
+        "text before the number in a key; may be empty (default memtier-)",
         |draft, text| put(&mut draft.keys.prefix, Ok(text.to_owned())),
     ),
     Argument::value(&["key-minimum"], &[], "NUMBER", "first key (default 0)", |draft, text| {
@@ -29,8 +29,9 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["key-pattern"],
         &[],
         "SETS:GETS",
-        "keys of SET and GET (default R:R): R random, S each connection walks the range, P the range is split among \
-         all connections (both or none), G random around the median, Z by Zipf's law: the first key is the likeliest",
+        "key patterns of SET and GET (default R:R): R random, S each connection walks the range, P the range is split \
+         among all connections (both or none), G Gaussian around the median, Z by Zipf's law: the first key is the \
+         most frequent",
         |draft, text| put(&mut draft.keys.patterns, key_patterns(text)),
     ),
     Argument::value(
@@ -44,7 +45,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["key-median"],
         &[],
         "NUMBER",
-        "key in the middle of pattern G (default: the middle of the range)",
+        "median key of pattern G (default: the middle of the range)",
         |draft, text| put(&mut draft.keys.median, positive(text)),
     ),
     Argument::value(
@@ -64,15 +65,15 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::switch(
         &["compat"],
         &[],
-        "keep oddities of memtier_benchmark: all connections draw the same keys and values, ranges are split as it \
-         splits them, and allkeys leaves out the last key",
+        "reproduce deviations of memtier_benchmark: all connections draw the same keys and values, ranges are split \
+         as by memtier_benchmark, and allkeys omits the last key",
         |draft| draft.chance.compat = true,
     )
     .own(),
     Argument::switch(
         &["distinct-client-seed"],
         &[],
-        "with --compat, each connection draws keys and values of its own; without, it always does",
+        "with --compat: each connection draws its own keys and values, as always without --compat",
         |draft| draft.chance.distinct_client_seed = true,
     ),
 ];

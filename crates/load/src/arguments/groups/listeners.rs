@@ -16,8 +16,8 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["listen"],
         &[],
         "LINE",
-        "open connections that send this once, such as \"SUBSCRIBE __key__\", and then only read and count what the \
-         server pushes; __key__ stands for a key of the range, another one for each listener; repeat it, and \
+        "open connections that send this command once, such as \"SUBSCRIBE __key__\", and then only read and count \
+         pushed messages; __key__ is replaced by a different key of the range for each listener; may be repeated: \
          listeners take the lines in turn",
         |draft, text| {
             draft.listeners.lines.push(listen_line(text)?);
@@ -33,7 +33,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["listen-authenticate"],
         &[],
         "PASSWORD|USER:PASSWORD",
-        "what listeners authenticate with, in place of --authenticate; repeat it, and they take them in turn",
+        "credentials of listeners, instead of --authenticate; may be repeated: listeners take them in turn",
         |draft, text| {
             draft.listeners.credentials.push(credentials(text));
             Ok(())

@@ -1,14 +1,19 @@
-//! What is no setting, or only one of memtier's.
+//! Arguments that are not settings, and those that only `memtier_benchmark` has.
 
 use crate::arguments::help;
 use crate::arguments::table::Argument;
 
 pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
-    Argument::print(&["help"], &[], "this text (-h is the host)", help::text),
-    Argument::print(&["version"], &['v'], "the program's version", help::version),
-    Argument::switch(&["debug"], &['D'], "accepted for memtier's sake, without effect", |draft| {
-        draft.warnings.without_effect(true, "--debug", "there is nothing more to print");
-    }),
+    Argument::print(&["help"], &[], "print this help (-h is the host)", help::text),
+    Argument::print(&["version"], &['v'], "print the version", help::version),
+    Argument::switch(
+        &["debug"],
+        &['D'],
+        "accepted for compatibility with memtier_benchmark, without effect",
+        |draft| {
+            draft.warnings.without_effect(true, "--debug", "there is nothing more to print");
+        },
+    ),
 ];
 
 const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";

@@ -12,14 +12,14 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["out-file"],
         &['o'],
         "FILE",
-        "write the summary there, in place of standard output",
+        "write the summary to a file instead of standard output",
         |draft, text| put(&mut draft.output.out_file, Ok(text.to_owned())),
     ),
     Argument::value(
         &["json-out-file"],
         &[],
         "FILE|-",
-        "write settings and result as JSON; with - to standard output, and the summary to standard error",
+        "write settings and results as JSON; - is standard output, the summary is then written to standard error",
         |draft, text| put(&mut draft.output.json_out_file, Ok(text.to_owned())),
     ),
     Argument::value(&["print-percentiles"], &[], "LIST", "percentiles to tell (default 50,99,99.9)", |draft, text| {
@@ -32,13 +32,13 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["command-stats-breakdown"],
         &[],
         "command|line",
-        "whether commands of the same name are told together (default) or line by line",
+        "report commands of the same name together (default) or each line separately",
         |draft, text| put(&mut draft.output.by_line, is_by_line(text)),
     ),
     Argument::switch(
         &["print-all-runs"],
         &[],
-        "with --run-count, tell each run, not only the best, the worst and all together",
+        "with --run-count: report every run, not only the best, the worst and the aggregate",
         |draft| draft.output.print_all_runs = true,
     ),
     Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
@@ -47,7 +47,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::switch(
         &["quiet"],
         &[],
-        "do not show how far a run is on standard error: on a terminal in one line, elsewhere in a line every 10 s",
+        "do not show progress on standard error (on a terminal one updated line, elsewhere a line every 10 s)",
         |draft| draft.output.quiet = true,
     )
     .own(),

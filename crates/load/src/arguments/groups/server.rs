@@ -23,9 +23,9 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["uri"],
         &['u'],
         "URI",
-        "all of it in one: redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss://... for TLS, or \
-         unix://USER:PASSWORD@/PATH; what may be left out is everything but the scheme, and what it says goes before \
-         the other arguments; %40 stands for an @ in a password",
+        "address, credentials and database together: redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss://... for TLS, \
+         or unix://USER:PASSWORD@/PATH; all parts but the scheme are optional, and override the other arguments; \
+         write %40 for an @ in a password",
         |draft, text| put(&mut draft.server.uri, uri(text)),
     )
     .secret(),
@@ -39,7 +39,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["protocol"],
         &['P'],
         "redis|resp2|resp3",
-        "version of the protocol; resp2 and resp3 are asked for with HELLO (default redis: what the server starts with)",
+        "version of the protocol; resp2 and resp3 are requested with HELLO (default redis: the server's default)",
         |draft, text| {
             draft.server.protocol = protocol(text)?;
             Ok(())
@@ -49,7 +49,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["authenticate"],
         &['a'],
         "PASSWORD|USER:PASSWORD",
-        "authenticate; a password that holds a colon is written :PASSWORD",
+        "credentials; write a password that contains a colon as :PASSWORD",
         |draft, text| put(&mut draft.server.credentials, Ok(credentials(text))),
     )
     .secret(),
@@ -65,7 +65,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::switch(
         &["replica-reads"],
         &[],
-        "send requests of commands that only read to the replicas of the server, or of the cluster's nodes",
+        "send read-only commands to the replicas of the server, or of the cluster's nodes",
         |draft| draft.server.replica_reads = true,
     )
     .own(),
@@ -104,7 +104,7 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["sni"],
         &[],
         "NAME",
-        "name that the server's certificate must have, in place of the host",
+        "expected name in the server's certificate, instead of the host",
         |draft, text| put(&mut draft.server.tls.server_name, Ok(text.to_owned())),
     ),
 ];

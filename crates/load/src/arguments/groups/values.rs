@@ -22,36 +22,36 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         &["data-size-range"],
         &[],
         "LEAST-MOST",
-        "lengths between these two, both included, in place of --data-size",
+        "range of lengths, both ends included, instead of --data-size",
         |draft, text| put(&mut draft.data.range, size_range(text)),
     ),
     Argument::value(
         &["data-size-pattern"],
         &[],
         "R|S",
-        "how --data-size-range is used: R at random (default), S the greater the key, the longer",
+        "lengths of --data-size-range: R random (default), S increasing with the number of the key",
         |draft, text| put(&mut draft.data.pattern, size_pattern(text)),
     ),
     Argument::value(
         &["data-size-list"],
         &[],
         "BYTES:WEIGHT,...",
-        "these lengths, each as many times in turn as its weight says, in place of --data-size",
+        "lengths, each used in turn as often as its weight, instead of --data-size",
         |draft, text| put(&mut draft.data.list, size_list(text)),
     ),
     Argument::value(
         &["data-offset"],
         &[],
         "BYTES",
-        "without --command: write and read values from this offset on, with SETRANGE and GETRANGE (default 0)",
+        "without --command: write and read values from this offset, with SETRANGE and GETRANGE (default 0)",
         |draft, text| put(&mut draft.data.offset, number(text, 0..=MOST_OFFSET_BYTES)),
     ),
     Argument::value(
         &["expiry-range"],
         &[],
         "LEAST-MOST",
-        "without --command: values live for a random time between these two, in seconds, both included: SETEX in place \
-         of SET; with a time of 0 it stays SET",
+        "without --command: random time to live of values in seconds, both ends included: SETEX instead of SET, except \
+         for a time of 0",
         |draft, text| put(&mut draft.data.expiry, expiry_range(text)),
     ),
     Argument::switch(&["random-data"], &['R'], "values are random bytes (default: all x)", |draft| {
@@ -60,8 +60,8 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
     Argument::switch(
         &["verify"],
         &[],
-        "values are made from their keys, and what GET __key__ reads is compared with that; in a run that reads what \
-         another one wrote, give it to both, with the same lengths",
+        "generate values from their keys, and compare the replies of GET __key__ with them; to read values of another \
+         run, give it to both runs, with the same lengths",
         |draft| draft.data.verify = true,
     )
     .own(),
