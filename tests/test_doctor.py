@@ -62,7 +62,7 @@ def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     probes = [
         *(programs.redis_server, programs.git, programs.compiler, programs.make, isolation.bubblewrap),
-        *(instruments.valgrind, instruments.perf, instruments.hardware_counters),
+        *(instruments.valgrind, instruments.perf),
         *(instruments.bpftrace, instruments.strace),
     ]
     for probe in probes:

@@ -235,7 +235,7 @@ class ProcessCounters:
     refuses an event, `ValueError` for an unknown one.
     """
 
-    def __new__(cls, processes: list[int], groups: list[list[str]]) -> "ProcessCounters":
+    def __new__(cls, processes: list[int], groups: list[list[str]]) -> ProcessCounters:
         """Open all events."""
 
     def begin(self) -> None:

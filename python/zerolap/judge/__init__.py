@@ -3,11 +3,13 @@
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import case_validity, case_verdict, deciding_verdict, is_confirmed
 from zerolap.judge.counted import MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
+from zerolap.judge.deciding_time import DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, Judged, Q, adjusted
 from zerolap.judge.timed import LOOKS, TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
+    "DECIDING_TIMES",
     "DEFAULT_MIN_EFFECT",
     "LOOKS",
     "MAX_BLOCKS",
@@ -19,6 +21,7 @@ __all__ = [
     "adjusted",
     "case_validity",
     "case_verdict",
+    "deciding_time",
     "deciding_verdict",
     "faults_of",
     "is_confirmed",

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from zerolap.judge.deciding_time import deciding_time
 from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
 
 # The first of these that changed decides; instructions are what the others cost in the end.
 WEIGHED = ("instructions_per_op", "syscalls_per_op")
 COUNTED_DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
-TIMED_DECIDING = "cpu_ns_per_op"
 SERVED = "ops_per_sec"
 CHANGED = ("regression", "improvement")
 
@@ -15,11 +15,11 @@ CHANGED = ("regression", "improvement")
 def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """Return the verdict that decides the case, none without any.
 
-    That is the timed one on CPU per request where it is sure; where that is the same though throughput is beyond doubt
-    not, as of a server that waits, the one on throughput. Else it is of the counted ones the first that is not same, or
-    the first; where nothing was counted, the timed one.
+    That is the timed one on the cost of a request where it is sure; where that is the same though throughput is beyond
+    doubt not, as of a server that waits, the one on throughput. Else it is of the counted ones the first that is not
+    same, or the first; where nothing was counted, the timed one.
     """
-    timed = next((verdict for verdict in verdicts if verdict.metric == TIMED_DECIDING), None)
+    timed = deciding_time(verdicts)
     if timed is not None and timed.verdict != "unsure":
         served = served_change(verdicts)
         return served if timed.verdict == "same" and served is not None else timed

@@ -5,11 +5,13 @@ from typing import TypeAlias
 
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import (
+    DECIDING_TIMES,
     Judged,
     TimedPair,
     adjusted,
     case_validity,
     case_verdict,
+    deciding_time,
     deciding_verdict,
     is_confirmed,
     judge_counted,
@@ -22,6 +24,7 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.records import (
     BASE,
+    COUNTER_METRICS,
     HEAD,
     METRICS,
     Case,
@@ -39,9 +42,16 @@ from zerolap.records import (
 )
 from zerolap.store import BlobDamaged
 
-DECIDING_TIME = "cpu_ns_per_op"
 FEWEST_STARTS = 2
-COSTS = ("cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+COSTS = (
+    *DECIDING_TIMES,
+    "retired_instructions_per_op",
+    "branch_misses_per_op",
+    "cache_misses_per_op",
+    "tlb_misses_per_op",
+    "io_threads_ns_per_op",
+    "usec_per_call",
+)
 """What a request costs: judged at an equal rate where batches differ."""
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
@@ -149,6 +159,25 @@ def judge_time(
         spreads = bank.get((metric, circumstances), ())
         judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
     return judged
+
+
+def judge_deciding_time(
+    starts: Mapping[str, Sequence[TimedPair]], timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
+) -> dict[str, Judged]:
+    """Return by case the verdict on what a request costs in time, on the metric that decides there."""
+    judged: dict[str, dict[str, Judged]] = {}
+    for metric in DECIDING_TIMES:
+        for name, of_case in judge_time(metric, starts, timed, settings, bank).items():
+            judged.setdefault(name, {})[metric] = of_case
+    chosen = {name: deciding_time([one.verdict for one in by_metric.values()]) for name, by_metric in judged.items()}
+    return {name: judged[name][verdict.metric] for name, verdict in chosen.items() if verdict is not None}
+
+
+def metrics_judged(results: Results) -> int:
+    """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
+    measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
+    has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
+    return len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
 
 
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:

@@ -25,6 +25,27 @@ _TABLE: tuple[tuple[str, EngineName, str, bool, str, str], ...] = (
     ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request", "CPU ns/request"),
     ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread", "main thread ns/request"),
     ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request"),
+    ("cycles_per_op", "timed", "cycles", True, "cycles per request", "cycles/request"),
+    ("kernel_cycles_per_op", "timed", "cycles", True, "kernel cycles per request", "kernel cycles/request"),
+    (
+        "retired_instructions_per_op",
+        "timed",
+        "instructions",
+        True,
+        "retired instructions per request",
+        "retired instructions/request",
+    ),
+    (
+        "kernel_instructions_per_op",
+        "timed",
+        "instructions",
+        True,
+        "kernel instructions per request",
+        "kernel instructions/request",
+    ),
+    ("branch_misses_per_op", "timed", "misses", True, "branch misses per request", "branch misses/request"),
+    ("cache_misses_per_op", "timed", "misses", True, "cache misses per request", "cache misses/request"),
+    ("tlb_misses_per_op", "timed", "misses", True, "TLB misses per request", "TLB misses/request"),
     ("usec_per_call", "timed", "us", True, "us per call, by the server", "µs/call"),
     ("ops_per_sec", "timed", "requests", False, "requests per second", "requests/s"),
     ("latency_p50_us", "timed", "us", True, "latency p50 in us", "p50, µs"),
@@ -37,6 +58,19 @@ METRICS: dict[str, Metric] = {
     name: Metric(name=name, engine=engine, unit=unit, less_is_better=less_is_better, label=label, heading=heading)
     for name, engine, unit, less_is_better, label, heading in _TABLE
 }
+
+COUNTER_METRICS = frozenset(
+    {
+        "cycles_per_op",
+        "kernel_cycles_per_op",
+        "retired_instructions_per_op",
+        "kernel_instructions_per_op",
+        "branch_misses_per_op",
+        "cache_misses_per_op",
+        "tlb_misses_per_op",
+    }
+)
+"""What the processor's counters count; of the program alone where the name does not have the kernel in it."""
 
 RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """The metrics of a run's table, in its order; those of plugins follow."""
