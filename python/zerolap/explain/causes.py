@@ -6,6 +6,7 @@ from zerolap.judge import deciding_time
 from zerolap.records import METRICS, Finding, Verdict
 
 CHANGED = ("regression", "improvement")
+UNCHANGED = ("same", "identical")
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
 MOST_CYCLES: Mapping[str, float] = {
@@ -22,12 +23,17 @@ SMALLEST_PART = 0.1
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
     """Return the finding on work, time per request and throughput that disagree; none where they agree."""
     by_metric = {verdict.metric: verdict for verdict in verdicts}
+    bursts = _in_bursts(by_metric.get("cpu_ns_per_op"), by_metric.get("whole_cpu_ns_per_op"))
+    if bursts is not None:
+        return Finding(kind="cause", rank=0, text=bursts)
     time = deciding_time(verdicts)
     served = _served_against(time, by_metric.get("ops_per_sec"))
     if served is not None:
         return Finding(kind="cause", rank=0, text=served)
     work = by_metric.get("instructions_per_op") or by_metric.get("retired_instructions_per_op")
-    if work is None or time is None or work.verdict == time.verdict or "unsure" in (work.verdict, time.verdict):
+    if work is None or time is None or "unsure" in (work.verdict, time.verdict):
+        return None
+    if work.verdict == time.verdict or (work.verdict in UNCHANGED and time.verdict in UNCHANGED):
         return None
     return Finding(kind="cause", rank=0, text=_text(work, time, by_metric))
 
@@ -39,7 +45,7 @@ def _text(work: Verdict, time: Verdict, by_metric: Mapping[str, Verdict]) -> str
             f"{figures}: the work changed, its time did not by as much as matters. The instructions are cheap ones, or "
             "the processor does them while it waits for memory."
         )
-    same = work.verdict == "same"
+    same = work.verdict in UNCHANGED
     amount = "the same" if same else "more" if work.change > 0 else "less"
     outcome = f"{figures}: {amount} work {'' if same else 'that '}runs {_pace(time)}"
     known = [verdict for metric in MOST_CYCLES if (verdict := by_metric.get(metric)) is not None]
@@ -97,6 +103,19 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
             "or no longer does; which of the two matters, only its user can say."
         )
     return None
+
+
+def _in_bursts(typical: Verdict | None, whole: Verdict | None) -> str | None:
+    """Return that the CPU time of whole starts changed otherwise than that of a typical slice; none if it did not."""
+    if typical is None or whole is None or not whole.is_beyond_doubt:
+        return None
+    if whole.low <= typical.high and typical.low <= whole.high:
+        return None
+    return (
+        f"CPU time per request of whole starts {_percent(whole)}, of a typical slice {_percent(typical)}: what changed "
+        "is in few slices, or not in the requests themselves. That points to timers, such as expiry and "
+        "defragmentation, background threads or forked children."
+    )
 
 
 def _pace(time: Verdict) -> str:
