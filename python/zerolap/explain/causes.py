@@ -62,6 +62,9 @@ def _explains(seen: Verdict, time: Verdict, cycles: Verdict | None) -> bool:
     """Whether misses, or cycles in the kernel, changed as time did, by enough to be a part of its change."""
     if seen.verdict not in CHANGED or (seen.change > 0) != (time.change > 0):
         return False
+    if seen.metric == "kernel_cycles_per_op" and time.metric == "cycles_per_op":
+        # These are the program's own.
+        return False
     if cycles is None:
         return True
     cost = abs(seen.head - seen.base) * MOST_CYCLES[seen.metric]
