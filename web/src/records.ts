@@ -365,6 +365,16 @@ export const METRICS: Record<string, Metric> = {
     "label": "CPU ns per request of the whole start",
     "heading": "whole CPU ns/request"
   },
+  "full_speed_cpu_ns_per_op": {
+    "name": "full_speed_cpu_ns_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "ns",
+    "less_is_better": true,
+    "label": "CPU ns per request in unequal batches",
+    "heading": "full speed CPU ns/request"
+  },
   "main_thread_ns_per_op": {
     "name": "main_thread_ns_per_op",
     "engine": "timed",

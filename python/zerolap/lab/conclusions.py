@@ -1,7 +1,7 @@
 """What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TypeAlias
 
 from zerolap.explain import explain_cause, explain_times, with_times
@@ -53,6 +53,8 @@ COSTS = (
     "usec_per_call",
 )
 """What a request costs: judged at an equal rate where batches differ."""
+COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
+"""Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
@@ -142,7 +144,19 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
         }
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
+    for name, judged in _judge_batched(timed, settings, bank).items():
+        verdicts.setdefault(name, []).append(judged)
     return verdicts
+
+
+def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Judged]:
+    """Return what is concluded on the cost at full speed where that at an equal rate decides."""
+    batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
+    judged = judge_time(DECIDING_TIME, batched, timed, settings, bank)
+    return {
+        name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))
+        for name, of_case in judged.items()
+    }
 
 
 def judge_time(

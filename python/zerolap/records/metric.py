@@ -50,6 +50,10 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "ns", True, "CPU ns per request of the whole start", "whole CPU ns/request",
     ),
     (
+        "full_speed_cpu_ns_per_op", "timed", "time", "never",
+        "ns", True, "CPU ns per request in unequal batches", "full speed CPU ns/request",
+    ),
+    (
         "main_thread_ns_per_op", "timed", "time", "never",
         "ns", True, "CPU ns per request of the main thread", "main thread ns/request",
     ),
