@@ -1,9 +1,10 @@
-"""The processor's counters in timed trials, on machines with and without: real ones where they are there, else events of
-the kernel by the same system call, or made-up ones."""
+"""The processor's counters in timed trials, on machines with and without.
+
+Real ones where they are there, else events of the kernel by the same system call, or made-up ones.
+"""
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -100,10 +101,8 @@ class Start:
 
 
 @pytest.fixture
-def start(
-    case: Case, redis_server: Path, pinning: Pinning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Start]:
-    yield Start(case, redis_server, pinning, tmp_path / "start", monkeypatch)
+def start(case: Case, redis_server: Path, pinning: Pinning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    return Start(case, redis_server, pinning, tmp_path / "start", monkeypatch)
 
 
 class MadeUp:

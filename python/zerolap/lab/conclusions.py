@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import (
+    CPU_TIME,
     DECIDING_TIMES,
     CaseAnswers,
     Judged,
@@ -152,7 +153,7 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Judged]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
     batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
-    judged = judge_time(DECIDING_TIME, batched, timed, settings, bank)
+    judged = judge_time(CPU_TIME, batched, timed, settings, bank)
     return {
         name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))
         for name, of_case in judged.items()
