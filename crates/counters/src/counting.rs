@@ -52,7 +52,7 @@ struct Attached<C> {
 pub struct Reading(Vec<Result<GroupReading, Refusal>>);
 
 /// What was counted between two readings, over all threads. A group is in `values` with all of its events, or in
-/// `refused` with its first event.
+/// `refused` with the event that is why, or its first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The number of each event.
@@ -101,36 +101,38 @@ impl<'machine, M: Machine> Counting<'machine, M> {
             let readings = of_group.filter(|((one, _), _)| one.group == number).map(|((_, from), to)| (from, to));
             match sum(events, readings) {
                 Ok(values) => counts.values.extend(events.iter().copied().zip(values)),
-                Err(refusal) => counts.refused.extend(events.first().map(|&event| (event, refusal))),
+                Err((place, refusal)) => counts.refused.extend(events.get(place).map(|&event| (event, refusal))),
             }
         }
         counts
     }
 }
 
-/// The events of a group over all threads. Threads that did not run count nothing; all together count something.
+/// The events of a group over all threads. Threads that did not run count nothing; all together count something. A
+/// refusal is returned with the place of the event that it concerns.
 fn sum<'a>(
     events: &[Event],
     readings: impl Iterator<Item = (&'a Result<GroupReading, Refusal>, &'a Result<GroupReading, Refusal>)>,
-) -> Result<Vec<u64>, Refusal> {
+) -> Result<Vec<u64>, (usize, Refusal)> {
+    let of_group = |refusal: Refusal| (0, refusal);
     let mut sums = vec![0_u64; events.len()];
     for (from, to) in readings {
-        let (from, to) = (from.as_ref().map_err(Clone::clone)?, to.as_ref().map_err(Clone::clone)?);
+        let (from, to) = (from.clone().map_err(of_group)?, to.clone().map_err(of_group)?);
         let enabled_ns = to.enabled_ns.saturating_sub(from.enabled_ns);
         let running_ns = to.running_ns.saturating_sub(from.running_ns);
         if running_ns < enabled_ns {
-            return Err(if running_ns == 0 { Refusal::DoesNotFit } else { Refusal::Multiplexed });
+            return Err(of_group(if running_ns == 0 { Refusal::DoesNotFit } else { Refusal::Multiplexed }));
         }
         for (index, sum) in sums.iter_mut().enumerate() {
             let value = |reading: &GroupReading| reading.values.get(index).copied();
-            let (Some(before), Some(after)) = (value(from), value(to)) else {
-                return Err(Refusal::System("the kernel returned fewer values than events".to_owned()));
+            let (Some(before), Some(after)) = (value(&from), value(&to)) else {
+                return Err((index, Refusal::System("the kernel returned fewer values than events".to_owned())));
             };
             *sum += after.saturating_sub(before);
         }
     }
-    match events.iter().zip(&sums).find(|(_, sum)| **sum == 0) {
-        Some((&event, _)) => Err(Refusal::CountsNothing(event)),
+    match sums.iter().position(|&sum| sum == 0) {
+        Some(place) => Err((place, Refusal::CountsNothing)),
         None => Ok(sums),
     }
 }
@@ -286,7 +288,7 @@ mod tests {
         machine.run(100, 1000);
         let after = counting.read();
         let counts = counting.between(&before, &after);
-        assert_eq!(counts.refused, [(Event::Instructions, Refusal::CountsNothing(Event::Cycles))]);
+        assert_eq!(counts.refused, [(Event::Cycles, Refusal::CountsNothing)]);
         assert_eq!(counts.values, [(Event::CacheMisses, 2000)]);
     }
 

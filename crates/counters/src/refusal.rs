@@ -4,8 +4,6 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::event::Event;
-
 /// Why events are not counted, or what they counted is not used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
@@ -22,8 +20,8 @@ pub enum Refusal {
     #[error("the counters were shared with other events")]
     Multiplexed,
     /// An event that happens all the time was never seen.
-    #[error("{} counted nothing", .0.name())]
-    CountsNothing(Event),
+    #[error("it counted nothing")]
+    CountsNothing,
     /// Anything else that the system says.
     #[error("{0}")]
     System(String),
