@@ -1,10 +1,20 @@
 """The doctor: what it says of machines that this one is not, and that it never hangs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from zerolap.host import DOCTOR_SCHEMA, Processor, Processors, State, doctor, doctor_json
+from zerolap.host import (
+    DOCTOR_SCHEMA,
+    HardwareCounters,
+    Processor,
+    Processors,
+    State,
+    doctor,
+    doctor_json,
+    hardware_counters,
+)
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import disturbance, instruments, isolation, memory, processor, programs
@@ -62,7 +72,7 @@ def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     probes = [
         *(programs.redis_server, programs.git, programs.compiler, programs.make, isolation.bubblewrap),
-        *(instruments.valgrind, instruments.perf, instruments.hardware_counters),
+        *(instruments.valgrind, instruments.perf),
         *(instruments.bpftrace, instruments.strace),
     ]
     for probe in probes:
@@ -70,6 +80,41 @@ def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch
         assert found.state is State.MISSING, found
         assert found.cost
         assert "apt-get install" in found.remedy
+
+
+def test_counters_are_reported_with_those_that_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, {"proc/sys/kernel/perf_event_paranoid": "2"})
+    complete = HardwareCounters([["instructions:u", "cycles:u"], ["cache-misses:u"]])
+    found = instruments.processor_counters(tmp_path, complete)
+    assert (found.state, found.found) == (
+        State.OK,
+        "instructions:u, cycles:u, cache-misses:u (perf_event_paranoid is 2)",
+    )
+    found = instruments.processor_counters(tmp_path, replace(complete, refused={"cycles:k": "not permitted"}))
+    assert found.state is State.WARNING
+    assert "cycles:k" in found.cost
+    assert found.remedy == "sudo sysctl kernel.perf_event_paranoid=1"
+    found = instruments.processor_counters(
+        tmp_path, replace(complete, refused={"dTLB-load-misses:u": "there are too few counters"})
+    )
+    assert found.state is State.WARNING
+    assert "nmi_watchdog" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("reason", "remedy"),
+    [("not supported by this machine", "virtual machine"), ("not permitted", "perf_event_paranoid")],
+)
+def test_a_machine_without_counters_is_reported_with_the_reason(tmp_path: Path, reason: str, remedy: str) -> None:
+    without = HardwareCounters(refused={"instructions:u": reason, "cycles:u": reason})
+    found = instruments.processor_counters(tmp_path, without)
+    assert (found.state, found.found) == (State.MISSING, reason)
+    assert remedy in found.remedy
+
+
+def test_the_doctor_finds_the_counters_that_trials_use() -> None:
+    found = instruments.processor_counters()
+    assert (found.state is State.MISSING) == (not hardware_counters().groups)
 
 
 def test_a_program_that_fails_is_not_taken_for_one_that_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

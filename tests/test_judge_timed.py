@@ -10,6 +10,7 @@ from zerolap.judge import (
     LOOKS,
     TimedPair,
     case_answers,
+    deciding_time,
     judge_timed,
     next_look,
     spread_of_starts,
@@ -237,3 +238,107 @@ def test_work_without_time_and_time_against_work_are_told() -> None:
 )
 def test_agreement_needs_no_words(work: VerdictWord, time: VerdictWord) -> None:
     assert explain_cause(both(work, time)) is None
+
+
+def counters(**of_metrics: Verdict) -> list[Verdict]:
+    """CPU time that is unsure, and cycles that are the same on both sides in program and kernel, unless given."""
+    chosen = {
+        "cpu_ns_per_op": verdict("cpu_ns_per_op", "unsure", 0.01).model_copy(update={"detectable": 0.03}),
+        "cycles_per_op": verdict("cycles_per_op", "same", 0.0),
+        "kernel_cycles_per_op": verdict("kernel_cycles_per_op", "same", 0.0),
+        **of_metrics,
+    }
+    return list(chosen.values())
+
+
+def deciding(verdicts: list[Verdict]) -> str | None:
+    chosen = deciding_time(verdicts)
+    return None if chosen is None else chosen.metric
+
+
+def test_cycles_decide_time_where_starts_differ_less_in_them() -> None:
+    found = counters()
+    assert deciding(found) == "cycles_per_op"
+    answers = case_answers(found, VALID, time_asked=True)
+    assert (answers.time, answers.time_deciding) == ("same", "cycles_per_op")
+    wide = verdict("cycles_per_op", "same", 0.0).model_copy(update={"detectable": 0.03})
+    assert deciding(counters(cycles_per_op=wide)) == "cpu_ns_per_op"
+    assert deciding([found[0]]) == "cpu_ns_per_op"
+    assert deciding(found[1:]) is None
+
+
+def test_cycles_of_the_program_alone_do_not_decide() -> None:
+    """A change in the kernel's part would be the same in them."""
+    assert deciding(counters()[:2]) == "cpu_ns_per_op"
+    more = verdict("kernel_cycles_per_op", "regression", 0.2)
+    assert deciding(counters(kernel_cycles_per_op=more)) == "cpu_ns_per_op"
+    little = more.model_copy(update={"base": 1.0, "head": 1.2})
+    assert deciding(counters(kernel_cycles_per_op=little)) == "cycles_per_op"
+    both_slower = counters(kernel_cycles_per_op=more, cycles_per_op=verdict("cycles_per_op", "regression", 0.1))
+    assert deciding(both_slower) == "cycles_per_op"
+
+
+def test_cpu_time_that_changed_beyond_doubt_is_no_time_that_is_the_same() -> None:
+    slower = verdict("cpu_ns_per_op", "regression", 0.2).model_copy(update={"detectable": 0.1})
+    answers = case_answers(counters(cpu_ns_per_op=slower), VALID, time_asked=True)
+    assert (answers.time, answers.time_deciding) == ("regression", "cpu_ns_per_op")
+
+
+def cause(**of_metrics: Verdict) -> str:
+    """The finding on cycles that rose by 10 of 100 while the same instructions ran."""
+    slower = {"cycles_per_op": verdict("cycles_per_op", "regression", 0.1), **of_metrics}
+    finding = explain_cause([verdict("instructions_per_op", "same", 0.0), *counters(**slower)])
+    assert finding is not None
+    return finding.text
+
+
+def misses(metric: str, base: float, head: float) -> Verdict:
+    word: VerdictWord = "same" if base == head else "regression" if head > base else "improvement"
+    return verdict(metric, word, head / base - 1).model_copy(update={"base": base, "head": head})
+
+
+def test_misses_that_changed_with_the_time_are_its_cause() -> None:
+    text = cause(branch_misses_per_op=misses("branch_misses_per_op", 1.2, 1.8))
+    assert "the same work runs slower, with more branch misses per request (1.2 → 1.8, +50.0%" in text
+    assert "points to" not in text
+    assert "cycles per request +10.0%" in text
+
+
+@pytest.mark.parametrize(("base", "head"), [(1.8, 1.2), (0.001, 0.01)])
+def test_misses_that_cannot_be_the_cause_are_not_named(base: float, head: float) -> None:
+    """They went the other way, or are too few for ten cycles."""
+    text = cause(branch_misses_per_op=misses("branch_misses_per_op", base, head))
+    assert "with more" not in text
+    assert "points to" in text
+
+
+def test_misses_that_did_not_change_rule_causes_out() -> None:
+    assert "branch prediction" in cause()
+    text = cause(
+        branch_misses_per_op=misses("branch_misses_per_op", 1.2, 1.2),
+        cache_misses_per_op=misses("cache_misses_per_op", 0.2, 0.2),
+    )
+    assert "at the same kernel cycles, branch misses and cache misses per request" in text
+    assert "branch prediction" not in text
+    assert "locks and atomics" in text
+
+
+def test_cycles_in_the_kernel_are_a_cause_of_cpu_time_and_not_of_the_programs_cycles() -> None:
+    kernel = misses("kernel_cycles_per_op", 100.0, 140.0)
+    slower = verdict("cpu_ns_per_op", "regression", 0.1).model_copy(update={"detectable": 0.03})
+    same = verdict("cycles_per_op", "same", 0.0)
+    text = cause(cpu_ns_per_op=slower, cycles_per_op=same, kernel_cycles_per_op=kernel)
+    assert "CPU time per request +10.0%" in text
+    assert "with more kernel cycles per request (100 → 140" in text
+    assert "kernel cycles" not in cause(kernel_cycles_per_op=kernel)
+
+
+def test_retired_instructions_stand_for_work_where_nothing_was_counted() -> None:
+    finding = explain_cause(
+        [
+            verdict("retired_instructions_per_op", "same", 0.0),
+            *counters(cycles_per_op=verdict("cycles_per_op", "regression", 0.1)),
+        ]
+    )
+    assert finding is not None
+    assert "the same work runs slower" in finding.text

@@ -188,6 +188,20 @@ def test_the_document_states_how_verdicts_are_concluded(bench: Callable[..., Ben
     assert settings.regression_rule == "interval beyond 0, estimate beyond the minimum effect"
 
 
+def test_cycles_decide_where_starts_differ_less_in_them(bench: Callable[..., Bench]) -> None:
+    """With a tenth of the spread the first look is enough, and the document records what it rests on."""
+    options = Options(engines=["timed"], min_effect={"timed": 0.02})
+    made = {
+        counters: bench(changes={"case-1": 0.06}, scatter=0.02, has_counters=counters) for counters in (True, False)
+    }
+    outcomes = {counters: one.compare(cases(), options) for counters, one in made.items()}
+    assert [case.deciding for case in outcomes[True].cases] == ["cycles_per_op"] * 3
+    assert [case.verdict for case in outcomes[True].cases] == ["same", "regression", "same"]
+    assert {block for _, block, _ in made[True].timed.carried_out} == set(range(LOOKS[0]))
+    assert {case.deciding for case in outcomes[False].cases} == {"cpu_ns_per_op"}
+    assert len(made[False].timed.carried_out) > len(made[True].timed.carried_out)
+
+
 def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:
     made = bench(seconds=10.0)
     comparison = made.compare(cases(8), Options(engines=["counted", "timed"], budget_seconds=200.0))

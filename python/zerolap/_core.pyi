@@ -1,4 +1,4 @@
-"""Call graphs, stacks, binaries, comparisons and the load generator's arguments: the crates below `crates/`.
+"""Call graphs, stacks, binaries, comparisons, counters and the load generator's arguments: the crates below `crates/`.
 
 All functions let other threads run while they work.
 """
@@ -8,11 +8,13 @@ from typing import final
 __all__ = [
     "BinaryFacts",
     "PairedChange",
+    "ProcessCounters",
     "ZeroSideError",
     "adjust_p",
     "binary_facts",
     "call_graph",
     "describe_load",
+    "fitting_counters",
     "fold_stacks",
     "function_samples",
     "merge_call_graphs",
@@ -217,6 +219,30 @@ def adjust_p(values: list[float]) -> list[float]:
 
     Raises `ValueError` when one is not between 0 and 1.
     """
+
+def fitting_counters() -> tuple[list[list[str]], list[tuple[str, str]]]:
+    """The events of the processor that this machine counts at the same time, in groups; the others with the reason.
+
+    Events have the names of `perf list` with `:u` for the program or `:k` for the kernel. Takes some milliseconds for
+    each; without counters there are no groups.
+    """
+
+@final
+class ProcessCounters:
+    """Counters on all threads of processes, and on the threads and processes that these start later.
+
+    The first group keeps its counters whatever the others do. Raises `OSError` when a process is gone or the system
+    refuses an event, `ValueError` for an unknown one.
+    """
+
+    def __new__(cls, processes: list[int], groups: list[list[str]]) -> ProcessCounters:
+        """Open all events."""
+
+    def begin(self) -> None:
+        """Count from here on; a system call for each group and thread."""
+
+    def end(self) -> tuple[list[tuple[str, int]], list[str]]:
+        """Each event's number since the beginning, and why groups of events are left out, which shared counters."""
 
 def describe_load(arguments: list[str]) -> str | None:
     """Return as JSON what a command line of the load generator means; none where it asks for a text, such as `--help`.

@@ -395,6 +395,76 @@ export const METRICS: Record<string, Metric> = {
     "label": "CPU ns per request of the I/O threads",
     "heading": "I/O threads ns/request"
   },
+  "cycles_per_op": {
+    "name": "cycles_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "always",
+    "unit": "cycles",
+    "less_is_better": true,
+    "label": "cycles per request",
+    "heading": "cycles/request"
+  },
+  "kernel_cycles_per_op": {
+    "name": "kernel_cycles_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "cycles",
+    "less_is_better": true,
+    "label": "kernel cycles per request",
+    "heading": "kernel cycles/request"
+  },
+  "retired_instructions_per_op": {
+    "name": "retired_instructions_per_op",
+    "engine": "timed",
+    "answer": "work",
+    "decides": "never",
+    "unit": "instructions",
+    "less_is_better": true,
+    "label": "retired instructions per request",
+    "heading": "retired instructions/request"
+  },
+  "kernel_instructions_per_op": {
+    "name": "kernel_instructions_per_op",
+    "engine": "timed",
+    "answer": "work",
+    "decides": "never",
+    "unit": "instructions",
+    "less_is_better": true,
+    "label": "kernel instructions per request",
+    "heading": "kernel instructions/request"
+  },
+  "branch_misses_per_op": {
+    "name": "branch_misses_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "misses",
+    "less_is_better": true,
+    "label": "branch misses per request",
+    "heading": "branch misses/request"
+  },
+  "cache_misses_per_op": {
+    "name": "cache_misses_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "misses",
+    "less_is_better": true,
+    "label": "cache misses per request",
+    "heading": "cache misses/request"
+  },
+  "tlb_misses_per_op": {
+    "name": "tlb_misses_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "misses",
+    "less_is_better": true,
+    "label": "TLB misses per request",
+    "heading": "TLB misses/request"
+  },
   "usec_per_call": {
     "name": "usec_per_call",
     "engine": "timed",

@@ -1,6 +1,7 @@
 //! The Rust crates as seen from Python: `zerolap._core`. Conversion only; what it does is said in the crates it calls,
 //! and for Python in `python/zerolap/_core.pyi`.
 
+mod counters;
 mod errors;
 mod load;
 mod profile;
@@ -9,6 +10,8 @@ mod stats;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::counters::{ProcessCounters, fitting_counters};
     #[pymodule_export]
     use crate::errors::ZeroSideError;
     #[pymodule_export]

@@ -35,12 +35,14 @@ class Simulated:
     """Stands in for the engine `counted` or `timed`: the same job gives the same outcome, in no time.
 
     `changes` are the heads' relative changes of all costs by case, `scatter` is the relative standard deviation of
-    starts. `on_trial` is called before each trial; it may raise, or wait. `seconds` is the machine time that a trial
-    claims. `carried_out` lists the trials: case, block number, side.
+    starts. With `has_counters` cycles are counted too, in which starts differ a tenth as much. `on_trial` is called
+    before each trial; it may raise, or wait. `seconds` is the machine time that a trial claims. `carried_out` lists the
+    trials: case, block number, side.
     """
 
     changes: Mapping[str, float] = field(default_factory=dict)
     scatter: float = 0.0
+    has_counters: bool = False
     seconds: float = 1.0
     slices: int = 4
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
@@ -75,10 +77,14 @@ class Simulated:
 
     def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
         chance = random.Random(f"{job.case.name} {block.seed} {side} {job.is_paced}")
-        cost = chance.gauss(1.0, self.scatter) * (1 + (self.changes.get(job.case.name, 0.0) if side == HEAD else 0.0))
+        expected = 1 + (self.changes.get(job.case.name, 0.0) if side == HEAD else 0.0)
+        cost = chance.gauss(1.0, self.scatter) * expected
         validity = Validity.of([Check(check="errors", ok=True, value=0.0, limit="<= 0")])
         if job.engine == "timed":
             metrics = {"cpu_ns_per_op": 2000 * cost, "ops_per_sec": 400_000 / cost, "latency_p50_us": 50 * cost}
+            if self.has_counters:
+                cycles = chance.gauss(1.0, self.scatter / 10) * expected
+                metrics |= {"cycles_per_op": 6000 * cycles, "kernel_cycles_per_op": 1000 * cycles}
             record = SliceRecord(
                 requests=SLICE_REQUESTS,
                 seconds=0.005,

@@ -8,8 +8,9 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from zerolap.engines.counters import SideCounters, SliceCounts
 from zerolap.load.companions import Companions
 from zerolap.load.program import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed
@@ -55,6 +56,7 @@ class Slice:
     executed: int
     requests_per_read: float | None
     requests_per_cycle: float | None
+    counts: SliceCounts = field(default_factory=SliceCounts)
 
     @property
     def seconds(self) -> float:
@@ -83,6 +85,7 @@ class Slice:
             "cpu_ns_per_op": self.cpu.total_ns / requests,
             "main_thread_ns_per_op": self.cpu.main_ns / requests,
             "ops_per_sec": self.result.ops_per_sec,
+            **self.counts.metrics(requests),
         }
         if self.cpu.io_ns:
             values["io_threads_ns_per_op"] = self.cpu.io_ns / requests
@@ -114,6 +117,7 @@ class TimedSide:
     case: Case
     refill: Callable[[], None]
     freezes: bool = False
+    counters: SideCounters = field(default_factory=SideCounters)
 
     @property
     def is_gone(self) -> bool:
@@ -129,11 +133,13 @@ class TimedSide:
                 self.load.slice(work.dropped, work.per_second)
             before = self.statistics.read()
             cpu_before = self._settled_cpu()
+            self.counters.begin()
             result = self.load.slice(work.requests, work.per_second)
             cpu = [after - before for after, before in zip(self._settled_cpu(), cpu_before, strict=True)]
+            counts = self.counters.end()
             after = self.statistics.read()
             self.beside.require_running()
-        return _slice(result, cpu, before, after)
+        return replace(_slice(result, cpu, before, after), counts=counts)
 
     def _settled_cpu(self) -> list[CpuTimes]:
         """Return what each server has used once it has nothing more to do; at once of one that does not rest."""

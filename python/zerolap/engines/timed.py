@@ -15,13 +15,14 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.engines import timed_checks
+from zerolap.engines.counters import SideCounters
 from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import WARM_UP_PAIRS, Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.turns import set_up_order
-from zerolap.host import Pinning, available_bytes, measure_noise
+from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.records import (
     Amounts,
@@ -251,6 +252,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
             _require_memory(sides.values())
             with _naming(side, start.servers):
                 sides[side], filled[side] = set_up(stack, _setup(start, side))
+            sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
         processors = {*start.pinning.server, *start.pinning.client}
         chance = random.Random(f"{start.seed} {start.case.name}")
         with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:

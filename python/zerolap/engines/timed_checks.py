@@ -1,6 +1,7 @@
 """The conditions under which the slices of a timed trial may be used."""
 
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 from zerolap.engines.checks import executed_check, reply_checks
@@ -19,8 +20,18 @@ def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[C
         *reply_checks(case, [one.result for one in slices]),
         executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),
         _length_check(slices),
+        *_counters_checks(slices),
         _client_check(slices) if work.per_second is None else _rate_check(slices, work.per_second),
     ]
+
+
+def _counters_checks(slices: Sequence[Slice]) -> list[Check]:
+    """Return why events were not counted in some slices, most frequent first; nothing is refused for it."""
+    refusals = Counter(refusal for one in slices for refusal in one.counts.refusals)
+    if not refusals:
+        return []
+    value = "; ".join(f"{refusal} (in {number} of {len(slices)} slices)" for refusal, number in refusals.most_common())
+    return [Check(check="counters", ok=True, value=value, limit="in all slices, or not used")]
 
 
 def _length_check(slices: Sequence[Slice]) -> Check:

@@ -1,52 +1,101 @@
 """What it points to that work and time did not change alike."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from zerolap.records import Finding, Verdict
+from zerolap.judge import deciding_time
+from zerolap.records import METRICS, Finding, Verdict
 
 CHANGED = ("regression", "improvement")
 UNCHANGED = ("same", "identical")
+TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
+
+MOST_CYCLES: Mapping[str, float] = {
+    "kernel_cycles_per_op": 1,
+    "branch_misses_per_op": 30,
+    "cache_misses_per_op": 500,
+    "tlb_misses_per_op": 100,
+}
+"""What each of these costs at most, in cycles; misses as on processors of these years."""
+SMALLEST_PART = 0.1
+"""Of a change in cycles; what cannot make up as much is not named."""
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
-    """Return the finding on work, CPU time per request and throughput that disagree; none where they agree."""
+    """Return the finding on work, time per request and throughput that disagree; none where they agree."""
     by_metric = {verdict.metric: verdict for verdict in verdicts}
     bursts = _in_bursts(by_metric.get("cpu_ns_per_op"), by_metric.get("whole_cpu_ns_per_op"))
     if bursts is not None:
         return Finding(kind="cause", rank=0, text=bursts)
-    served = _served_against(by_metric.get("cpu_ns_per_op"), by_metric.get("ops_per_sec"))
+    time = deciding_time(verdicts)
+    served = _served_against(time, by_metric.get("ops_per_sec"))
     if served is not None:
         return Finding(kind="cause", rank=0, text=served)
-    work, time = by_metric.get("instructions_per_op"), by_metric.get("cpu_ns_per_op")
+    work = by_metric.get("instructions_per_op") or by_metric.get("retired_instructions_per_op")
     if work is None or time is None or "unsure" in (work.verdict, time.verdict):
         return None
     if work.verdict == time.verdict or (work.verdict in UNCHANGED and time.verdict in UNCHANGED):
         return None
-    return Finding(kind="cause", rank=0, text=_text(work, time))
+    return Finding(kind="cause", rank=0, text=_text(work, time, by_metric))
 
 
-def _text(work: Verdict, time: Verdict) -> str:
-    figures = f"CPU time per request {_percent(time)}, instructions per request {_percent(work)}"
-    if work.verdict in UNCHANGED:
-        return (
-            f"{figures}: the same work runs {_pace(time)}. That points to what counting cannot see: caches and the "
-            "layout of data, branch prediction, locks and atomics, page faults, or where the code was placed."
-        )
+def _text(work: Verdict, time: Verdict, by_metric: Mapping[str, Verdict]) -> str:
+    figures = f"{TIME_LABELS[time.metric]} {_percent(time)}, instructions per request {_percent(work)}"
     if time.verdict == "same":
         return (
             f"{figures}: the work changed, its time did not by as much as matters. The instructions are cheap ones, or "
             "the processor does them while it waits for memory."
         )
-    return (
-        f"{figures}: {'more' if work.change > 0 else 'less'} work that runs {_pace(time)}. That points to caches, "
-        "memory or locks as the larger part of the cost."
-    )
+    same = work.verdict in UNCHANGED
+    amount = "the same" if same else "more" if work.change > 0 else "less"
+    outcome = f"{figures}: {amount} work {'' if same else 'that '}runs {_pace(time)}"
+    known = [verdict for metric in MOST_CYCLES if (verdict := by_metric.get(metric)) is not None]
+    with_time = [verdict for verdict in known if _explains(verdict, time, by_metric.get("cycles_per_op"))]
+    if with_time:
+        return f"{outcome}, with {'more' if time.change > 0 else 'fewer'} {_listing([*map(_figures, with_time)])}."
+    if same:
+        unchanged = {verdict.metric for verdict in known if verdict.verdict == "same"}
+        return f"{outcome}{_at_the_same(unchanged)}. That points to {_listing(_possible_causes(unchanged), 'or')}."
+    return f"{outcome}. That points to caches, memory or locks as the larger part of the cost."
+
+
+def _explains(seen: Verdict, time: Verdict, cycles: Verdict | None) -> bool:
+    """Whether misses, or cycles in the kernel, changed as time did, by enough to be a part of its change."""
+    if seen.verdict not in CHANGED or (seen.change > 0) != (time.change > 0):
+        return False
+    if seen.metric == "kernel_cycles_per_op" and time.metric == "cycles_per_op":
+        # These are the program's own.
+        return False
+    if cycles is None:
+        return True
+    cost = abs(seen.head - seen.base) * MOST_CYCLES[seen.metric]
+    return cost >= SMALLEST_PART * abs(cycles.head - cycles.base)
+
+
+def _figures(verdict: Verdict) -> str:
+    return f"{METRICS[verdict.metric].label} ({verdict.base:.3g} → {verdict.head:.3g}, {_percent(verdict)})"
+
+
+def _at_the_same(unchanged: set[str]) -> str:
+    labels = [METRICS[metric].label.removesuffix(" per request") for metric in MOST_CYCLES if metric in unchanged]
+    return f" at the same {_listing(labels)} per request" if labels else ""
+
+
+def _possible_causes(unchanged: set[str]) -> list[str]:
+    """Return what counting instructions cannot see, without what counted misses rule out."""
+    causes = ["the nearer caches" if "cache_misses_per_op" in unchanged else "caches and the layout of data"]
+    if "branch_misses_per_op" not in unchanged:
+        causes.append("branch prediction")
+    return [*causes, "locks and atomics", "page faults", "where the code was placed"]
+
+
+def _listing(parts: Sequence[str], last: str = "and") -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
     if time is None or served is None or not served.is_beyond_doubt:
         return None
-    figures = f"requests per second {_percent(served)}, CPU time per request {_percent(time)}"
+    figures = f"requests per second {_percent(served)}, {TIME_LABELS[time.metric]} {_percent(time)}"
     if time.verdict == "same":
         verb = "waits more" if served.change < 0 else "waits less"
         return f"{figures}: the server works as before, it {verb}. That points to sleep, locks, disk or the network."

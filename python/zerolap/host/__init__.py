@@ -2,6 +2,7 @@
 
 from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
+from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.identity import fingerprint
 from zerolap.host.noise import Counters, Noise, measure_noise, noise_between, read_counters
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
@@ -12,6 +13,7 @@ __all__ = [
     "DOCTOR_SCHEMA",
     "Counters",
     "Diagnosis",
+    "HardwareCounters",
     "Noise",
     "Pinning",
     "Processor",
@@ -23,6 +25,7 @@ __all__ = [
     "doctor",
     "doctor_json",
     "fingerprint",
+    "hardware_counters",
     "measure_noise",
     "noise_between",
     "read_counters",

@@ -3,12 +3,15 @@
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import CaseAnswers, case_answers, case_validity, time_answer, work_answer
 from zerolap.judge.counted import COUNTED_LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
+from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
 from zerolap.judge.timed import LOOKS, TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
     "COUNTED_LOOKS",
+    "CPU_TIME",
+    "DECIDING_TIMES",
     "DEFAULT_MIN_EFFECT",
     "EQUIVALENCE_LEVEL",
     "LOOKS",
@@ -22,6 +25,7 @@ __all__ = [
     "adjusted",
     "case_answers",
     "case_validity",
+    "deciding_time",
     "faults_of",
     "judge_counted",
     "judge_timed",

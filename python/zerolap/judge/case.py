@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.judge.deciding_time import deciding_time
 from zerolap.judge.judged import UNCHANGED
 from zerolap.records import (
     METRICS,
@@ -80,10 +81,13 @@ def work_answer(verdicts: Sequence[Verdict]) -> tuple[VerdictWord | None, str | 
 def time_answer(verdicts: Sequence[Verdict]) -> tuple[TimeWord | None, str | None]:
     """Return the word on time and the metric that it rests on, none where nothing was timed.
 
-    A regression of any deciding metric is one of time, whatever the others gain.
+    A regression of any deciding metric is one of time, whatever the others gain. Of CPU time and cycles one leads; the
+    other decides where it changed beyond doubt.
     """
-    leading = _deciding("time", "always", verdicts)
-    certain = [verdict for verdict in _deciding("time", "beyond doubt", verdicts) if verdict.is_beyond_doubt]
+    always = _deciding("time", "always", verdicts)
+    leading = [verdict for verdict in always if verdict is deciding_time(verdicts)]
+    others = [*always, *_deciding("time", "beyond doubt", verdicts)]
+    certain = [verdict for verdict in others if verdict.is_beyond_doubt]
     for word in CHANGED:
         changed = next((verdict for verdict in [*leading, *certain] if verdict.verdict == word), None)
         if changed is not None:

@@ -6,12 +6,15 @@ from typing import TypeAlias
 
 from zerolap.explain import explain_cause, explain_times, with_times
 from zerolap.judge import (
+    CPU_TIME,
+    DECIDING_TIMES,
     CaseAnswers,
     Judged,
     TimedPair,
     adjusted,
     case_answers,
     case_validity,
+    deciding_time,
     judge_counted,
     judge_timed,
     spread_of_starts,
@@ -22,6 +25,7 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.records import (
     BASE,
+    COUNTER_METRICS,
     HEAD,
     METRICS,
     Case,
@@ -38,9 +42,17 @@ from zerolap.records import (
 )
 from zerolap.store import BlobDamaged
 
-DECIDING_TIME = "cpu_ns_per_op"
 FEWEST_STARTS = 2
-COSTS = ("cpu_ns_per_op", "whole_cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+COSTS = (
+    *DECIDING_TIMES,
+    "whole_cpu_ns_per_op",
+    "retired_instructions_per_op",
+    "branch_misses_per_op",
+    "cache_misses_per_op",
+    "tlb_misses_per_op",
+    "io_threads_ns_per_op",
+    "usec_per_call",
+)
 """What a request costs: judged at an equal rate where batches differ."""
 COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
 """Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
@@ -141,7 +153,7 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Judged]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
     batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
-    judged = judge_time(DECIDING_TIME, batched, timed, settings, bank)
+    judged = judge_time(CPU_TIME, batched, timed, settings, bank)
     return {
         name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))
         for name, of_case in judged.items()
@@ -164,6 +176,25 @@ def judge_time(
         spreads = bank.get((metric, circumstances), ())
         judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
     return judged
+
+
+def judge_deciding_time(
+    starts: Mapping[str, Sequence[TimedPair]], timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
+) -> dict[str, Judged]:
+    """Return by case the verdict on what a request costs in time, on the metric that decides there."""
+    judged: dict[str, dict[str, Judged]] = {}
+    for metric in DECIDING_TIMES:
+        for name, of_case in judge_time(metric, starts, timed, settings, bank).items():
+            judged.setdefault(name, {})[metric] = of_case
+    chosen = {name: deciding_time([one.verdict for one in by_metric.values()]) for name, by_metric in judged.items()}
+    return {name: judged[name][verdict.metric] for name, verdict in chosen.items() if verdict is not None}
+
+
+def metrics_judged(results: Results) -> int:
+    """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
+    measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
+    has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
+    return len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
 
 
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:

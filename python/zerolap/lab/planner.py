@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START
 from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, wants_more_starts
-from zerolap.lab.conclusions import DECIDING_TIME, Bank, counting_is_undecided, judge_time, worth_sampling
+from zerolap.lab.conclusions import Bank, counting_is_undecided, judge_deciding_time, metrics_judged, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
-    METRICS,
     Activity,
     Amounts,
     Block,
@@ -189,9 +188,9 @@ class Planner:
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
                     ready[name] = trials.pairs[: LOOKS[look - 1]]
-            judged = judge_time(DECIDING_TIME, ready, results.timed, settings, self._bank)
+            judged = judge_deciding_time(ready, results.timed, settings, self._bank)
             # q is over all metrics of all cases: a change has to hold against as many in the end.
-            comparisons = len(METRICS) * len(looks)
+            comparisons = metrics_judged(results) * len(looks)
             self._looks[key] = frozenset(
                 name
                 for name, verdict in judged.items()

@@ -58,7 +58,7 @@ from zerolap.records.finding import Caller, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
-from zerolap.records.metric import METRICS, RUN_TABLE, Answer, Metric, metric_named
+from zerolap.records.metric import COUNTER_METRICS, METRICS, RUN_TABLE, Answer, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -85,6 +85,7 @@ __all__ = [
     "BASE",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
+    "COUNTER_METRICS",
     "DATA",
     "DEFAULT_DATA_SIZE",
     "HEAD",

@@ -13,7 +13,8 @@ Decides: TypeAlias = Literal["always", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.
 
 `beyond doubt`: where it changed by more than the minimum effect on the whole of its interval; it scatters too much for
-anything else. `others same`: where those that always decide are the same, since its cost is in theirs.
+anything else. `others same`: where those that always decide are the same, since its cost is in theirs. Of CPU time and
+cycles, which both always decide, one does.
 """
 
 
@@ -60,6 +61,28 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "io_threads_ns_per_op", "timed", "time", "never",
         "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request",
     ),
+    ("cycles_per_op", "timed", "time", "always", "cycles", True, "cycles per request", "cycles/request"),
+    (
+        "kernel_cycles_per_op", "timed", "time", "never",
+        "cycles", True, "kernel cycles per request", "kernel cycles/request",
+    ),
+    (
+        "retired_instructions_per_op", "timed", "work", "never",
+        "instructions", True, "retired instructions per request", "retired instructions/request",
+    ),
+    (
+        "kernel_instructions_per_op", "timed", "work", "never",
+        "instructions", True, "kernel instructions per request", "kernel instructions/request",
+    ),
+    (
+        "branch_misses_per_op", "timed", "time", "never",
+        "misses", True, "branch misses per request", "branch misses/request",
+    ),
+    (
+        "cache_misses_per_op", "timed", "time", "never",
+        "misses", True, "cache misses per request", "cache misses/request",
+    ),
+    ("tlb_misses_per_op", "timed", "time", "never", "misses", True, "TLB misses per request", "TLB misses/request"),
     ("usec_per_call", "timed", "time", "never", "us", True, "us per call, by the server", "µs/call"),
     ("ops_per_sec", "timed", "time", "beyond doubt", "requests", False, "requests per second", "requests/s"),
     ("latency_p50_us", "timed", "time", "beyond doubt", "us", True, "latency p50 in us", "p50, µs"),
@@ -81,6 +104,19 @@ METRICS: dict[str, Metric] = {
     )
     for name, engine, answer, decides, unit, less_is_better, label, heading in _TABLE
 }
+
+COUNTER_METRICS = frozenset(
+    {
+        "cycles_per_op",
+        "kernel_cycles_per_op",
+        "retired_instructions_per_op",
+        "kernel_instructions_per_op",
+        "branch_misses_per_op",
+        "cache_misses_per_op",
+        "tlb_misses_per_op",
+    }
+)
+"""What the processor's counters count; of the program alone where the name does not have the kernel in it."""
 
 RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """The metrics of a run's table, in its order; those of plugins follow."""

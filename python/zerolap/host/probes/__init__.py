@@ -22,7 +22,7 @@ PROBES: tuple[Callable[[], Diagnosis], ...] = (
     instruments.valgrind,
     instruments.library_symbols,
     instruments.perf,
-    instruments.hardware_counters,
+    instruments.processor_counters,
     instruments.bpftrace,
     instruments.strace,
     isolation.bubblewrap,

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
+from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.probes.programs import installs, version_of
 from zerolap.host.readings import ROOT, read_number, run
 
+NOT_PERMITTED = "not permitted"
 _NO_COUNTS = "no counted trials: nothing can be screened, and verdicts have no reasons"
 
 
@@ -44,26 +46,28 @@ def perf() -> Diagnosis:
     return fine("perf", version)
 
 
-def hardware_counters(root: Path = ROOT) -> Diagnosis:
-    """Whether the processor's counters can be read."""
+def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = None) -> Diagnosis:
+    """Whether the processor's counters can be read, and which of them at the same time."""
+    counters = counters or hardware_counters()
     subject = "hardware counters"
     level = read_number("proc/sys/kernel/perf_event_paranoid", root)
-    outcome = run(["perf", "stat", "--field-separator=,", "--event=instructions:u", "true"])
-    setting = "" if level is None else f" (perf_event_paranoid is {level})"
-    cost = "no cycles, cache misses or branch misses; sampling falls back to a timer"
-    if outcome is None:
-        return missing(subject, f"no perf to read them{setting}", cost, installs("linux-perf"))
-    words = outcome.errors + outcome.output
-    if outcome.succeeded and any(line.partition(",")[0].isdigit() for line in words.splitlines()):
-        return fine(subject, f"available{setting}")
-    if "<not supported>" in words:
-        return missing(
-            subject,
-            f"not supported by this machine{setting}",
-            cost,
-            "in a virtual machine: turn on the virtual performance counters, or measure on hardware of your own",
+    allowed = "" if level is None else f" (perf_event_paranoid is {level})"
+    permit = "sudo sysctl kernel.perf_event_paranoid=1"
+    refused = "; ".join(f"{event}: {reason}" for event, reason in counters.refused.items())
+    is_denied = NOT_PERMITTED in counters.refused.values()
+    if not counters.groups:
+        cost = (
+            "timed trials take longer and have no cycles, cache misses or branch misses; sampling falls back to a timer"
         )
-    return missing(subject, f"not permitted{setting}", cost, "sudo sysctl kernel.perf_event_paranoid=1")
+        if is_denied:
+            return missing(subject, f"{NOT_PERMITTED}{allowed}", cost, permit)
+        enable = "in a virtual machine: turn on the virtual performance counters, or measure on hardware of your own"
+        return missing(subject, f"{next(iter(counters.refused.values()))}{allowed}", cost, enable)
+    available = f"{', '.join(counters.events)}{allowed}"
+    if not refused:
+        return fine(subject, available)
+    remedy = permit if is_denied else "leave the counters to Zerolap alone: sudo sysctl kernel.nmi_watchdog=0"
+    return warning(subject, available, f"not counted: {refused}", remedy)
 
 
 def bpftrace() -> Diagnosis:
