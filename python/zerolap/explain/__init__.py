@@ -2,7 +2,8 @@
 
 from zerolap.explain.attribution import SourceFunction
 from zerolap.explain.causes import explain_cause
-from zerolap.explain.findings import Evidence, explain_change
+from zerolap.explain.findings import explain_change
+from zerolap.explain.sides import Evidence
 from zerolap.explain.times import SampledFunction, SampledSide, explain_times, with_times
 
 __all__ = [

@@ -9,10 +9,14 @@ difference parts exactly into
 u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
 more themselves, the second functions that call others more often; what their callees cost more is found at these. A
 function that is on one side only is the same on both but for how often it is called.
+
+A call that took another's place is one change, not two: only the difference of both is blamed. Nothing else is set off:
+where a function gained in one place what it lost in another, both are changes.
 """
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
@@ -23,22 +27,33 @@ LARGEST_UNIT_COST = 4.0
 """Times what a call of a function was seen to cost: rare functions, whose calls in both windows are few, may seem to
 call each other without end."""
 
+SAME_NUMBER = 0.01
+"""Part by which the calls that are made no longer may differ from those that replace them."""
+
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
 """Calls that a function makes each time it is called, by callee."""
+Replaced = Callable[[FunctionKey, FunctionKey | None, FunctionKey | None], bool]
+"""Whether a caller makes calls to a new callee in place of those to an old one; none stands for its own instructions,
+among which a callee was inlined."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """Instructions per request by which `caller` changed the cost: by itself, or by its calls to `callee`."""
+    """Instructions per request by which `caller` changed the cost: by itself, or by its calls to `callee`.
+
+    `calls` are those to the callee more or fewer each time. `instead_of` is the callee that it was exchanged with.
+    """
 
     caller: FunctionKey
     callee: FunctionKey | None
     instructions: float
+    calls: float = 0.0
+    instead_of: FunctionKey | None = None
 
 
 @dataclass(frozen=True)
 class Blame:
-    """All terms after what cancels inside a function, and what cancelled by function."""
+    """All terms after what was replaced, and by function what that set off."""
 
     terms: list[Term]
     cancelled: dict[FunctionKey, float]
@@ -54,7 +69,7 @@ class _Side:
     seen: dict[FunctionKey, float]
 
 
-def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
+def assign_blame(base: CostGraph, head: CostGraph, replaced: Replaced | None = None) -> Blame:
     """Return the terms of the change from base to head; both must name the same functions alike."""
     entered = {callee for graph in (base, head) for _, callee in graph.edges}
     old, new = _side(base, entered), _side(head, entered)
@@ -63,7 +78,7 @@ def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
     terms: list[Term] = []
     cancelled: dict[FunctionKey, float] = {}
     for key in sorted(old.times):
-        kept, set_off = _net(_terms_of(key, old, new, unit_costs))
+        kept, set_off = _net(_terms_of(key, old, new, unit_costs), replaced)
         terms += kept
         if set_off > NEGLIGIBLE:
             cancelled[key] = set_off
@@ -132,20 +147,39 @@ def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[Functio
     mean_times = (old.times[key] + new.times[key]) / 2
     terms = [Term(key, None, (new.own[key] - old.own[key]) * mean_times)]
     for callee, before, after in _both(key, old, new):
-        terms.append(Term(key, callee, (after - before) * mean_times * unit_costs[callee]))
+        calls = after - before
+        terms.append(Term(key, callee, calls * mean_times * unit_costs[callee], calls))
     return [term for term in terms if abs(term.instructions) > NEGLIGIBLE]
 
 
-def _net(terms: list[Term]) -> tuple[list[Term], float]:
-    """Take off what cancels inside one function: a call that replaces another, work that was inlined."""
-    more = sum(term.instructions for term in terms if term.instructions > 0)
-    less = -sum(term.instructions for term in terms if term.instructions < 0)
-    set_off = min(more, less)
-    if set_off <= NEGLIGIBLE:
-        return terms, 0.0
-    sign, larger = (1.0, more) if more >= less else (-1.0, less)
-    factor = (larger - set_off) / larger
-    kept = [
-        Term(term.caller, term.callee, term.instructions * factor) for term in terms if term.instructions * sign > 0
-    ]
+def _net(terms: list[Term], replaced: Replaced | None) -> tuple[list[Term], float]:
+    """Make one of two terms where a call took the place of another; return too what both set off."""
+    kept, set_off = list(terms), 0.0
+    if replaced is None:
+        return kept, set_off
+    for lost in sorted(terms, key=lambda term: term.instructions):
+        for gained in sorted(terms, key=lambda term: -term.instructions):
+            if lost.instructions >= 0 or gained.instructions <= 0:
+                continue
+            if lost in kept and gained in kept and _is_replaced(lost, gained, replaced):
+                kept.remove(lost)
+                kept.remove(gained)
+                kept += _difference(lost, gained)
+                set_off += min(-lost.instructions, gained.instructions)
     return kept, set_off
+
+
+def _is_replaced(lost: Term, gained: Term, replaced: Replaced) -> bool:
+    both_are_calls = lost.callee is not None and gained.callee is not None
+    if both_are_calls and abs(lost.calls + gained.calls) > SAME_NUMBER * abs(gained.calls):
+        return False
+    return replaced(lost.caller, lost.callee, gained.callee)
+
+
+def _difference(lost: Term, gained: Term) -> list[Term]:
+    """Return what is left of two terms, at the larger of them."""
+    instructions = lost.instructions + gained.instructions
+    if abs(instructions) <= NEGLIGIBLE:
+        return []
+    larger, smaller = (gained, lost) if instructions > 0 else (lost, gained)
+    return [replace(larger, instructions=instructions, instead_of=smaller.callee)]

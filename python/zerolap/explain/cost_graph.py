@@ -8,17 +8,26 @@ FunctionKey = tuple[str, str]
 
 @dataclass
 class Node:
-    """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line."""
+    """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line.
+
+    Where it is `inlined`, nobody counted how often it is executed.
+    """
 
     instructions: float = 0.0
     calls: float = 0.0
     lines: dict[tuple[str, int], float] = field(default_factory=dict)
     has_file: bool = True
+    inlined: bool = False
 
     def absorb(self, other: "Node") -> None:
         """Add another's costs to this one's."""
         self.instructions += other.instructions
         self.calls += other.calls
+        self.inlined = self.inlined or other.inlined
+        self.add_lines(other)
+
+    def add_lines(self, other: "Node") -> None:
+        """Add another's instructions by line to this one's."""
         for place, instructions in other.lines.items():
             self.lines[place] = self.lines.get(place, 0.0) + instructions
 
@@ -27,18 +36,20 @@ class Node:
 class Edge:
     """Calls per request and what they cost with all that the callee calls.
 
-    `through` names functions on the way that were made transparent.
+    `through` names functions on the way that were made transparent. Of an `inlined` callee the calls are assumed.
     """
 
     calls: float = 0.0
     instructions: float = 0.0
     through: frozenset[FunctionKey] = frozenset()
+    inlined: bool = False
 
     def absorb(self, other: "Edge") -> None:
         """Add another's costs to this one's."""
         self.calls += other.calls
         self.instructions += other.instructions
         self.through = self.through | other.through
+        self.inlined = self.inlined and other.inlined
 
 
 @dataclass
@@ -78,6 +89,10 @@ class CostGraph:
         if entering:
             return sum(edge.instructions for edge in entering.values())
         return self.nodes[key].instructions + sum(edge.instructions for edge in self.callees(key).values())
+
+    def times(self, key: FunctionKey) -> float:
+        """Return how often a function is called a request; once if nobody calls it."""
+        return sum(edge.calls for edge in self.callers(key).values()) or 1.0
 
     def total(self) -> float:
         """Return the instructions of all functions."""

@@ -1,73 +1,56 @@
 """Calls that one side's compiler inlined and the other's did not, made alike.
 
-Where one side has lines of a callee among a caller's own instructions and no call, and the other side has the call,
-the callee's part in that call is taken into the caller there too: then both sides can be compared.
+Debug information names the function of each inlined line, not how often it is executed, nor through which functions it
+was inlined. Both are taken from the other side, if the call can be seen there.
 """
 
-from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey
 
 MAX_DEPTH = 6
 
 
-def inline_alike(
-    base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
-) -> tuple[CostGraph, CostGraph]:
-    """Return both graphs with what is inlined on one side inlined on both; calls inlined into inlined calls too."""
+def call_alike(base: CostGraph, head: CostGraph) -> tuple[CostGraph, CostGraph]:
+    """Return both graphs with inlined functions called by the same callers and as often as on the other side."""
+    base, head = base.renamed({}), head.renamed({})
+    for graph, example in ((base, head), (head, base)):
+        for _ in range(MAX_DEPTH):
+            if not _nested_alike(graph, example):
+                break
     for _ in range(MAX_DEPTH):
-        base, base_changed = _follow(base, head, new)
-        head, head_changed = _follow(head, base, old)
-        if not base_changed and not head_changed:
-            break
+        _called_as_often(base, head)
+        _called_as_often(head, base)
     return base, head
 
 
-def _follow(graph: CostGraph, example: CostGraph, functions: SourceFunctions) -> tuple[CostGraph, bool]:
-    """Return the graph with the calls inlined that `example` has inlined."""
-    wanted = [
-        (caller, callee)
-        for caller, callee in graph.edges
-        if caller in example.nodes
-        and (caller, callee) not in example.edges
-        and callee[0] in _inlined_names(example, caller, functions)
-    ]
-    if not wanted:
-        return graph, False
-    result = graph.renamed({})
-    for caller, callee in wanted:
-        _take_in(result, caller, callee)
-    return result, True
+def _nested_alike(graph: CostGraph, example: CostGraph) -> bool:
+    """Let inlined functions be called by those inlined beside them that call them in `example`; whether any was."""
+    inlined = [pair for pair, edge in graph.edges.items() if edge.inlined and pair not in example.edges]
+    moved = False
+    for caller, callee in inlined:
+        between = [
+            other
+            for other, edge in graph.callees(caller).items()
+            if edge.inlined
+            and other != callee
+            and (other, callee) in example.edges
+            and (caller, other) in example.edges
+        ]
+        if between:
+            _put_between(graph, caller, min(between), callee)
+            moved = True
+    return moved
 
 
-def _inlined_names(graph: CostGraph, key: FunctionKey, functions: SourceFunctions) -> set[str]:
-    """Return the functions whose lines are among a function's own instructions."""
-    owners = {functions.at(file, line) for file, line in graph.nodes[key].lines}
-    return {owner.name for owner in owners if owner is not None} - {key[0]}
+def _put_between(graph: CostGraph, caller: FunctionKey, between: FunctionKey, callee: FunctionKey) -> None:
+    edge = graph.edges.pop((caller, callee))
+    graph.add_edge(between, callee, Edge(edge.calls, edge.instructions, edge.through, inlined=True))
+    graph.edges[caller, between].instructions += edge.instructions
 
 
-def _take_in(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> None:
-    """Move a callee's part in the caller's calls into the caller."""
-    edge, node = graph.edges.get((caller, callee)), graph.nodes.get(callee)
-    calls = sum(entering.calls for entering in graph.callers(callee).values())
-    if edge is None or node is None or calls <= 0:
-        return
-    del graph.edges[caller, callee]
-    part = edge.calls / calls
-    outer = graph.nodes[caller]
-    outer.instructions += node.instructions * part
-    for place, instructions in node.lines.items():
-        outer.lines[place] = outer.lines.get(place, 0.0) + instructions * part
-    for target, leaving in graph.callees(callee).items():
-        moved = Edge(leaving.calls * part, leaving.instructions * part, leaving.through)
-        graph.add_edge(caller, target, moved)
-        graph.edges[callee, target] = Edge(
-            leaving.calls * (1 - part), leaving.instructions * (1 - part), leaving.through
-        )
-    if not graph.callers(callee):
-        for target in graph.callees(callee):
-            del graph.edges[callee, target]
-        del graph.nodes[callee]
-        return
-    node.instructions *= 1 - part
-    node.calls -= edge.calls
-    node.lines = {place: instructions * (1 - part) for place, instructions in node.lines.items()}
+def _called_as_often(graph: CostGraph, example: CostGraph) -> None:
+    """Let each call of a caller make as many inlined calls as it makes in `example`; one where it makes none there."""
+    for (caller, callee), edge in graph.edges.items():
+        if edge.inlined:
+            seen = example.edges.get((caller, callee))
+            each = seen.calls / example.times(caller) if seen is not None and not seen.inlined else 1.0
+            edge.calls = each * graph.times(caller)

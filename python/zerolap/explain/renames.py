@@ -1,33 +1,35 @@
 """Functions that only changed their name or place."""
 
+from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 COST_TOLERANCE = 0.1
 CALLS_TOLERANCE = 0.01
 
 
-def find_renames(base: CostGraph, head: CostGraph) -> dict[FunctionKey, FunctionKey]:
+def find_renames(
+    base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
+) -> dict[FunctionKey, FunctionKey]:
     """Return which vanished function of the base is which new one of the head.
 
     First those of the same name in another file; then, in the same file, those called as often at about the same cost.
+    A function that is still defined and merely not executed any more was not renamed.
     """
-    gone = sorted(base.nodes.keys() - head.nodes.keys())
-    new = set(head.nodes.keys() - base.nodes.keys())
+    gone = [key for key in sorted(base.nodes.keys() - head.nodes.keys()) if new.named(*key) is None]
+    added = {key for key in head.nodes.keys() - base.nodes.keys() if old.named(*key) is None}
     renames: dict[FunctionKey, FunctionKey] = {}
     for key in gone:
-        moved = [other for other in new if other[0] == key[0]]
+        moved = [other for other in added if other[0] == key[0]]
         if len(moved) == 1:
             renames[key] = moved[0]
-            new.remove(moved[0])
+            added.remove(moved[0])
     for key in gone:
-        if key in renames:
+        if key in renames or not base.nodes[key].has_file:
             continue
-        if not base.nodes[key].has_file:
-            continue
-        alike = [other for other in new if other[1] == key[1] and _alike(base, key, head, other)]
+        alike = [other for other in added if other[1] == key[1] and _alike(base, key, head, other)]
         if alike:
-            renames[key] = min(alike, key=lambda other: abs(_cost(head, other) - _cost(base, key)))
-            new.remove(renames[key])
+            renames[key] = min(alike, key=lambda other: (abs(_cost(head, other) - _cost(base, key)), other))
+            added.remove(renames[key])
     return renames
 
 

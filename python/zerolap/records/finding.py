@@ -21,14 +21,25 @@ class Caller(Record):
     in_diff: bool
 
 
+class Carrier(Record):
+    """The unchanged function that a changed caller gives more or less to do; calls are null where it is inlined."""
+
+    function: str
+    file: str | None
+    calls_per_op: PerSide | None
+    instructions_per_op: PerSide
+
+
 class Finding(Record):
     """Why a case changed.
 
-    `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
-    few functions explain the change; `cause` which kind of cause it points to that counting and timing differ; `limits`
-    says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
-    `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
-    `share_of_change` is the part of the case's whole change that this finding explains.
+    `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
+    cost that only changed its place; `diffuse` says that no few functions explain the change; `cause` which kind of
+    cause it points to that counting and timing differ; `limits` says what could not be seen and why.
+    `instructions_per_op` counts the function with all it calls, `self_instructions_per_op` without; `cpu_ns_per_op` and
+    `self_cpu_ns_per_op` are its sampled time likewise. `share_of_change` is the part of the case's whole change that
+    this finding explains; negative for what acts against it. `calls_per_op` is null for a function that is inlined,
+    whose executions nobody counts.
     """
 
     kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
@@ -43,5 +54,6 @@ class Finding(Record):
     self_cpu_ns_per_op: PerSide | None = None
     share_of_change: float | None = None
     in_diff: bool | None = None
+    carrier: Carrier | None = None
     callers: list[Caller] = []
     text: str
