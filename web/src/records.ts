@@ -8,6 +8,14 @@ export interface Caller {
   in_diff: boolean;
 }
 
+/** The unchanged function that a changed caller gives more or less to do; calls are null where it is inlined. */
+export interface Carrier {
+  function: string;
+  file: string | null;
+  calls_per_op: PerSide | null;
+  instructions_per_op: PerSide;
+}
+
 /**
  * The pictures of a case, by side; null where an engine did not measure it.
  *
@@ -71,11 +79,13 @@ export interface Comparison {
 /**
  * Why a case changed.
  *
- * `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
- * few functions explain the change; `cause` which kind of cause it points to that counting and timing differ;
- * `limits` says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
- * `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
- * `share_of_change` is the part of the case's whole change that this finding explains.
+ * `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
+ * cost that only changed its place; `diffuse` says that no few functions explain the change; `cause` which kind of
+ * cause it points to that counting and timing differ; `limits` says what could not be seen and why.
+ * `instructions_per_op` counts the function with all it calls, `self_instructions_per_op` without; `cpu_ns_per_op`
+ * and `self_cpu_ns_per_op` are its sampled time likewise. `share_of_change` is the part of the case's whole change
+ * that this finding explains; negative for what acts against it. `calls_per_op` is null for a function that is
+ * inlined, whose executions nobody counts.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits";
@@ -90,6 +100,7 @@ export interface Finding {
   self_cpu_ns_per_op: PerSide | null;
   share_of_change: number | null;
   in_diff: boolean | null;
+  carrier: Carrier | null;
   callers: Array<Caller>;
   text: string;
 }

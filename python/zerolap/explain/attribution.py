@@ -2,15 +2,16 @@
 
 A symbol's instructions carry the file and line they were compiled from, also where the compiler inlined a function.
 Each line belongs to the function that defines it, so a `static inline` of a header has a cost of its own, whichever
-symbols hold its code. The calls that stand in its lines are its calls.
+symbols hold its code. Calls stay with the symbol, marked by whose lines they stand in: inlined into several functions,
+one calls something else in each.
 """
 
 import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, Node
-from zerolap.records import CallGraph, GraphEdge, GraphFunction
+from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
+from zerolap.records import CallGraph, GraphFunction
 
 
 @dataclass(frozen=True)
@@ -69,25 +70,20 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
     result = CostGraph()
     keys = [_key(graph, function, functions) for function in graph.functions]
     owners = _Owners(graph, functions)
-    inlined: dict[tuple[FunctionKey, FunctionKey], float] = {}
     for key, function in zip(keys, graph.functions, strict=True):
         if function.instructions <= 0 or function.calls < 0:
             continue
         node = result.node(key)
         node.has_file = function.file is not None
         node.calls += function.calls
-        for owner, instructions in _by_owner(key, function, owners, result).items():
-            inlined[key, owner] = inlined.get((key, owner), 0.0) + instructions
+        node.instructions += function.instructions
+        node.lines = sums(node.lines, {(graph.files[file], line): cost for file, line, cost in function.lines})
+        node.inlined = sums(node.inlined, owners.parts(key, function.lines))
     for edge in graph.edges:
         caller, callee = keys[edge.caller], keys[edge.callee]
         if edge.calls > 0 and edge.instructions > 0 and caller in result.nodes and callee in result.nodes:
-            for owner, part in _calls_by_owner(caller, edge, owners).items():
-                result.add_edge(owner, callee, Edge(edge.calls * part, edge.instructions * part))
-                if owner != caller:
-                    result.node(owner)
-                    inlined[caller, owner] = inlined.get((caller, owner), 0.0) + edge.instructions * part
-    for (caller, owner), instructions in inlined.items():
-        _add_inlined(result, caller, owner, instructions)
+            makers = owners.parts(caller, edge.lines)
+            result.add_edge(caller, callee, Edge(edge.calls, edge.instructions, makers=makers))
     return result
 
 
@@ -98,65 +94,18 @@ class _Owners:
         self._files = graph.files
         self._functions = functions
 
-    def of(self, holder: FunctionKey, file: int, line: int) -> FunctionKey:
-        """Return the function that defines a line among the instructions of `holder`; itself where that is unknown."""
+    def parts(self, holder: FunctionKey, lines: Iterable[tuple[int, int, float]]) -> dict[FunctionKey, float]:
+        """Return what of `holder` stands in lines of other functions: costs or calls by file and line, summed up."""
         known = self._functions.named(*holder)
-        place = self._files[file], line
-        if known is None or known.holds(*place):
-            return holder
-        owner = self._functions.at(*place)
-        return holder if owner is None else owner.key
-
-    def place(self, file: int, line: int) -> tuple[str, int]:
-        return self._files[file], line
-
-
-def _by_owner(
-    holder: FunctionKey, function: GraphFunction, owners: _Owners, result: CostGraph
-) -> dict[FunctionKey, float]:
-    """Add a symbol's own instructions to the functions whose lines they are; return what is of others than `holder`."""
-    by_owner: dict[FunctionKey, Node] = {}
-    for file, line, instructions in function.lines:
-        part = by_owner.setdefault(owners.of(holder, file, line), Node())
-        part.instructions += instructions
-        place = owners.place(file, line)
-        part.lines[place] = part.lines.get(place, 0.0) + instructions
-    by_owner.setdefault(holder, Node())
-    foreign = {owner: part for owner, part in by_owner.items() if owner != holder and part.instructions > 0}
-    own = result.node(holder)
-    own.instructions += function.instructions - sum(part.instructions for part in foreign.values())
-    own.add_lines(by_owner[holder])
-    for owner, part in foreign.items():
-        node = result.node(owner)
-        node.instructions += part.instructions
-        node.add_lines(part)
-    return {owner: part.instructions for owner, part in foreign.items()}
-
-
-def _calls_by_owner(caller: FunctionKey, edge: GraphEdge, owners: _Owners) -> dict[FunctionKey, float]:
-    """Return the part of an edge's calls that each function makes in whose lines they stand."""
-    parts: dict[FunctionKey, float] = {}
-    for file, line, calls in edge.lines:
-        if calls > 0:
-            owner = owners.of(caller, file, line)
-            parts[owner] = parts.get(owner, 0.0) + calls / edge.calls
-    foreign = {owner: part for owner, part in parts.items() if owner != caller}
-    whole = sum(foreign.values())
-    if whole >= 1.0:
-        return {owner: part / whole for owner, part in foreign.items()}
-    return {**foreign, caller: 1.0 - whole}
-
-
-def _add_inlined(graph: CostGraph, caller: FunctionKey, owner: FunctionKey, instructions: float) -> None:
-    """Add what an inlined function costs within its caller: as often as the caller is called, as far as one can see."""
-    node = graph.node(owner)
-    known = graph.edges.get((caller, owner))
-    if known is not None:
-        # Some of the caller's calls are inlined, others are not: how many is not known.
-        known.instructions += instructions
-        return
-    graph.add_edge(caller, owner, Edge(graph.nodes[caller].calls or 1.0, instructions, inlined=True))
-    node.inlined = True
+        parts: dict[FunctionKey, float] = {}
+        for file, line, value in lines:
+            place = self._files[file], line
+            if known is None or known.holds(*place):
+                continue
+            owner = self._functions.at(*place)
+            if owner is not None and owner.key != holder:
+                parts[owner.key] = parts.get(owner.key, 0.0) + value
+        return {owner: value for owner, value in parts.items() if value > 0}
 
 
 def _key(graph: CallGraph, function: GraphFunction, functions: SourceFunctions) -> FunctionKey:

@@ -41,12 +41,15 @@ among which a callee was inlined."""
 class Term:
     """Instructions per request by which `caller` changed the cost: by itself, or by its calls to `callee`.
 
-    `calls` are those to the callee more or fewer each time. `instead_of` is the callee that it was exchanged with.
+    Of its own instructions, those that belong to a function inlined into it are a term by themselves, with that as
+    `owner`. `calls` are those to the callee more or fewer each time. `instead_of` is the callee that it was exchanged
+    with.
     """
 
     caller: FunctionKey
     callee: FunctionKey | None
     instructions: float
+    owner: FunctionKey | None = None
     calls: float = 0.0
     instead_of: FunctionKey | None = None
 
@@ -61,10 +64,11 @@ class Blame:
 
 @dataclass(frozen=True)
 class _Side:
-    """How often each function is called; each time: its own cost, its calls, and its seen cost with all it calls."""
+    """How often each function is called; each time: its own cost, that of what is inlined, its calls, its seen cost."""
 
     times: dict[FunctionKey, float]
     own: dict[FunctionKey, float]
+    inlined: dict[FunctionKey, dict[FunctionKey, float]]
     makes: Calls
     seen: dict[FunctionKey, float]
 
@@ -100,8 +104,9 @@ def _side(graph: CostGraph, entered: AbstractSet[FunctionKey]) -> _Side:
         if caller in times and callee in times:
             makes.setdefault(caller, {})[callee] = edge.calls / times[caller]
     own = {key: graph.nodes[key].instructions / times[key] for key in times}
+    inlined = {key: {owner: cost / times[key] for owner, cost in graph.nodes[key].inlined.items()} for key in times}
     seen = {key: (graph.inclusive(key) or 0.0) / times[key] for key in times}
-    return _Side(times, own, makes, seen)
+    return _Side(times, own, inlined, makes, seen)
 
 
 def _completed(side: _Side, other: _Side) -> _Side:
@@ -110,6 +115,7 @@ def _completed(side: _Side, other: _Side) -> _Side:
     return _Side(
         side.times | dict.fromkeys(missing, 0.0),
         side.own | {key: other.own[key] for key in missing},
+        side.inlined | {key: other.inlined[key] for key in missing},
         side.makes | {key: other.makes[key] for key in missing if key in other.makes},
         side.seen | {key: other.seen[key] for key in missing},
     )
@@ -145,10 +151,13 @@ def _both(key: FunctionKey, old: _Side, new: _Side) -> list[tuple[FunctionKey, f
 
 def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[FunctionKey, float]) -> list[Term]:
     mean_times = (old.times[key] + new.times[key]) / 2
-    terms = [Term(key, None, (new.own[key] - old.own[key]) * mean_times)]
-    for callee, before, after in _both(key, old, new):
-        calls = after - before
-        terms.append(Term(key, callee, calls * mean_times * unit_costs[callee], calls))
+    before, after = old.inlined[key], new.inlined[key]
+    owned = {owner: after.get(owner, 0.0) - before.get(owner, 0.0) for owner in {**before, **after}}
+    terms = [Term(key, None, (new.own[key] - old.own[key] - sum(owned.values())) * mean_times)]
+    terms += [Term(key, None, change * mean_times, owner) for owner, change in sorted(owned.items())]
+    for callee, old_calls, new_calls in _both(key, old, new):
+        calls = new_calls - old_calls
+        terms.append(Term(key, callee, calls * mean_times * unit_costs[callee], calls=calls))
     return [term for term in terms if abs(term.instructions) > NEGLIGIBLE]
 
 

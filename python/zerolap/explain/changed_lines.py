@@ -1,7 +1,6 @@
 """Which functions the compared change touches."""
 
 import re
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunction, SourceFunctions
@@ -44,11 +43,11 @@ class ChangedLines:
             if name in place.removed or name in place.added
         )
 
-    def exchanges(self, removed: str, added: AbstractSet[str], of: SourceFunction | None) -> bool:
-        """Whether in one place of a function, as the head has it, a name was removed and one of others added."""
+    def exchanges(self, removed: str, added: str, of: SourceFunction | None) -> bool:
+        """Whether in one place of a function, as the head has it, one name was removed and the other added."""
         return of is not None and any(
             removed in place.removed
-            and not place.added.isdisjoint(added)
+            and added in place.added
             and place.new_file == of.file
             and _lies_in(place.new_lines, _body(of))
             for place in self._places

@@ -60,16 +60,15 @@ def _listed(suspects: Sequence[Suspect]) -> list[Suspect]:
 
 def _culprit(suspect: Suspect, sides: Sides, rank: int) -> Finding:
     key = suspect.function
-    node = sides.head.nodes.get(key) or sides.base.nodes[key]
     callers = _callers(suspect, sides)
     return Finding(
         kind="culprit",
         rank=rank,
         function=key[0],
-        file=key[1] if node.has_file else None,
+        file=_named(key, sides).file,
         lines=sides.changed.lines_in(key, sides.head) or None,
         instructions_per_op=sides.inclusive(key),
-        self_instructions_per_op=sides.own(key),
+        self_instructions_per_op=sides.body(key),
         calls_per_op=sides.calls(key),
         share_of_change=suspect.share,
         in_diff=sides.is_in_changes(key),
@@ -90,7 +89,7 @@ def _culprit(suspect: Suspect, sides: Sides, rank: int) -> Finding:
 def _callers(suspect: Suspect, sides: Sides) -> list[FunctionKey]:
     """Return who calls the function more or less often than before; else into which it is inlined, or who calls it."""
     key = suspect.function
-    blamed = [term.caller for term in suspect.largest if term.callee == key]
+    blamed = list(dict.fromkeys(term.caller for term in suspect.largest if term.callee == key))
     if blamed:
         return blamed
     holders = sides.holders(key)
@@ -125,24 +124,21 @@ def _text(suspect: Suspect, callers: Sequence[FunctionKey], sides: Sides) -> str
             None if instead is None else _named(instead, sides),
             effect,
         )
-    parts = {term.caller for term in suspect.terms} - {suspect.function}
-    own = _sum([sides.own(suspect.function), *(sides.within(suspect.function, part) for part in parts)])
-    return text.own(function, own, [name for name, _ in sides.holders(suspect.function)], effect)
+    parts = {term.owner for term in suspect.terms if term.owner is not None} - {suspect.function}
+    held = [sides.inlined_in(suspect.function, part) for part in parts]
+    holders = [name for name, _ in sides.holders(suspect.function)]
+    return text.own(function, _sum([sides.body(suspect.function), *held]), holders, effect)
 
 
 def _named(key: FunctionKey, sides: Sides) -> text.Named:
     node = sides.head.nodes.get(key) or sides.base.nodes.get(key)
-    has_file = node is not None and node.has_file
-    return text.Named(key[0], key[1] if has_file else None, sides.body_changed(key))
+    return text.Named(key[0], key[1] if node is None or node.has_file else None, sides.body_changed(key))
 
 
 def _each_call(key: FunctionKey, sides: Sides) -> PerSide:
     """Return what a call of the function costs with all that it calls."""
-    cost = sides.inclusive(key)
-    return PerSide(
-        base=(cost.base or 0.0) / sides.base.times(key),
-        head=(cost.head or 0.0) / sides.head.times(key),
-    )
+    cost, calls = sides.inclusive(key), sides.calls(key) or PerSide(base=None, head=None)
+    return PerSide(base=(cost.base or 0.0) / (calls.base or 1.0), head=(cost.head or 0.0) / (calls.head or 1.0))
 
 
 def _sum(values: Sequence[PerSide]) -> PerSide:

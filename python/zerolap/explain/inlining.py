@@ -1,56 +1,59 @@
 """Calls that one side's compiler inlined and the other's did not, made alike.
 
-Debug information names the function of each inlined line, not how often it is executed, nor through which functions it
-was inlined. Both are taken from the other side, if the call can be seen there.
+Where one side has lines of a callee among a caller's own instructions and no call, and the other side has the call,
+the callee's part in that call is taken into the caller there too: then both sides can be compared.
 """
 
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey
+from zerolap.explain.cost_graph import CostGraph, FunctionKey, sums
 
 MAX_DEPTH = 6
 
 
-def call_alike(base: CostGraph, head: CostGraph) -> tuple[CostGraph, CostGraph]:
-    """Return both graphs with inlined functions called by the same callers and as often as on the other side."""
-    base, head = base.renamed({}), head.renamed({})
-    for graph, example in ((base, head), (head, base)):
-        for _ in range(MAX_DEPTH):
-            if not _nested_alike(graph, example):
-                break
+def inline_alike(base: CostGraph, head: CostGraph) -> tuple[CostGraph, CostGraph]:
+    """Return both graphs with what is inlined on one side inlined on both; calls inlined into inlined calls too."""
     for _ in range(MAX_DEPTH):
-        _called_as_often(base, head)
-        _called_as_often(head, base)
+        base, base_changed = _follow(base, head)
+        head, head_changed = _follow(head, base)
+        if not base_changed and not head_changed:
+            break
     return base, head
 
 
-def _nested_alike(graph: CostGraph, example: CostGraph) -> bool:
-    """Let inlined functions be called by those inlined beside them that call them in `example`; whether any was."""
-    inlined = [pair for pair, edge in graph.edges.items() if edge.inlined and pair not in example.edges]
-    moved = False
-    for caller, callee in inlined:
-        between = [
-            other
-            for other, edge in graph.callees(caller).items()
-            if edge.inlined
-            and other != callee
-            and (other, callee) in example.edges
-            and (caller, other) in example.edges
-        ]
-        if between:
-            _put_between(graph, caller, min(between), callee)
-            moved = True
-    return moved
+def _follow(graph: CostGraph, example: CostGraph) -> tuple[CostGraph, bool]:
+    """Return the graph with the calls inlined that `example` has inlined."""
+    wanted = [
+        (caller, callee)
+        for caller, callee in graph.edges
+        if caller in example.nodes and (caller, callee) not in example.edges and callee in example.nodes[caller].inlined
+    ]
+    if not wanted:
+        return graph, False
+    result = graph.renamed({})
+    for caller, callee in wanted:
+        _take_in(result, caller, callee)
+    return result, True
 
 
-def _put_between(graph: CostGraph, caller: FunctionKey, between: FunctionKey, callee: FunctionKey) -> None:
-    edge = graph.edges.pop((caller, callee))
-    graph.add_edge(between, callee, Edge(edge.calls, edge.instructions, edge.through, inlined=True))
-    graph.edges[caller, between].instructions += edge.instructions
-
-
-def _called_as_often(graph: CostGraph, example: CostGraph) -> None:
-    """Let each call of a caller make as many inlined calls as it makes in `example`; one where it makes none there."""
-    for (caller, callee), edge in graph.edges.items():
-        if edge.inlined:
-            seen = example.edges.get((caller, callee))
-            each = seen.calls / example.times(caller) if seen is not None and not seen.inlined else 1.0
-            edge.calls = each * graph.times(caller)
+def _take_in(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> None:
+    """Move a callee's part in the caller's calls into the caller."""
+    edge, node = graph.edges.get((caller, callee)), graph.nodes.get(callee)
+    calls = sum(entering.calls for entering in graph.callers(callee).values())
+    if edge is None or node is None or calls <= 0:
+        return
+    del graph.edges[caller, callee]
+    share = edge.calls / calls
+    taken, outer = node.part(share), graph.nodes[caller]
+    outer.instructions += taken.instructions
+    outer.lines = sums(outer.lines, taken.lines)
+    outer.inlined = sums(outer.inlined, sums(taken.inlined, {callee: taken.body}))
+    for target, leaving in graph.callees(callee).items():
+        moved = leaving.part(share)
+        moved.makers = sums(moved.makers, {callee: moved.calls - sum(moved.makers.values())})
+        graph.add_edge(caller, target, moved)
+        graph.edges[callee, target] = leaving.part(1 - share)
+    if not graph.callers(callee):
+        for target in graph.callees(callee):
+            del graph.edges[callee, target]
+        del graph.nodes[callee]
+        return
+    graph.nodes[callee] = node.part(1 - share)

@@ -15,8 +15,9 @@ def find_renames(
     First those of the same name in another file; then, in the same file, those called as often at about the same cost.
     A function that is still defined and merely not executed any more was not renamed.
     """
-    gone = [key for key in sorted(base.nodes.keys() - head.nodes.keys()) if new.named(*key) is None]
-    added = {key for key in head.nodes.keys() - base.nodes.keys() if old.named(*key) is None}
+    executed, now = _executed(base), _executed(head)
+    gone = [key for key in sorted(executed - now) if new.named(*key) is None]
+    added = {key for key in now - executed if old.named(*key) is None}
     renames: dict[FunctionKey, FunctionKey] = {}
     for key in gone:
         moved = [other for other in added if other[0] == key[0]]
@@ -24,7 +25,7 @@ def find_renames(
             renames[key] = moved[0]
             added.remove(moved[0])
     for key in gone:
-        if key in renames or not base.nodes[key].has_file:
+        if key in renames or (key in base.nodes and not base.nodes[key].has_file):
             continue
         alike = [other for other in added if other[1] == key[1] and _alike(base, key, head, other)]
         if alike:
@@ -33,14 +34,22 @@ def find_renames(
     return renames
 
 
+def _executed(graph: CostGraph) -> set[FunctionKey]:
+    """Return the functions that are executed, those too that are only inlined."""
+    return {*graph.nodes, *(owner for node in graph.nodes.values() for owner in node.inlined)}
+
+
 def _alike(base: CostGraph, key: FunctionKey, head: CostGraph, other: FunctionKey) -> bool:
-    return _close(base.nodes[key].calls, head.nodes[other].calls, CALLS_TOLERANCE) and _close(
-        _cost(base, key), _cost(head, other), COST_TOLERANCE
-    )
+    """Whether both cost about as much; and where calls can be counted, are called as often."""
+    if key in base.nodes and other in head.nodes:
+        calls = base.nodes[key].calls, head.nodes[other].calls
+        if not _close(*calls, CALLS_TOLERANCE):
+            return False
+    return _close(_cost(base, key), _cost(head, other), COST_TOLERANCE)
 
 
 def _cost(graph: CostGraph, key: FunctionKey) -> float:
-    return graph.inclusive(key) or 0.0
+    return graph.inclusive(key) or graph.body(key) or 0.0
 
 
 def _close(one: float, other: float, tolerance: float) -> bool:

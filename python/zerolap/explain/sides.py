@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from zerolap.explain.attribution import SourceFunction, SourceFunctions, cost_graph
 from zerolap.explain.changed_lines import ChangedLines
 from zerolap.explain.contraction import without_detours
-from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.explain.inlining import call_alike
+from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
+from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
 from zerolap.records import CallGraph, Changes, PerSide
+
+FEWEST_CALLS = 1e-3
+"""Calls per request below which a change in their number is none."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class Sides:
         """Return the sides of the evidence's graphs."""
         old, new = SourceFunctions(evidence.base_functions), SourceFunctions(evidence.head_functions)
         base, head = cost_graph(evidence.base, old), cost_graph(evidence.head, new)
-        base, head = call_alike(base.renamed(find_renames(base, head, old, new)), head)
+        base, head = inline_alike(base, head)
+        base, head = inline_alike(base.renamed(find_renames(base, head, old, new)), head)
         changed = ChangedLines(evidence.changes)
         return cls(base, head, *without_detours(base, head), old, new, changed, evidence.has_lines)
 
@@ -74,7 +78,16 @@ class Sides:
 
     def is_inlined(self, key: FunctionKey) -> bool:
         """Whether either side has inlined the function somewhere."""
-        return any(key in graph.nodes and graph.nodes[key].inlined for graph in (self.base, self.head))
+        return bool(self.base.inlined(key) or self.head.inlined(key))
+
+    def holders(self, key: FunctionKey) -> list[FunctionKey]:
+        """Return the functions into which it is inlined, the costliest first."""
+        old, new = self.base.inlined(key), self.head.inlined(key)
+        return sorted({**old, **new}, key=lambda holder: (-max(old.get(holder, 0.0), new.get(holder, 0.0)), holder))
+
+    def is_defined_on_both(self, key: FunctionKey) -> bool:
+        """Whether both sources define the function."""
+        return self.old.named(*key) is not None and self.new.named(*key) is not None
 
     def calls(self, key: FunctionKey) -> PerSide | None:
         """Return how often the function is called; none where it is inlined, which nobody counts."""
@@ -83,45 +96,38 @@ class Sides:
         base, head = self.base.nodes.get(key), self.head.nodes.get(key)
         return PerSide(base=base.calls if base else None, head=head.calls if head else None)
 
-    def own(self, key: FunctionKey) -> PerSide:
-        """Return the function's own instructions."""
-        base, head = self.base.nodes.get(key), self.head.nodes.get(key)
-        return PerSide(base=base.instructions if base else None, head=head.instructions if head else None)
+    def body(self, key: FunctionKey) -> PerSide:
+        """Return the instructions of the function's own lines, also where it is inlined."""
+        return PerSide(base=self.base.body(key), head=self.head.body(key))
+
+    def inlined_in(self, holder: FunctionKey, key: FunctionKey) -> PerSide:
+        """Return the instructions of a function's lines where it is inlined into another."""
+        return PerSide(base=self.base.inlined(key).get(holder), head=self.head.inlined(key).get(holder))
 
     def inclusive(self, key: FunctionKey) -> PerSide:
-        """Return the instructions of the function and all that it calls."""
-        return PerSide(base=self.base.inclusive(key), head=self.head.inclusive(key))
+        """Return the instructions of the function and all that it calls; of one only inlined, those of its lines."""
+        base, head = (graph.inclusive(key) or graph.body(key) for graph in (self.base, self.head))
+        return PerSide(base=base, head=head)
 
     def edge_calls(self, caller: FunctionKey, callee: FunctionKey) -> PerSide:
-        """Return the calls of one function by another, detours included."""
-        old = self.base_contracted.edges.get((caller, callee))
-        new = self.head_contracted.edges.get((caller, callee))
-        return PerSide(base=old.calls if old else 0.0, head=new.calls if new else 0.0)
+        """Return the calls of one function by another, detours included; of an inlined caller, those in its lines."""
+        old, new = self.base_contracted, self.head_contracted
+        return PerSide(base=_calls_of(old, caller, callee), head=_calls_of(new, caller, callee))
 
-    def is_inlined_in(self, caller: FunctionKey, callee: FunctionKey) -> bool:
-        """Whether either side has inlined the one function into the other."""
-        return any(
-            edge.inlined for graph in (self.base, self.head) if (edge := graph.edges.get((caller, callee))) is not None
-        )
-
-    def within(self, caller: FunctionKey, callee: FunctionKey) -> PerSide:
-        """Return the instructions of a function and all that it calls, within its calls by the other."""
-        base, head = self.base.edges.get((caller, callee)), self.head.edges.get((caller, callee))
-        return PerSide(base=base.instructions if base else 0.0, head=head.instructions if head else 0.0)
-
-    def holders(self, key: FunctionKey) -> list[FunctionKey]:
-        """Return the functions into which it is inlined, the costliest first."""
-        costs: dict[FunctionKey, float] = {}
-        for graph in (self.base, self.head):
-            for caller, edge in graph.callers(key).items():
-                if edge.inlined:
-                    costs[caller] = max(costs.get(caller, 0.0), edge.instructions)
-        return sorted(costs, key=lambda caller: (-costs[caller], caller))
+    def makers(self, caller: FunctionKey, callee: FunctionKey) -> dict[FunctionKey, float]:
+        """Return by how much the calls changed that stand in lines of functions inlined into the caller."""
+        old, new = self._edge(self.base_contracted, caller, callee), self._edge(self.head_contracted, caller, callee)
+        changes = sums(new.makers, {maker: -calls for maker, calls in old.makers.items()})
+        return {maker: calls for maker, calls in changes.items() if abs(calls) > FEWEST_CALLS}
 
     def through(self, caller: FunctionKey, callee: FunctionKey) -> set[str]:
-        """Return the functions that only one side has between the two."""
-        edges = [graph.edges.get((caller, callee)) for graph in (self.base_contracted, self.head_contracted)]
-        return {name for edge in edges if edge is not None for name, _ in edge.through}
+        """Return the functions between the two that only one side has there, or that are inlined into the caller."""
+        edges = [self._edge(graph, caller, callee) for graph in (self.base_contracted, self.head_contracted)]
+        return {name for edge in edges for name, _ in edge.through} | {name for name, _ in self.makers(caller, callee)}
+
+    @staticmethod
+    def _edge(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> Edge:
+        return graph.edges.get((caller, callee)) or Edge()
 
     def exchanged(self, caller: FunctionKey, lost: FunctionKey | None, gained: FunctionKey | None) -> bool:
         """Whether a caller makes the calls to `gained` in place of those to `lost`; none stands for its own lines.
@@ -132,13 +138,17 @@ class Sides:
             return not self.has_lines and self._is_one_sided(caller, lost or gained)
         if not self.changed.known:
             return self._is_one_sided(caller, lost) and self._is_one_sided(caller, gained)
-        removed = {lost[0], *self.through(caller, lost)}
-        added = {gained[0], *self.through(caller, gained)}
-        body = self.new.named(*caller)
-        return any(self.changed.exchanges(name, added, body) for name in removed)
+        return self.changed.exchanges(lost[0], gained[0], self.new.named(*caller))
 
     def _is_one_sided(self, caller: FunctionKey, callee: FunctionKey | None) -> bool:
         if callee is None:
             return False
         calls = self.edge_calls(caller, callee)
         return not calls.base or not calls.head
+
+
+def _calls_of(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> float:
+    edge = graph.edges.get((caller, callee))
+    if edge is not None:
+        return edge.calls
+    return sum(edge.makers.get(caller, 0.0) for edge in graph.callers(callee).values())

@@ -5,7 +5,7 @@ of a function that calls it did, it is that caller that gives it more to do: a l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerolap.explain.blame import Term
 from zerolap.explain.cost_graph import FunctionKey
@@ -52,7 +52,7 @@ _Group = tuple[FunctionKey, FunctionKey | None, bool]
 def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> list[Suspect]:
     """Return who explains the change by `total`: the larger the share the earlier, then those that act against it."""
     groups: dict[_Group, list[Term]] = {}
-    for term in terms:
+    for term in _by_maker(terms, sides):
         groups.setdefault(_group(term, sides), []).append(term)
     suspects = [
         Suspect(function, dearer, of_group, sum(term.instructions for term in of_group) / total)
@@ -61,16 +61,42 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> list[Sus
     return sorted(suspects, key=lambda one: (one.share < 0, -abs(one.share), one.function, one.dearer or one.function))
 
 
+def _by_maker(terms: Sequence[Term], sides: Sides) -> list[Term]:
+    """Return the terms with those as callers whose doing the calls are."""
+    return [
+        term if term.callee is None else replace(term, caller=_maker(term.caller, term.callee, sides)) for term in terms
+    ]
+
+
+def _maker(caller: FunctionKey, callee: FunctionKey, sides: Sides) -> FunctionKey:
+    """Return the function inlined into the caller in whose lines the calls stand, or the caller if that was changed."""
+    makers = sides.makers(caller, callee)
+    largest = max(makers, key=lambda maker: (abs(makers[maker]), maker), default=caller)
+    return largest if not sides.body_changed(caller) or _is_itself_changed(largest, caller, sides) else caller
+
+
 def _group(term: Term, sides: Sides) -> _Group:
-    actor, carrier = term.caller, term.callee or term.caller
+    actor = term.caller
+    if term.owner is not None and _is_itself_changed(term.owner, actor, sides):
+        return term.owner, None, False
+    carrier = term.callee or actor
     cause = None
     if not sides.body_changed(actor) and not sides.body_changed(carrier):
         cause = _changed_caller(actor, term.instructions > 0, sides)
     if cause is not None:
-        # What is inlined is part of the caller's body: which of the lines an instruction belongs to, compilers guess.
-        return cause, None if sides.is_inlined_in(cause, actor) else actor, False
-    # How often an inlined function is executed is not known: its cost and its calls are one figure.
-    return carrier, None, term.callee is not None and not sides.is_inlined(carrier)
+        return cause, actor, False
+    if term.owner is not None and not sides.body_changed(actor):
+        return term.owner, None, False
+    return carrier, None, term.callee is not None
+
+
+def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) -> bool:
+    """Whether an inlined function changed, rather than the one that holds it.
+
+    Whose line an instruction is, compilers guess; and lines that moved into a new function of the same body cost the
+    same as before. So what is inlined into a changed function is part of that, unless it was changed where it stands.
+    """
+    return sides.body_changed(owner) and (sides.is_defined_on_both(owner) or not sides.body_changed(holder))
 
 
 def _changed_caller(function: FunctionKey, dearer: bool, sides: Sides) -> FunctionKey | None:
