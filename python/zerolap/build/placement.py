@@ -22,7 +22,15 @@ from pydantic import ValidationError
 
 from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of
 from zerolap.records import Record
-from zerolap.sandbox import Confinement, LimitReached, SandboxPolicy, build_limits, launch, remove_abandoned, scratch_directory
+from zerolap.sandbox import (
+    Confinement,
+    LimitReached,
+    SandboxPolicy,
+    build_limits,
+    launch,
+    remove_abandoned,
+    scratch_directory,
+)
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
 SECTIONS_FLAG = "-ffunction-sections"

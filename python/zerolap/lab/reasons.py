@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from zerolap import _core
 from zerolap.build import BuiltServer
-from zerolap.explain import Evidence, SampledFunction, SampledSide, SourceFunction, explain_change
+from zerolap.explain import Evidence, SampledFunction, SampledPass, SampledSide, SourceFunction, explain_change
 from zerolap.lab.results import Trials
 from zerolap.records import BASE, HEAD, CallGraph, Changes, Finding, Measurement, Verdict
 from zerolap.sandbox import reading
@@ -46,8 +46,8 @@ class Explainer:
         if not trials.usable or trials.blocks == 0:
             return None
         timed = next((one for one in verdicts if one.metric == "cpu_ns_per_op"), None)
-        base = sampled_side(trials.measurements[BASE][0], timed.base if timed else None, self._blobs)
-        head = sampled_side(trials.measurements[HEAD][0], timed.head if timed else None, self._blobs)
+        base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
+        head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
 
 
@@ -57,19 +57,24 @@ def merged_graph(measurements: Sequence[Measurement], blobs: Blobs) -> CallGraph
     return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
 
 
-def sampled_side(measurement: Measurement, cpu_ns_per_op: float | None, blobs: Blobs) -> SampledSide | None:
-    """Return the functions of a pass; their time is that of the timed trials, where there is one."""
-    if measurement.stacks is None:
+def sampled_side(passes: Sequence[Measurement], cpu_ns_per_op: float | None, blobs: Blobs) -> SampledSide | None:
+    """Return the functions of a side's passes; their time is that of the timed trials, where there is one."""
+    read = [_sampled_pass(blobs.get(one.stacks)) for one in passes if one.stacks is not None]
+    taken = [one for one in read if one.samples]
+    if not taken:
         return None
+    measured_ns = sum(one.metrics["cpu_ns_per_op"] for one in passes) / len(passes)
+    return SampledSide.of(taken, cpu_ns_per_op or measured_ns)
+
+
+def _sampled_pass(stacks: bytes) -> SampledPass:
     functions: dict[tuple[str, str | None], SampledFunction] = {}
     samples = 0
-    for _, name, file, own, inclusive in _core.function_samples(blobs.get(measurement.stacks)):
+    for _, name, file, own, inclusive in _core.function_samples(stacks):
         seen = functions.get((name, file), SampledFunction(0, 0))
-        functions[name, file] = SampledFunction(seen.own + own, seen.inclusive + inclusive)
+        functions[name, file] = seen.plus(SampledFunction(own, inclusive))
         samples += own
-    if samples == 0:
-        return None
-    return SampledSide(samples, cpu_ns_per_op or measurement.metrics["cpu_ns_per_op"], functions)
+    return SampledPass(samples, functions)
 
 
 def _source_functions(server: BuiltServer) -> list[SourceFunction]:
