@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from zerolap.explain import explain_cause, explain_times, with_times
+from zerolap.explain import explain_cause, with_times
 from zerolap.judge import (
     Judged,
     TimedPair,
@@ -297,7 +297,7 @@ def _reasons(
     times = explainer.times(measured.sampled, verdicts) if measured.sampled is not None else None
     changed = _changed_work(verdicts)
     if changed is None or changed.verdict != word or measured.counted is None:
-        return explain_times(*times) if times is not None else []
+        return explainer.explain_times(times, measured.timed)
     findings = explainer.explain(measured.counted, changed.metric)
     return with_times(findings, *times) if times is not None else findings
 
