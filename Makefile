@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them say so and skip otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo test test-slow fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame clean
+.PHONY: help setup build demo test test-slow fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ bench-suites: setup  ## measure how the public suites run and how faults in them
 
 bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, and what 500 cases cost; half an hour; writes .bench/frame.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.frame $(FIGURES)
+
+bench-truth: setup  ## measure how true verdicts on harmless edits and changes in time are; a day; writes .bench/truth.json
+	@.venv/bin/python -m benches.truth $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean

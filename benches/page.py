@@ -15,7 +15,8 @@ FRAMES = 800
 DEEPEST = 55
 ZOOMS = 12
 FIXTURE = Path(__file__).parent / "page.json"
-"""Made by `zerolap compare redis-server redis-server get-100B --quick --json FILE`; its machine is left out."""
+"""Made by `zerolap compare redis-server redis-server get-100B --quick --engine counted --json FILE`; its machine is
+left out."""
 
 ZOOM = """async ([x, y]) => {
   const canvas = document.querySelector('.flame-frame canvas');
@@ -70,7 +71,7 @@ def _zoom(shown: Page) -> list[float]:
 def _comparison() -> Comparison:
     found = Comparison.model_validate_json(FIXTURE.read_text())
     # The page opens cases that got slower by itself.
-    cases = [case.model_copy(update={"verdict": "regression"}) for case in found.cases]
+    cases = [case.model_copy(update={"verdict": "regression", "work": "regression"}) for case in found.cases]
     return found.model_copy(update={"cases": cases})
 
 

@@ -160,8 +160,9 @@ def test_quiet_prints_nothing(zerolap: Zerolap, toy_program: Path, quick: list[s
 @pytest.mark.usefixtures("valgrind")
 def test_exit_code_of_a_regression(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
     slower = ["compare", toy_program, toy_program, "toy-get", *quick, "--head-config", "rounds=2", "--quiet"]
-    ended = zerolap(*slower, "--fail-on", "unsure")
-    assert (ended.code, ended.out, ended.err) == (1, "", "")
+    for when, code in (("unsure", 1), ("work", 1), ("time", 0)):
+        ended = zerolap(*slower, "--fail-on", when)
+        assert (ended.code, ended.out, ended.err) == (code, "", ""), when
 
 
 @pytest.mark.usefixtures("valgrind")
@@ -197,7 +198,7 @@ store = "here"
 
 [compare]
 min-effect = "counted=3%"
-fail-on = "unsure"
+fail-on = "work"
 json = "report.json"
 """)
     ended = zerolap("compare", toy.first, toy.first)
@@ -248,13 +249,13 @@ def test_server_settings() -> None:
     assert server_settings(None) == {}
 
 
-def a_comparison(summary: dict[str, int], failure: str | None = None) -> Comparison:
+def a_comparison(summary: dict[str, int], failure: str | None = None, **answers: str) -> Comparison:
     build = {"name": "a", "commit": None, "version": "1", "build": "b-1", "build_id": "", "flags": ""}
     counts = {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0.0}
     case = {
         "case": "a", "commands": ["GET"], "group": "g", "topology": "standalone", "verdict": "invalid",
         "confirmed": False, "validity": {"valid": False, "checks": []}, "verdicts": [], "findings": [],
-        "failure": failure,
+        "failure": failure, **answers,
     }  # fmt: skip
     return Comparison.model_validate(
         {
@@ -275,4 +276,12 @@ def test_exit_codes() -> None:
     for word in ("regression", "unsure", "invalid"):
         assert exit_code(a_comparison({word: 1}), FailOn.UNSURE) == 1
     assert exit_code(a_comparison({"improvement": 1, "same": 3}), FailOn.UNSURE) == 0
+    for answers, failing in (
+        ({"work": "regression", "time": "same"}, {FailOn.WORK, FailOn.REGRESSION, FailOn.UNSURE}),
+        ({"work": "same", "time": "regression"}, {FailOn.TIME, FailOn.REGRESSION, FailOn.UNSURE}),
+        ({"work": "unsure", "time": "same"}, {FailOn.UNSURE}),
+        ({"work": "identical", "time": "improvement"}, set()),
+    ):
+        applies = {when for when in FailOn if exit_code(a_comparison({"same": 1}, **answers), when) == 1}
+        assert applies == failing, answers
     assert exit_code(a_comparison({"regression": 1}, failure="it died"), FailOn.UNSURE) == 4

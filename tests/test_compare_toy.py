@@ -79,6 +79,8 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert settings["engines"] == ["counted"]
     assert settings["min_effect"] == {"counted": 0.005, "timed": 0.02}
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
+    assert (settings["level"], settings["equivalence_level"]) == (0.99, 0.05)
+    assert settings["regression_rule"] == "interval beyond 0, estimate beyond the minimum effect"
     assert document["summary"].keys() == {
         "regression", "improvement", "same", "unsure", "invalid", "machine_seconds",
     }  # fmt: skip
@@ -95,6 +97,9 @@ def assert_is_a_documented_case(case: Any) -> None:
         "case", "commands", "group", "topology", "verdict", "deciding", "confirmed", "validity", "verdicts", "findings",
     } <= case.keys()  # fmt: skip
     assert (case["group"], case["topology"], case["confirmed"]) == ("toy", "standalone", False)
+    # Time was not asked for.
+    assert (case["work"], case["time"]) == (case["verdict"], None)
+    assert case["deciding"] == case["work_deciding"] == "instructions_per_op"
     assert case["validity"]["valid"] is True
     for check in case["validity"]["checks"]:
         assert check.keys() == {"check", "ok", "value", "limit"}

@@ -10,8 +10,8 @@ from zerolap.judge import (
     Judged,
     Q,
     adjusted,
+    case_answers,
     case_validity,
-    case_verdict,
     judge_counted,
     wants_more,
 )
@@ -107,23 +107,26 @@ def test_what_a_side_did_not_measure_has_no_verdict() -> None:
 
 def with_p(word: VerdictWord, p: float) -> Judged:
     verdict = judged([1000.0] * 3, [1100.0] * 3).verdict
-    return Judged(verdict=verdict.model_copy(update={"verdict": word}), p=p)
+    changed = verdict.model_copy(update={"verdict": word})
+    return Judged(verdict=changed, p=p, detectable_at=lambda _: verdict.detectable)
 
 
 def test_a_weak_change_among_many_becomes_unsure() -> None:
     weak = with_p("regression", Q * 0.9)
-    assert adjusted([weak])[0].verdict == "regression"
-    others = [with_p("same", 0.5)] * 9
-    verdicts = adjusted([weak, *others])
-    assert verdicts[0].verdict == "unsure"
-    assert verdicts[0].q == pytest.approx(Q * 0.9 * 10)
-    assert [verdict.q for verdict in verdicts[1:]] == [None] * 9
+    assert adjusted([[weak]])[0][0].verdict == "regression"
+    others = [[with_p("same", 0.5)]] * 9
+    [[weakened], *unchanged] = adjusted([[weak], *others])
+    assert weakened.verdict == "unsure"
+    assert weakened.q == pytest.approx(Q * 0.9 * 10)
+    assert [verdict.q for [verdict] in unchanged] == [None] * 9
 
 
 def test_strong_changes_stay_in_the_order_they_came() -> None:
-    verdicts = adjusted([with_p("regression", 1e-9), with_p("same", 0.9), with_p("improvement", 1e-8)])
+    of_case = [with_p("regression", 1e-9), with_p("same", 0.9), with_p("improvement", 1e-8)]
+    [verdicts, none] = adjusted([of_case, []])
     assert [verdict.verdict for verdict in verdicts] == ["regression", "same", "improvement"]
     assert verdicts[0].q == pytest.approx(3e-9)
+    assert none == []
     assert adjusted([]) == []
 
 
@@ -131,24 +134,41 @@ def verdict_on(metric: str, word: VerdictWord) -> Verdict:
     return with_p(word, 0.0).verdict.model_copy(update={"metric": metric})
 
 
-def test_what_decides_a_case() -> None:
-    instructions, allocations, syscalls = METRIC, "allocations_per_op", "syscalls_per_op"
-    assert case_verdict([verdict_on(instructions, "same"), verdict_on(syscalls, "same")], VALID) == "same"
-    better_but = [verdict_on(allocations, "regression"), verdict_on(instructions, "improvement")]
-    assert case_verdict(better_but, VALID) == "improvement"
-    only_calls = [verdict_on(instructions, "same"), verdict_on(syscalls, "regression")]
-    assert case_verdict(only_calls, VALID) == "regression"
-    assert case_verdict([verdict_on(instructions, "unsure"), verdict_on(syscalls, "regression")], VALID) == "unsure"
-    assert (
-        case_verdict([verdict_on(instructions, "improvement"), verdict_on(syscalls, "regression")], VALID) == "unsure"
-    )
-    assert (
-        case_verdict([verdict_on(instructions, "regression"), verdict_on(syscalls, "regression")], VALID)
-        == "regression"
-    )
-    assert case_verdict([], VALID) == "invalid"
+INSTRUCTIONS, ALLOCATIONS, SYSCALLS = METRIC, "allocations_per_op", "syscalls_per_op"
+
+
+@pytest.mark.parametrize(
+    ("words", "work", "deciding"),
+    [
+        ({INSTRUCTIONS: "same", SYSCALLS: "same"}, "same", INSTRUCTIONS),
+        # What allocations cost is in the instructions.
+        ({INSTRUCTIONS: "improvement", ALLOCATIONS: "regression"}, "improvement", INSTRUCTIONS),
+        ({INSTRUCTIONS: "same", ALLOCATIONS: "regression"}, "regression", ALLOCATIONS),
+        ({INSTRUCTIONS: "unsure", ALLOCATIONS: "regression"}, "unsure", INSTRUCTIONS),
+        ({INSTRUCTIONS: "same", SYSCALLS: "regression"}, "regression", SYSCALLS),
+        # What is sure is not hidden by what is not.
+        ({INSTRUCTIONS: "unsure", SYSCALLS: "regression"}, "regression", SYSCALLS),
+        ({INSTRUCTIONS: "same", SYSCALLS: "unsure"}, "unsure", SYSCALLS),
+        ({INSTRUCTIONS: "improvement", SYSCALLS: "regression"}, "unsure", INSTRUCTIONS),
+        ({INSTRUCTIONS: "regression", SYSCALLS: "regression"}, "regression", INSTRUCTIONS),
+        ({INSTRUCTIONS: "identical", SYSCALLS: "same"}, "identical", INSTRUCTIONS),
+        ({INSTRUCTIONS: "identical", SYSCALLS: "regression"}, "regression", SYSCALLS),
+    ],
+)
+def test_what_decides_work(words: dict[str, VerdictWord], work: str, deciding: str) -> None:
+    answers = case_answers([verdict_on(metric, word) for metric, word in words.items()], VALID)
+    assert (answers.work, answers.work_deciding) == (work, deciding)
+    # Where time was not asked for, the verdict is work.
+    assert answers.verdict == ("same" if work == "identical" else work)
+    assert (answers.deciding, answers.confirmed) == (deciding, False)
+    assert (answers.time, answers.time_deciding) == (None, None)
+
+
+def test_an_invalid_case_has_no_answers() -> None:
     failed = Validity.of([Check(check="errors", ok=False, value=1.0, limit="<= 0")])
-    assert case_verdict([verdict_on(instructions, "same")], failed) == "invalid"
+    for verdicts, validity in (([], VALID), ([verdict_on(INSTRUCTIONS, "same")], failed)):
+        answers = case_answers(verdicts, validity, time_asked=True)
+        assert (answers.verdict, answers.deciding, answers.work, answers.time) == ("invalid", None, None, None)
 
 
 def test_validity_of_a_case_is_that_of_its_worst_trial() -> None:

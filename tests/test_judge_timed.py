@@ -9,14 +9,13 @@ from zerolap.explain import explain_cause
 from zerolap.judge import (
     LOOKS,
     TimedPair,
-    case_verdict,
-    is_confirmed,
+    case_answers,
     judge_timed,
     next_look,
     spread_of_starts,
     wants_more_starts,
 )
-from zerolap.records import SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
+from zerolap.records import METRICS, SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
 
 METRIC = "cpu_ns_per_op"
 VALID = Validity(valid=True, checks=[])
@@ -99,7 +98,7 @@ def test_looks_end() -> None:
 def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
     return Verdict(
         metric=metric,
-        engine="timed" if metric in (METRIC, "ops_per_sec") else "counted",
+        engine=METRICS[metric].engine,
         verdict=word,
         base=100.0,
         head=100.0 * (1 + change),
@@ -122,41 +121,97 @@ def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_ch
     ("work", "time", "case", "confirmed"),
     [
         ("regression", "regression", "regression", True),
-        ("regression", "unsure", "regression", False),
+        ("regression", "unsure", "unsure", False),
         ("regression", "same", "same", False),
         ("same", "regression", "regression", True),
-        ("same", "unsure", "same", False),
+        ("same", "unsure", "unsure", False),
         ("improvement", "regression", "regression", True),
+        ("identical", "regression", "regression", True),
+        # Of identical code a few starts that decide nothing say nothing.
+        ("identical", "unsure", "same", False),
     ],
 )
-def test_time_decides_where_it_is_sure(
-    work: VerdictWord, time: VerdictWord, case: VerdictWord, confirmed: bool
+def test_the_verdict_is_time_where_it_was_asked_for(
+    work: VerdictWord, time: VerdictWord, case: str, confirmed: bool
 ) -> None:
-    verdicts = both(work, time)
-    assert case_verdict(verdicts, VALID) == case
-    assert is_confirmed(case, verdicts) is confirmed
+    answers = case_answers(both(work, time), VALID, time_asked=True)
+    assert (answers.work, answers.time) == (work, time)
+    assert (answers.verdict, answers.confirmed) == (case, confirmed)
+    is_of_work = work == "identical" and time == "unsure"
+    assert answers.deciding == (answers.work_deciding if is_of_work else answers.time_deciding)
+
+
+def test_time_that_was_asked_for_and_not_measured_is_never_the_same() -> None:
+    for word in ("same", "regression"):
+        [work, _] = both(word, "same")
+        answers = case_answers([work], VALID, time_asked=True)
+        assert (answers.work, answers.time, answers.verdict, answers.deciding) == (word, "unsure", "unsure", None)
+    [work, _] = both("identical", "same")
+    answers = case_answers([work], VALID, time_asked=True)
+    assert (answers.work, answers.time, answers.verdict) == ("identical", None, "same")
 
 
 @pytest.mark.parametrize(
-    ("time", "served", "case", "cause"),
+    ("time", "metric", "change", "answer", "cause"),
     [
-        ("same", -0.1, "regression", "it waits more"),
-        ("same", -0.025, "same", None),
-        ("regression", -0.1, "regression", "the same work runs slower"),
-        ("regression", 0.5, "unsure", "more is served for more CPU time"),
+        ("same", "ops_per_sec", -0.1, "regression", "it waits more"),
+        ("unsure", "ops_per_sec", -0.12, "regression", None),
+        ("unsure", "ops_per_sec", 0.12, "improvement", None),
+        # Not beyond doubt: the interval reaches into the minimum effect.
+        ("same", "ops_per_sec", -0.025, "same", None),
+        ("unsure", "ops_per_sec", -0.025, "unsure", None),
+        ("same", "latency_p99_us", 0.4, "regression", None),
+        ("same", "latency_p50_us", 0.4, "regression", None),
+        # It is part of the CPU time, and stands beside it.
+        ("same", "usec_per_call", 0.4, "same", None),
+        ("regression", "ops_per_sec", -0.1, "regression", "the same work runs slower"),
+        # A regression is not hidden by a gain.
+        ("regression", "ops_per_sec", 0.5, "regression", "more is served for more CPU time"),
+        ("improvement", "latency_p99_us", 0.4, "regression", None),
     ],
 )
-def test_throughput_decides_where_cpu_time_is_the_same_and_weighs_against_it(
-    time: VerdictWord, served: float, case: VerdictWord, cause: str | None
+def test_what_is_served_cannot_be_hidden_by_cpu_time(
+    time: VerdictWord, metric: str, change: float, answer: str, cause: str | None
 ) -> None:
-    word: VerdictWord = "regression" if served < 0 else "improvement"
-    time_change = 0.0 if time == "same" else 0.1
-    verdicts = [*both("same", time, 0.0, time_change), verdict("ops_per_sec", word, served)]
-    assert case_verdict(verdicts, VALID) == case
-    assert is_confirmed(case, verdicts) is (case == "regression")
+    grew_is_worse = metric != "ops_per_sec"
+    word: VerdictWord = "regression" if (change > 0) == grew_is_worse else "improvement"
+    time_change = {"regression": 0.1, "improvement": -0.1}.get(time, 0.0)
+    verdicts = [*both("same", time, 0.0, time_change), verdict(metric, word, change)]
+    answers = case_answers(verdicts, VALID, time_asked=True)
+    assert (answers.time, answers.verdict) == (answer, answer)
+    assert answers.work == "same"
+    assert answers.deciding == answers.time_deciding
+    decided = next(one for one in verdicts if one.metric == answers.deciding)
+    assert decided.verdict == answer
     found = explain_cause(verdicts)
-    assert (found is None) == (cause is None)
-    assert found is None or cause is None or cause in found.text
+    assert cause is None or (found is not None and cause in found.text)
+
+
+def test_work_in_bursts_shows_in_whole_starts_alone() -> None:
+    """A timer that takes long falls into few slices, which the typical slice leaves out."""
+    chance = random.Random(5)
+
+    def start_with_bursts() -> TimedPair:
+        base = [1000 * math.exp(chance.gauss(0, 0.02)) for _ in range(40)]
+        head = [one * math.exp(chance.gauss(0, 0.02)) for one in base]
+        for place in chance.sample(range(40), 2):
+            head[place] *= 3
+        whole = {"whole_cpu_ns_per_op": (sum(base), sum(head))}
+        return TimedPair.of(timeline(base), timeline(head), whole)
+
+    cases = {f"case-{number}": [start_with_bursts() for _ in range(6)] for number in range(4)}
+    typical = {name: judged.verdict for name, judged in judge_timed(METRIC, cases, 0.02).items()}
+    whole = {name: judged.verdict for name, judged in judge_timed("whole_cpu_ns_per_op", cases, 0.02).items()}
+    assert {verdict.verdict for verdict in typical.values()} == {"same"}
+    assert {verdict.verdict for verdict in whole.values()} == {"regression"}
+    finding = explain_cause([typical["case-0"], whole["case-0"].model_copy(update={"q": 1e-6})])
+    assert finding is not None
+    assert "whole starts" in finding.text
+    assert "timers" in finding.text
+    assert (
+        explain_cause([typical["case-0"], typical["case-0"].model_copy(update={"metric": "whole_cpu_ns_per_op"})])
+        is None
+    )
 
 
 def test_time_without_work_points_to_caches_and_locks() -> None:
@@ -177,6 +232,8 @@ def test_work_without_time_and_time_against_work_are_told() -> None:
     assert "less work that runs slower" in against.text
 
 
-@pytest.mark.parametrize(("work", "time"), [("same", "same"), ("regression", "regression"), ("same", "unsure")])
+@pytest.mark.parametrize(
+    ("work", "time"), [("same", "same"), ("identical", "same"), ("regression", "regression"), ("same", "unsure")]
+)
 def test_agreement_needs_no_words(work: VerdictWord, time: VerdictWord) -> None:
     assert explain_cause(both(work, time)) is None

@@ -13,7 +13,7 @@ from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
 from zerolap.lab import read_run_pictures
-from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree
+from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
 from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
 
@@ -275,8 +275,30 @@ COMPARISON = Comparison.model_validate_json(FIXTURE.read_text())
 
 
 def a_case(name: str, verdict: str = "same", **changes: Any) -> CaseResult:
-    """Return the case of the fixture under another name."""
-    return COMPARISON.cases[0].model_copy(update={"case": name, "verdict": verdict, **changes})
+    """Return the case of the fixture under another name, with another verdict on its work."""
+    return COMPARISON.cases[0].model_copy(update={"case": name, "verdict": verdict, "work": verdict, **changes})
+
+
+def timed_verdict(metric: str, word: str, change: float) -> Verdict:
+    """Return a verdict of the engine `timed`."""
+    counted = COMPARISON.cases[0].verdicts[0]
+    evidence = {
+        "base": 1000.0,
+        "head": 1000 * (1 + change),
+        "change": change,
+        "low": change - 0.01,
+        "high": change + 0.01,
+    }
+    return counted.model_copy(
+        update={"metric": metric, "engine": "timed", "verdict": word, "min_effect": 0.02, **evidence}
+    )
+
+
+def a_timed_case(name: str, work: str, time: str, metric: str, change: float, verdict: str | None = None) -> CaseResult:
+    """Return a case of a comparison that was asked for work and time."""
+    [counted, *_] = COMPARISON.cases[0].verdicts
+    verdicts = [counted.model_copy(update={"verdict": work}), timed_verdict(metric, time, change)]
+    return a_case(name, verdict or time, work=work, time=time, verdicts=verdicts, deciding=metric, time_deciding=metric)
 
 
 def numbered_case(number: int) -> CaseResult:
@@ -319,6 +341,66 @@ def row_of(page: Page, name: str) -> Locator:
 
 def rendered_rows(page: Page) -> int:
     return page.locator("tbody:not(.far) > tr.case").count()
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a page of cases whose work and time were measured, but for an identical one."""
+    path = tmp_path_factory.mktemp("both") / "both.html"
+    cases = [
+        a_timed_case("get", "same", "same", "cpu_ns_per_op", 0.001),
+        a_timed_case("hset", "regression", "same", "cpu_ns_per_op", 0.002),
+        a_timed_case("zadd", "same", "regression", "ops_per_sec", -0.12),
+        a_timed_case("set", "same", "unsure", "cpu_ns_per_op", 0.019),
+        a_case("sismember", "same", work="identical"),
+    ]
+    path.write_text(comparison_html(a_comparison(*cases)))
+    return path
+
+
+def test_work_and_time_stand_beside_each_other(browser: Browser, both: Path) -> None:
+    with opened(browser, both) as shown:
+        header = shown.locator("header")
+        expect(header).to_contain_text("work: 1 regression, 3 same, 1 identical")
+        expect(header).to_contain_text("time: 1 regression, 1 unsure, 2 same")
+        expect(shown.locator("caption")).to_have_text(
+            "work: change of instructions per request; time: change of CPU ns per request"
+        )
+        # A change of work comes first although its time, and so the verdict, is the same.
+        assert names_of(shown) == ["zadd", "hset", "set", "get", "sismember"]
+        verdict, work, time = (row_of(shown, "hset").locator("td").nth(place) for place in range(3))
+        expect(verdict).to_contain_text("same")
+        expect(work).to_contain_text("regression")
+        for text in ("same", "+0.20 %", "[-0.8, +1.2]"):
+            expect(time).to_contain_text(text)
+        expect(row_of(shown, "zadd").locator("td").nth(2)).to_contain_text("requests per second 1,000 → 880")
+        cells = row_of(shown, "sismember").locator("td")
+        expect(cells.nth(1)).to_contain_text("identical")
+        expect(cells.nth(2)).to_have_text("")
+        for word, names in (("regression 2", ["zadd", "hset"]), ("identical 1", ["sismember"])):
+            button = shown.get_by_role("button", name=word)
+            button.click()
+            assert names_of(shown) == names
+            button.click()
+        shown.get_by_role("columnheader", name="time").get_by_role("button").click()
+        assert names_of(shown)[:2] == ["zadd", "set"]
+
+
+@GROUNDS_AND_WIDTHS
+def test_work_and_time_fit_every_ground_and_width(scheme: str, width: int, browser: Browser, both: Path) -> None:
+    with alone(browser, both, scheme, width) as shown:
+        for text in ("+0.20 %", "[-0.8, +1.2]"):
+            expect(row_of(shown, "hset")).to_contain_text(text)
+        expect(row_of(shown, "hset").get_by_text("time", exact=True)).to_be_visible(visible=width < 720)
+
+
+@pytest.mark.parametrize("width", [721, 800, 1001])
+def test_work_and_time_fit_a_tablet(width: int, browser: Browser, both: Path) -> None:
+    with alone(browser, both, "light", width) as shown:
+        # What is measured of a cell stays within it.
+        wide = "[...document.querySelectorAll('td.answer')].filter(cell => cell.scrollWidth > cell.clientWidth).length"
+        expect(row_of(shown, "zadd")).to_contain_text("-12.0 %")
+        assert shown.evaluate(wide) == 0
 
 
 @pytest.fixture(scope="module")

@@ -152,6 +152,42 @@ def test_a_change_in_time_gets_further_looks_until_it_is_decided(bench: Callable
     assert all(number in LOOKS for number in starts.values())
 
 
+def test_work_that_costs_no_time_is_shown_beside_it(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    made.counted.changes = {"case-0": 0.1, "case-1": -0.1}
+    comparison = made.compare(cases())
+    answers = {case.case: (case.work, case.time, case.verdict) for case in comparison.cases}
+    assert answers == {
+        "case-0": ("regression", "same", "same"),
+        "case-1": ("improvement", "same", "same"),
+        "case-2": ("same", "same", "same"),
+    }
+    assert comparison.summary.same == 3
+    assert comparison.fails_on("work")
+    assert comparison.fails_on("regression")
+    assert not comparison.fails_on("time")
+    first = comparison.cases[0]
+    assert (first.work_deciding, first.time_deciding) == ("instructions_per_op", "cpu_ns_per_op")
+    assert (first.deciding, first.confirmed) == ("cpu_ns_per_op", False)
+    assert any(finding.kind == "cause" for finding in first.findings)
+
+
+def test_a_case_whose_time_is_not_decided_is_unsure_and_never_the_same(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    made.timed.scatter = 0.2
+    comparison = made.compare(cases())
+    assert {(case.work, case.time, case.verdict) for case in comparison.cases} == {("same", "unsure", "unsure")}
+    assert comparison.summary.unsure == 3
+    assert comparison.fails_on("unsure")
+    assert not comparison.fails_on("regression")
+
+
+def test_the_document_states_how_verdicts_are_concluded(bench: Callable[..., Bench]) -> None:
+    settings = bench().compare(cases(1)).settings
+    assert (settings.level, settings.equivalence_level) == (0.99, 0.05)
+    assert settings.regression_rule == "interval beyond 0, estimate beyond the minimum effect"
+
+
 def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:
     made = bench(seconds=10.0)
     comparison = made.compare(cases(8), Options(engines=["counted", "timed"], budget_seconds=200.0))

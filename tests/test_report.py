@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from zerolap.judge import deciding_verdict
-from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Verdict
+from zerolap.judge import case_answers
+from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
 from zerolap.report import format as written
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
@@ -54,15 +55,15 @@ def a_verdict(word: str = "same", **changes: Any) -> dict[str, Any]:
 
 def a_case(name: str, word: str = "same", **changes: Any) -> dict[str, Any]:
     verdicts = changes.get("verdicts", [a_verdict(word)] if word != "invalid" else [])
-    decided = deciding_verdict([Verdict.model_validate(verdict) for verdict in verdicts])
+    validity = Validity.model_validate(changes.get("validity", VALID))
+    answers = case_answers([Verdict.model_validate(verdict) for verdict in verdicts], validity)
     case = {
+        **asdict(answers),
         "case": name,
         "commands": ["XADD"],
         "group": "stream",
         "topology": "standalone",
         "verdict": word,
-        "deciding": None if decided is None else decided.metric,
-        "confirmed": False,
         "validity": VALID,
         "verdicts": verdicts,
         "findings": [],
@@ -148,8 +149,8 @@ def test_a_terminal_of_80_columns() -> None:
 base  HEAD~1  7.0.15 1f3c5a7b9d0e
 head  HEAD  7.0.15 1f3c5a7b9d0e
 
-change of instructions per request
-case          verdict        change        interval      base → head        q
+work: change of instructions per request
+case          verdict          work        interval      base → head        q
 xadd-auto-id  ! regression  +16.8 %  [+16.5, +17.1]  11,201 → 13,087  < 0.001
 lpush         ? unsure      +0.40 %  [-0.08, +0.90]  11,201 → 11,204    0.310
 fcall         x failed
@@ -158,8 +159,9 @@ get-10B       = same        +0.02 %  [-0.08, +0.11]  11,201 → 11,204        -
 ping          = same        +0.02 %  [-0.08, +0.11]  11,201 → 11,204        -
 
 xadd-auto-id  ! regression
-  instructions per request +16.8 % [+16.5, +17.1], q < 0.001
-  also improvement: allocations per request -33.3 % [-34.0, -33.0]
+  work regression: instructions per request 11,201 → 13,087, +16.8 % [+16.5,
+  +17.1], q < 0.001
+  also improvement: allocations per request 3 → 2, -33.3 % [-34.0, -33.0]
   by counting alone, not confirmed by timing
   why
   1. createStreamIDString  t_stream.c:2210  in this change
@@ -173,8 +175,8 @@ xadd-auto-id  ! regression
   moved cost: 120 instructions moved.
 
 lpush  ? unsure
-  instructions per request +0.40 % [-0.08, +0.90], q 0.310; these 3 samples a
-  side can tell a change of 0.2 % or more
+  work unsure: instructions per request 11,201 → 11,204, +0.40 % [-0.08, +0.90],
+  q 0.310; these 3 samples a side can tell a change of 0.2 % or more
 
 fcall  x failed
   failed: the server exited with 139
@@ -234,17 +236,103 @@ def test_foreign_text_cannot_steer_a_terminal() -> None:
 def test_other_metrics_are_named_where_cases_differ_in_what_decided() -> None:
     allocations = a_verdict("regression", metric="allocations_per_op", change=1.0, low=0.9, high=1.1)
     case = a_case("set", "regression", verdicts=[a_verdict("same"), allocations])
-    text = shown(a_comparison([case, a_case("get")]), 120)
-    assert re.search(r"set +! regression +allocations per request +\+100\.0 %", text)
-    assert re.search(r"get +. same +instructions per request +\+0\.02 %", text)
+    comparison = a_comparison([case, a_case("get"), a_case("hget")])
+    text = shown(comparison, 120)
+    assert "work: change of instructions per request" in text
+    assert re.search(r"set +! regression +\+100\.0 % .*allocations per request", text)
+    assert "**regression** allocations per request +100.0 % [+90.0, +110.0]" in comparison_markdown(comparison)
 
 
-def test_a_confirmed_regression_is_told_by_what_confirmed_it() -> None:
-    timed = a_verdict("regression", metric="cpu_ns_per_op", engine="timed", change=0.05, low=0.04, high=0.06)
-    case = a_case("set", "regression", confirmed=True, verdicts=[a_verdict("regression"), timed])
-    text = shown(a_comparison([case]))
-    assert "change of CPU ns per request" in text
+def a_time(word: str, change: float, metric: str = "cpu_ns_per_op", half: float = 0.01) -> dict[str, Any]:
+    values = {"metric": metric, "engine": "timed", "base": 1500.0, "head": 1500 * (1 + change), "min_effect": 0.02}
+    return a_verdict(word, **values, change=change, low=change - half, high=change + half, samples=6)
+
+
+def a_work(word: str, change: float) -> dict[str, Any]:
+    return a_verdict(word, head=11201.4 * (1 + change), change=change, low=change - 0.001, high=change + 0.001)
+
+
+def of_both(name: str, *verdicts: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a case of a comparison that was asked for work and time."""
+    records = [Verdict.model_validate(verdict) for verdict in verdicts]
+    answers = asdict(case_answers(records, Validity.model_validate(VALID), time_asked=True))
+    return a_case(name, answers.pop("verdict"), verdicts=list(verdicts), **answers, **changes)
+
+
+BOTH = a_comparison(
+    [
+        of_both("get-10B", a_work("same", 0.0), a_time("same", -0.002)),
+        of_both("identical-code", a_work("identical", 0.0)),
+        of_both("cheap-work", a_work("regression", 0.1), a_time("same", 0.001), findings=[CULPRIT]),
+        of_both("serves-less", a_work("same", 0.0), a_time("unsure", 0.01), a_time("regression", -0.12, "ops_per_sec")),
+        of_both("not-timed", a_work("same", 0.0)),
+        of_both("both", a_work("regression", 0.168), a_time("regression", 0.05)),
+        a_case("fcall", "invalid", failure="the server exited with 139"),
+    ],
+    settings={**SETTINGS, "engines": ["counted", "timed"]},
+)
+
+
+def test_work_and_time_stand_beside_each_other_with_their_intervals_in_80_columns() -> None:
+    text = shown(BOTH)
+    assert (
+        text[: text.index("serves-less  ! regression\n")]
+        == """\
+2 regressions, 1 unsure, 1 failed, 3 same
+work  2 regressions, 3 same, 1 identical
+time  2 regressions, 1 unsure, 2 same
+7 cases, counted and timed, 6 min 52 s of trials
+base  HEAD~1  7.0.15 1f3c5a7b9d0e
+head  HEAD  7.0.15 1f3c5a7b9d0e
+
+work: change of instructions per request; time: change of CPU ns per request
+case            work               interval  time             interval
+both            ! +16.8 %    [+16.7, +16.9]  !  +5.0 %    [+4.0, +6.0]
+serves-less     =   0.0 %    [-0.10, +0.10]  ! -12.0 %  [-13.0, -11.0]
+cheap-work      ! +10.0 %     [+9.9, +10.1]  = +0.10 %    [-0.9, +1.1]
+not-timed       =   0.0 %    [-0.10, +0.10]  ? unsure
+fcall           x failed
+get-10B         =   0.0 %    [-0.10, +0.10]  = -0.20 %    [-1.2, +0.8]
+identical-code  = identical
+
+both  ! regression
+  work regression: instructions per request 11,201 → 13,083, +16.8 % [+16.7,
+  +16.9]
+  time regression: CPU ns per request 1,500 → 1,575, +5.0 % [+4.0, +6.0]
+
+"""
+    )
+    # Work that got dearer is explained, whatever it costs in time.
+    assert "cheap-work  = same\n  work regression: instructions per request" in text
+    assert text.count("1. createStreamIDString") == 1
+    assert "time regression: requests per second 1,500 → 1,320, -12.0 % [-13.0, -11.0]" in text
+    assert "time unsure: it was not measured" in text
     assert "by counting alone" not in text
+
+
+def test_a_wide_terminal_has_the_verdict_beside_both_answers() -> None:
+    text = shown(BOTH, 110)
+    assert re.search(r"cheap-work +. same +! \+10\.0 % +\[\+9\.9, \+10\.1\] +. \+0\.10 % +\[-0\.9, \+1\.1\]", text)
+    assert re.search(r"fcall +x failed\n", text)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_both_answers_are_shown_at_any_width(width: int) -> None:
+    text = shown(BOTH, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert re.search(r"cheap-work .*! \+10\.0 % .*= \+0\.10 %", text)
+    assert re.search(r"identical-code .*= identical", text)
+
+
+def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:
+    text = comparison_markdown(BOTH)
+    assert "work: 2 regressions, 3 same, 1 identical; time: 2 regressions, 1 unsure, 2 same" in text
+    assert "| case | verdict | work: instructions per request | time: CPU ns per request |\n|---|---|---|---|\n" in text
+    assert "| `cheap-work` | same | **regression** +10.0 % [+9.9, +10.1] | same +0.10 % [-0.9, +1.1] |" in text
+    assert "| same 0.0 % [-0.10, +0.10] | **regression** requests per second -12.0 % [-13.0, -11.0] |" in text
+    folded = text[text.index("<details><summary>2 same</summary>") :]
+    assert "| `identical-code` | same | identical |  |" in folded
+    assert "`cheap-work`" not in folded
 
 
 def test_reasons_are_limited_and_explained_in_full_on_demand() -> None:
@@ -328,7 +416,7 @@ r-1
 def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     text = comparison_markdown(ALL)
     assert text.startswith("**1 regression, 1 unsure, 1 failed, 1 invalid, 2 same**")
-    assert "| `xadd-auto-id` | **regression** (counted) | +16.8 % | [+16.5, +17.1] | 11,201 → 13,087 |" in text
+    assert "| `xadd-auto-id` | **regression** (counted) | **regression** +16.8 % [+16.5, +17.1] |" in text
     assert "1. `createStreamIDString` in `t_stream.c:2210` **in this change**" in text
     assert "- invalid: hit\\_rate is 0.12, expected \\>= 0.99" in text
     assert "- failed: the server exited with 139" in text
@@ -349,7 +437,7 @@ def test_markdown_shows_foreign_text_as_it_is() -> None:
     text = comparison_markdown(a_comparison([a_case("n|`m", "regression", findings=[hostile])]))
     assert "<script>" not in text
     row = next(line for line in text.splitlines() if line.startswith("| ``"))
-    assert len(re.findall(r"(?<!\\)\|", row)) == 8
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4
 
 
 def test_markdown_of_any_size_fits_a_comment() -> None:
@@ -477,11 +565,9 @@ def test_probabilities_and_durations() -> None:
 
 
 def test_figures_that_contradict_each_other_are_not_called_too_few_samples() -> None:
-    costs_more = a_verdict(
-        "regression", metric="cpu_ns_per_op", engine="timed", change=0.1, low=0.08, high=0.12, q=0.001
-    )
-    serves_more = {**costs_more, "metric": "ops_per_sec", "verdict": "improvement"}
-    comparison = a_comparison([a_case("threads", "unsure", verdicts=[costs_more, serves_more])])
+    costs_less = a_verdict("improvement", change=-0.1, low=-0.12, high=-0.08, q=0.001)
+    asks_more = a_verdict("regression", metric="syscalls_per_op", change=0.1, low=0.08, high=0.12, q=0.001)
+    comparison = a_comparison([a_case("batches", "unsure", verdicts=[costs_less, asks_more])])
     for text in (shown(comparison, width=200), comparison_markdown(comparison)):
         assert "samples a side" not in text
         assert "other figures speak against it" in text

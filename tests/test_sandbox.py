@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from zerolap.sandbox import (
     scratch_directory,
     usable_parents,
 )
+from zerolap.sandbox.confinement import tied_command
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
@@ -364,3 +366,16 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         assert orphan.wait() == -signal.SIGKILL
         assert sorted(tmp_path.iterdir()) == sorted([held, own])
     assert list(tmp_path.iterdir()) == [held]
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="not installed: setpriv")
+def test_a_process_whose_lab_is_gone_before_it_starts_ends_itself(tmp_path: Path) -> None:
+    """The parent that the command line names is another one than the process has."""
+    command = tied_command(["touch", str(tmp_path / "ran")])
+    subprocess.run(command, check=True)
+    assert (tmp_path / "ran").exists()
+    (tmp_path / "ran").unlink()
+    orphan = shlex.join(command)
+    ended = subprocess.run(["sh", "-c", f"{orphan}; exit $?"], check=False)
+    assert ended.returncode == 1
+    assert not (tmp_path / "ran").exists()

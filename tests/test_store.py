@@ -21,6 +21,7 @@ from sqlalchemy import Connection, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
+from zerolap.lab import read_comparison
 from zerolap.records import (
     STANDALONE,
     Amounts,
@@ -774,6 +775,15 @@ def test_documents_of_an_older_store_are_read(older_store: Store) -> None:
     changed = a_comparison("c-2", cases=[a_case("new")])
     older_store.record_comparison(changed)
     assert older_store.comparison("c-2") == changed
+
+
+def test_work_and_time_of_an_older_document_are_derived_and_its_verdict_stays(older_store: Store) -> None:
+    zadd, xadd = read_comparison(older_store, "c-1").cases
+    assert [(case.verdict, case.work, case.time) for case in (zadd, xadd)] == [
+        ("same", "regression", None),
+        ("regression", "regression", None),
+    ]
+    assert xadd.deciding == xadd.work_deciding == "instructions_per_op"
 
 
 def test_trials_of_an_older_store_are_read(older_store: Store) -> None:

@@ -1,6 +1,7 @@
 """The timed engine on real servers: its metrics, the checks that see what is wrong, and what it survives."""
 
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -21,10 +22,11 @@ from zerolap.engines import disturbance, pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
+from zerolap.engines.turns import set_up_order, turns_of_pairs
 from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
 from zerolap.load import program as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
-from zerolap.server import read_cpu_times, start
+from zerolap.server import read_cpu_times, read_total_ns, start
 
 CASES = """
 group: checks
@@ -124,10 +126,52 @@ def test_a_start_measures_both_sides_with_the_same_work(
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
+        assert metrics["whole_cpu_ns_per_op"] > 0
         slices = found.timelines[side].slices
         assert [one.requests for one in slices] == [slice_requests(found)] * 3
         assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * slice_requests(found)
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
+
+
+def test_each_side_is_first_equally_often() -> None:
+    sides = ["base", "head"]
+    turns = list(itertools.islice(turns_of_pairs(sides, random.Random(1)), 40))
+    assert [order[0] for order in turns].count("base") == 20
+    assert turns[::2] != [sides] * 20
+    assert turns[::2] != [sides[::-1]] * 20
+    firsts = {
+        case: [set_up_order(sides, seed, case)[0] for seed in range(6)] for case in ("get", "set", "zadd", "hset")
+    }
+    assert all(first.count("base") == 3 for first in firsts.values())
+    assert len({first[0] for first in firsts.values()}) == 2
+
+
+def test_all_that_a_process_started_counts_for_it(tmp_path: Path) -> None:
+    """A thread that has ended, a child that was waited for, and the process itself."""
+    program = """
+import os, threading, time
+def use(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+worker = threading.Thread(target=use, args=(0.1,)); worker.start(); worker.join()
+if os.fork() == 0:
+    use(0.2)
+    os._exit(0)
+os.wait()
+print("ready", flush=True)
+input()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdin is not None
+        child.stdout.readline()
+        # The child's time is known to a hundredth of a second, twice rounded.
+        assert read_total_ns(child.pid) > 270_000_000
+        assert read_cpu_times(child.pid).total_ns < read_total_ns(child.pid) - 250_000_000
+        child.stdin.close()
+    with pytest.raises(TrialFailed, match="is gone"):
+        read_total_ns(child.pid)
 
 
 def test_slices_are_whole_cycles_of_whole_pipelines(
@@ -353,10 +397,10 @@ def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[
     run_pairs = pairing.run_pairs
 
     def kill_and_run(
-        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, order: random.Random
+        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, chance: random.Random
     ) -> dict[Side, list[Slice]]:
         os.kill(process(sides["head"]), signal.SIGKILL)
-        return run_pairs(sides, work, most, order)
+        return run_pairs(sides, work, most, chance)
 
     monkeypatch.setattr(timed_engine, "run_pairs", kill_and_run)
 

@@ -137,7 +137,8 @@ fn structures_of_the_source_with_their_members() {
     for flags in [&["-g", "-O2"][..], &["-gdwarf-4", "-O0"], &["-g", "-O2", "-flto"]] {
         let found = zerolap_profile::structs::structures(&tree.compile(flags), tree.root()).expect("an ELF file");
         let found: Vec<_> = found.iter().map(|s| (s.file.as_str(), s.name.as_str(), s.bytes, &s.members[..])).collect();
-        let members = |named: &[(&str, u64)]| named.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect::<Vec<_>>();
+        let members =
+            |named: &[(&str, u64)]| named.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect::<Vec<_>>();
         let entry = members(&[("kind", 0), ("value", 8), ("low", 16), ("high", 16)]);
         let pair = members(&[("first", 0), ("last", 24)]);
         assert_eq!(found, [("inlined.h", "entry", 24, &entry[..]), ("inlined.h", "pair", 32, &pair[..])], "{flags:?}");

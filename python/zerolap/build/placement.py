@@ -14,13 +14,14 @@ import re
 import shlex
 import shutil
 import stat
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of
+from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
 from zerolap.records import Record
 from zerolap.sandbox import (
     Confinement,
@@ -157,16 +158,17 @@ class Link:
 class Linking:
     """Runs programs of the compiler's in the sandbox, in `directory`, within the limits of builds.
 
-    They can write to `writable`; `visible` is what else they read.
+    They can write to `writable`; `visible` is what else they read. `log` takes their output.
     """
 
     directory: Path
     writable: Path
     policy: SandboxPolicy
+    log: Path
     visible: Sequence[Path] = ()
 
-    def run(self, command: Sequence[str], log: Path) -> str:
-        """Run a program and return its output, which `log` takes; raises `LinkFailed`."""
+    def run(self, command: Sequence[str]) -> str:
+        """Run a program and return its output; raises `LinkFailed`."""
         confinement = Confinement(
             writable=[self.writable],
             read_only=self.visible,
@@ -175,14 +177,14 @@ class Linking:
             policy=self.policy,
         )
         environment = {"PATH": BUILD_PATH, "HOME": "/tmp", "LANG": "C"}
-        with launch(command, environment=environment, output=log, confinement=confinement) as process:
+        with launch(command, environment=environment, output=self.log, confinement=confinement) as process:
             try:
                 code = process.wait_within_limits()
             except LimitReached as reached:
                 raise LinkFailed(f"it reached {reached}") from reached
             if code != 0:
                 raise LinkFailed(process.output_tail(LOG_LINES).strip() or f"`{command[0]}` ended with {code}")
-        return log.read_text(errors="replace")
+        return self.log.read_text(errors="replace")
 
 
 @dataclass(frozen=True)
@@ -201,22 +203,22 @@ class Relinkable:
     def make(cls, recorder: LinkRecorder, tree: Path, program: Path, policy: SandboxPolicy) -> "Relinkable":
         """Put all code of a program that was just built in `tree` into one object.
 
-        The object has no debug information, which placements do not need. Link-time optimization generates its code
-        here once more, by the same options. Where any of it fails, the reason is in what is returned.
+        The object has no debug information, which placements do not need. Where any of it fails, the reason is in what
+        is returned.
         """
         link = recorder.link_of(program)
         if link is None or not link.directory.is_relative_to(tree):
             return cls.failed("its Makefile does not link it by a compiler of the usual name")
         if any(argument.startswith("@") for argument in link.arguments):
             return cls.failed("its Makefile links by a file of arguments")
-        files, options = link.parts()
         code, log = tree / CODE, recorder.directory / "relinking.log"
-        command = [link.compiler, *_code_options(link.compiler, options), "-r", "-nostdlib", "-o", str(code), *files]
-        linking = Linking(link.directory, tree, policy)
+        linking = Linking(link.directory, tree, policy, log)
+        files, options = link.parts()
         try:
-            linking.run(command, log)
-            linking.run(["strip", "--strip-debug", str(code)], log)
-            sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)], log))
+            files = _with_generated_code(link, files, linking)
+            linking.run([link.compiler, "-r", "-nostdlib", "-o", str(code), *files])
+            linking.run(["strip", "--strip-debug", str(code)])
+            sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)]))
         except LinkFailed as failed:
             return cls.failed(str(failed))
         ordered = tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART)))
@@ -261,17 +263,34 @@ class Relinkable:
         script, program = directory / "order.ld", directory / "program"
         script.write_text(_script(self.relinking.sections, seed))
         command = [self.relinking.compiler, str(self.code), *self.relinking.options]
-        linking = Linking(directory, directory, policy, [self.code])
-        linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)], directory / "log")
+        linking = Linking(directory, directory, policy, directory / "log", [self.code])
+        linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)])
         return program
 
 
-def _code_options(compiler: str, options: Sequence[str]) -> list[str]:
-    """Return the options by which the object is made, of which most are for link-time optimization alone."""
-    kept = [option for option in options if OF_CODE_GENERATION.match(option) or option.startswith(("-m", "-f"))]
-    # gcc would leave its intermediate code in the object, for a link to come.
-    of_output = [] if "clang" in compiler_version(compiler) else ["-flinker-output=nolto-rel"]
-    return [*kept, SECTIONS_FLAG, *of_output]
+def _with_generated_code(link: Link, files: Sequence[str], linking: Linking) -> list[str]:
+    """Return the files of a link with the code that link-time optimization makes of some of them in their place.
+
+    The link is done once more, as the code in the program was made: its assembly is kept. Raises `LinkFailed`.
+    """
+    objects = [file for file in files if not file.startswith("-")]
+    search = ["sh", "-c", 'grep -l -e "[.]gnu[.]lto_" -- "$@" || true', "sh", *objects]
+    unfinished = set(linking.run(search).splitlines())
+    if not unfinished:
+        return list(files)
+    # It ends with the tree that it lies in.
+    generated = Path(tempfile.mkdtemp(prefix="generated-", dir=linking.writable))
+    arguments = list(link.arguments)
+    arguments[arguments.index("-o") + 1] = str(generated / "program")
+    linking.run([link.compiler, *arguments, SECTIONS_FLAG, "-save-temps=obj"])
+    assembled = []
+    for assembly in sorted(generated.glob("*.ltrans.s")):
+        assembled.append(str(assembly.with_suffix(".o")))
+        linking.run([link.compiler, "-c", "-o", assembled[-1], str(assembly)])
+    if not assembled:
+        raise LinkFailed("its link-time optimization keeps no assembly")
+    # First: members of archives that hold the same functions are not asked for then.
+    return [*assembled, *(file for file in files if file not in unfinished or file.endswith(".a"))]
 
 
 def _script(sections: Sequence[str], seed: int) -> str:

@@ -25,6 +25,8 @@ Examples:
 
     zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
 
+    zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --fail-on work
+
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 

@@ -24,6 +24,8 @@ class FailOn(StrEnum):
     """When a finished comparison ends with exit code 1."""
 
     NEVER = "never"
+    WORK = "work"
+    TIME = "time"
     REGRESSION = "regression"
     UNSURE = "unsure"
 
@@ -80,7 +82,14 @@ Markdown = Annotated[
     str | None,
     typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-"),
 ]
-FailWhen = Annotated[FailOn, typer.Option("--fail-on", help="End with exit code 1 on this or worse.")]
+FailWhen = Annotated[
+    FailOn,
+    typer.Option(
+        "--fail-on",
+        help="End with exit code 1 on a regression of work or of time, of either (regression), or also if a case is not"
+        " decided or invalid (unsure).",
+    ),
+]
 StoreLocation = Annotated[
     str | None,
     typer.Option(

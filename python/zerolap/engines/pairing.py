@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.turns import turns_of_pairs
 from zerolap.records import Case, Side
 
 SLICE_SECONDS = 0.005
@@ -15,6 +16,8 @@ SLICE_SECONDS = 0.005
 LONGEST_START_SECONDS = 1.5
 FEWEST_PAIRS = 5
 """Of a case whose requests are slow: fewer pairs then, of longer slices."""
+WARM_UP_PAIRS = 1
+"""For code, allocator and branch predictors; they are no sample."""
 FIRST_LOOK_SECONDS = 0.004
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
@@ -52,27 +55,25 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
 
 
 def run_pairs(
-    sides: Mapping[Side, TimedSide], work: SliceWork, most: int, order: random.Random
+    sides: Mapping[Side, TimedSide], work: SliceWork, most: int, chance: random.Random
 ) -> dict[Side, list[Slice]]:
     """Carry out at most so many pairs, fewer where they take long; return the slices by side in the pairs' order."""
     began = time.monotonic()
-    idleness = _Idleness(sides)
-    # The first pair only warms up: code, allocator and branch predictors.
-    _run_pair(sides, work, order, idleness)
+    idleness, turns = _Idleness(sides), turns_of_pairs(list(sides), chance)
+    for _ in range(WARM_UP_PAIRS):
+        _run_pair(sides, work, next(turns), idleness)
     pairs = min(most, max(FEWEST_PAIRS, round(LONGEST_START_SECONDS / (time.monotonic() - began))))
     slices: dict[Side, list[Slice]] = {side: [] for side in sides}
     for _ in range(pairs):
-        for side, taken in _run_pair(sides, work, order, idleness).items():
+        for side, taken in _run_pair(sides, work, next(turns), idleness).items():
             slices[side].append(taken)
     return slices
 
 
 def _run_pair(
-    sides: Mapping[Side, TimedSide], work: SliceWork, order: random.Random, idleness: "_Idleness"
+    sides: Mapping[Side, TimedSide], work: SliceWork, turns: Sequence[Side], idleness: "_Idleness"
 ) -> dict[Side, Slice]:
-    """Carry out a slice of each side, in random order."""
-    turns = list(sides)
-    order.shuffle(turns)
+    """Carry out a slice of each side, in the order of their turns."""
     taken: dict[Side, Slice] = {}
     for side in turns:
         with idleness.watched(but=side):

@@ -14,7 +14,7 @@ from zerolap.load.companions import Companions
 from zerolap.load.program import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
-from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times
+from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times, read_total_ns
 from zerolap.server.statistics import ServerStatistics, SummedStatistics
 
 LONGEST_WAIT_SECONDS = 0.002
@@ -150,6 +150,17 @@ class TimedSide:
     def server_ns(self) -> int:
         """Return the CPU time that the server has used so far."""
         return sum(one.total_ns for one in self._cpu())
+
+    def whole_ns(self) -> int:
+        """Return the CPU time of the servers so far with all that they started: ended threads, forked children."""
+        total_ns = 0
+        for server in self.processes:
+            total_ns += read_total_ns(server)
+            for child in descendants(server):
+                # A child that ends in between is in its parent's time next.
+                with contextlib.suppress(TrialFailed):
+                    total_ns += read_total_ns(child) if child != server else 0
+        return total_ns
 
     def used_ns(self) -> int:
         """Return the CPU time that server and load generator have used so far."""

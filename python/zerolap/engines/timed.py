@@ -17,9 +17,10 @@ from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
+from zerolap.engines.pairing import WARM_UP_PAIRS, Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.turns import set_up_order
 from zerolap.host import Pinning, available_bytes, measure_noise
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.records import (
@@ -219,9 +220,7 @@ def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
     measurements: dict[Side, Measurement] = {}
     timelines: dict[Side, Timeline] = {}
     amounts, looks = start.amounts.model_copy(update={"alone": True}), start.looks
-    sides = list(start.servers)
-    random.Random(start.seed).shuffle(sides)
-    for side in sides:
+    for side in set_up_order(list(start.servers), start.seed, start.case.name):
         directory = start.directory / f"alone-{side}"
         directory.mkdir()
         with _naming(side, start.servers):
@@ -244,26 +243,28 @@ def _first(slices: int, timeline: Timeline) -> Timeline:
 def _time_together(start: TimedStart) -> StartOutcome:
     """Carry out a start with all servers up; raises `_DoesNotFitTwice`."""
     began = time.monotonic()
-    order = random.Random(start.seed)
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
         filled: dict[Side, list[Check]] = {}
         # Whoever is set up first finds the machine's memory in another state: that must not be one side always.
-        for side in order.sample(list(start.servers), len(start.servers)):
+        for side in set_up_order(list(start.servers), start.seed, start.case.name):
             _require_memory(sides.values())
             with _naming(side, start.servers):
                 sides[side], filled[side] = set_up(stack, _setup(start, side))
         processors = {*start.pinning.server, *start.pinning.client}
+        chance = random.Random(f"{start.seed} {start.case.name}")
         with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
-            slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, order)
+            before_ns = {name: side.whole_ns() for name, side in sides.items()}
+            slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
+            whole_ns = {name: side.whole_ns() - before_ns[name] for name, side in sides.items()}
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, whole_ns[side]).model_copy(
                 update={"seconds": seconds, "amounts": amounts}
             )
             for side in sides
@@ -323,11 +324,16 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
         raise
 
 
-def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
+def _measurement(
+    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, whole_ns: int
+) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
     metrics = {name: statistics.median(one[name] for one in every) for name in names}
+    if case.state != "drains" and whole_ns > 0:
+        # A keyspace that drains is filled before each slice: that is not the cost of its requests.
+        metrics["whole_cpu_ns_per_op"] = whole_ns / ((len(slices) + WARM_UP_PAIRS) * (work.requests + work.dropped))
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

@@ -5,23 +5,29 @@ from collections.abc import Sequence
 from zerolap.records import Finding, Verdict
 
 CHANGED = ("regression", "improvement")
+UNCHANGED = ("same", "identical")
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
     """Return the finding on work, CPU time per request and throughput that disagree; none where they agree."""
     by_metric = {verdict.metric: verdict for verdict in verdicts}
+    bursts = _in_bursts(by_metric.get("cpu_ns_per_op"), by_metric.get("whole_cpu_ns_per_op"))
+    if bursts is not None:
+        return Finding(kind="cause", rank=0, text=bursts)
     served = _served_against(by_metric.get("cpu_ns_per_op"), by_metric.get("ops_per_sec"))
     if served is not None:
         return Finding(kind="cause", rank=0, text=served)
     work, time = by_metric.get("instructions_per_op"), by_metric.get("cpu_ns_per_op")
-    if work is None or time is None or work.verdict == time.verdict or "unsure" in (work.verdict, time.verdict):
+    if work is None or time is None or "unsure" in (work.verdict, time.verdict):
+        return None
+    if work.verdict == time.verdict or (work.verdict in UNCHANGED and time.verdict in UNCHANGED):
         return None
     return Finding(kind="cause", rank=0, text=_text(work, time))
 
 
 def _text(work: Verdict, time: Verdict) -> str:
     figures = f"CPU time per request {_percent(time)}, instructions per request {_percent(work)}"
-    if work.verdict == "same":
+    if work.verdict in UNCHANGED:
         return (
             f"{figures}: the same work runs {_pace(time)}. That points to what counting cannot see: caches and the "
             "layout of data, branch prediction, locks and atomics, page faults, or where the code was placed."
@@ -51,6 +57,19 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
             "or no longer does; which of the two matters, only its user can say."
         )
     return None
+
+
+def _in_bursts(typical: Verdict | None, whole: Verdict | None) -> str | None:
+    """Return that the CPU time of whole starts changed otherwise than that of a typical slice; none if it did not."""
+    if typical is None or whole is None or not whole.is_beyond_doubt:
+        return None
+    if whole.low <= typical.high and typical.low <= whole.high:
+        return None
+    return (
+        f"CPU time per request of whole starts {_percent(whole)}, of a typical slice {_percent(typical)}: what changed "
+        "is in few slices, or not in the requests themselves. That points to timers, such as expiry and "
+        "defragmentation, background threads or forked children."
+    )
 
 
 def _pace(time: Verdict) -> str:

@@ -1,32 +1,36 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
-from zerolap.judge.case import case_validity, case_verdict, deciding_verdict, is_confirmed
-from zerolap.judge.counted import MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
+from zerolap.judge.case import CaseAnswers, case_answers, case_validity, time_answer, work_answer
+from zerolap.judge.counted import COUNTED_LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
 from zerolap.judge.faults import faults_of
-from zerolap.judge.judged import DEFAULT_MIN_EFFECT, Judged, Q, adjusted
+from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
 from zerolap.judge.timed import LOOKS, TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
+    "COUNTED_LOOKS",
     "DEFAULT_MIN_EFFECT",
+    "EQUIVALENCE_LEVEL",
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
     "Batching",
+    "CaseAnswers",
     "Judged",
     "Q",
     "TimedPair",
     "adjusted",
+    "case_answers",
     "case_validity",
-    "case_verdict",
-    "deciding_verdict",
     "faults_of",
-    "is_confirmed",
     "judge_counted",
     "judge_timed",
     "next_look",
     "spread_of_starts",
+    "time_answer",
     "unequal_batching",
     "wants_more",
     "wants_more_starts",
+    "with_rules",
+    "work_answer",
 ]

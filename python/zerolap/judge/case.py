@@ -1,58 +1,107 @@
-"""What a comparison says of a case as a whole."""
+"""What a comparison says of a case as a whole: what the code does, and what its user feels.
+
+The table of metrics says which answer a metric belongs to, and when it decides.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from zerolap.records import CaseVerdict, Check, Measurement, Validity, Verdict
+from zerolap.judge.judged import UNCHANGED
+from zerolap.records import (
+    METRICS,
+    Answer,
+    CaseVerdict,
+    Check,
+    Measurement,
+    TimeWord,
+    Validity,
+    Verdict,
+    VerdictWord,
+)
 
-# The first of these that changed decides; instructions are what the others cost in the end.
-WEIGHED = ("instructions_per_op", "syscalls_per_op")
-COUNTED_DECIDING = ("instructions_per_op", "syscalls_per_op", "allocations_per_op")
-TIMED_DECIDING = "cpu_ns_per_op"
-SERVED = "ops_per_sec"
-CHANGED = ("regression", "improvement")
+CHANGED: Final = ("regression", "improvement")
 
 
-def deciding_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict that decides the case, none without any.
+@dataclass(frozen=True)
+class CaseAnswers:
+    """The answers on a case with the metrics that they rest on, each none where there is none."""
 
-    That is the timed one on CPU per request where it is sure; where that is the same though throughput is beyond doubt
-    not, as of a server that waits, the one on throughput. Else it is of the counted ones the first that is not same, or
-    the first; where nothing was counted, the timed one.
+    verdict: CaseVerdict
+    deciding: str | None
+    confirmed: bool
+    work: VerdictWord | None = None
+    work_deciding: str | None = None
+    time: TimeWord | None = None
+    time_deciding: str | None = None
+
+
+def case_answers(verdicts: Sequence[Verdict], validity: Validity, *, time_asked: bool = False) -> CaseAnswers:
+    """Return work, time and the verdict of a case from the verdicts on its metrics.
+
+    The verdict is time where that was asked for; where it was and nothing was timed, both are unsure. Else the verdict
+    is work, which timing does not confirm. Code that is identical takes the same time: only a change that was timed
+    speaks against it.
     """
-    timed = next((verdict for verdict in verdicts if verdict.metric == TIMED_DECIDING), None)
-    if timed is not None and timed.verdict != "unsure":
-        served = served_change(verdicts)
-        return served if timed.verdict == "same" and served is not None else timed
-    ordered = [verdict for metric in COUNTED_DECIDING for verdict in verdicts if verdict.metric == metric]
-    return next((verdict for verdict in ordered if verdict.verdict != "same"), ordered[0] if ordered else timed)
+    if not validity.valid or not verdicts:
+        return CaseAnswers(verdict="invalid", deciding=None, confirmed=False)
+    work, work_metric = work_answer(verdicts)
+    time, time_metric = time_answer(verdicts)
+    if time is None and time_asked and work != "identical":
+        time = "unsure"
+    verdict: CaseVerdict = "same"
+    deciding = work_metric
+    if time is not None and (work != "identical" or time in CHANGED):
+        verdict, deciding = time, time_metric
+    elif work is not None and work != "identical":
+        verdict = work
+    confirmed = verdict in CHANGED and deciding == time_metric
+    return CaseAnswers(verdict, deciding, confirmed, work, work_metric, time, time_metric)
 
 
-def case_verdict(verdicts: Sequence[Verdict], validity: Validity) -> CaseVerdict:
-    """Return the case's verdict from those on its metrics.
+def work_answer(verdicts: Sequence[Verdict]) -> tuple[VerdictWord | None, str | None]:
+    """Return the word on work and the metric that it rests on, none where nothing was counted.
 
-    Fewer instructions against more system calls, or the reverse, only timing can weigh up: that is unsure, as is less
-    throughput for less CPU time, or the reverse.
+    Fewer instructions against more system calls, or the reverse, only time can weigh up: that is unsure.
     """
-    deciding = deciding_verdict(verdicts)
-    if not validity.valid or deciding is None:
-        return "invalid"
-    if deciding.engine == "timed":
-        served = served_change(verdicts)
-        contrary = served is not None and {served.verdict, deciding.verdict} == set(CHANGED)
-        return "unsure" if contrary else deciding.verdict
-    words = {verdict.verdict for verdict in verdicts if verdict.metric in WEIGHED}
-    return "unsure" if {"regression", "improvement"} <= words else deciding.verdict
+    leading = _deciding("work", "always", verdicts)
+    if not leading:
+        return None, None
+    changed = [verdict for verdict in leading if verdict.verdict in CHANGED]
+    if len({verdict.verdict for verdict in changed}) > 1:
+        return "unsure", changed[0].metric
+    identical = [verdict for verdict in leading if verdict.verdict == "identical"]
+    undecided = [verdict for verdict in leading if verdict.verdict == "unsure"]
+    others = [verdict for verdict in _deciding("work", "others same", verdicts) if verdict.verdict not in UNCHANGED]
+    chosen = [*changed, *identical, *undecided, *others, *leading][0]
+    return chosen.verdict, chosen.metric
 
 
-def served_change(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict on throughput if that changed beyond doubt."""
-    return next((verdict for verdict in verdicts if verdict.metric == SERVED and verdict.is_beyond_doubt), None)
+def time_answer(verdicts: Sequence[Verdict]) -> tuple[TimeWord | None, str | None]:
+    """Return the word on time and the metric that it rests on, none where nothing was timed.
+
+    A regression of any deciding metric is one of time, whatever the others gain.
+    """
+    leading = _deciding("time", "always", verdicts)
+    certain = [verdict for verdict in _deciding("time", "beyond doubt", verdicts) if verdict.is_beyond_doubt]
+    for word in CHANGED:
+        changed = next((verdict for verdict in [*leading, *certain] if verdict.verdict == word), None)
+        if changed is not None:
+            return word, changed.metric
+    if not leading:
+        return ("unsure" if any(METRICS[one.metric].answer == "time" for one in verdicts) else None), None
+    undecided = next((verdict for verdict in leading if verdict.verdict == "unsure"), None)
+    return ("same", leading[0].metric) if undecided is None else ("unsure", undecided.metric)
 
 
-def is_confirmed(word: CaseVerdict, verdicts: Sequence[Verdict]) -> bool:
-    """Whether timing says that a case of that verdict changed."""
-    deciding = deciding_verdict(verdicts)
-    return word in CHANGED and deciding is not None and deciding.engine == "timed"
+def _deciding(answer: Answer, decides: str, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts that belong to an answer and decide it in that way, in the order of the table."""
+    by_metric = {verdict.metric: verdict for verdict in verdicts}
+    return [
+        by_metric[name]
+        for name, metric in METRICS.items()
+        if name in by_metric and (metric.answer, metric.decides) == (answer, decides)
+    ]
 
 
 def case_validity(measurements: Sequence[Measurement]) -> Validity:

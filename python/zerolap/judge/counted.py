@@ -1,13 +1,17 @@
 """Verdicts from counted trials: blocks of seeds, a pair of trials in each."""
 
+import statistics
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import Judged, Q, verdict_word
+from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.records import METRICS, Measurement, Verdict
 
 MIN_BLOCKS = 3
 MAX_BLOCKS = 8
+COUNTED_LOOKS = MAX_BLOCKS - MIN_BLOCKS + 1
+"""A case is judged after each block from the first few on, until it is decided."""
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
@@ -16,8 +20,11 @@ RESOLUTION = 0.0002
 # Counts below this many a request are noise of rare events; a change from none is measured against it.
 SMALLEST: Mapping[str, float] = {"instructions_per_op": 1.0, "allocations_per_op": 0.001, "syscalls_per_op": 0.001}
 
-# A relative change of a small count must also be this much a request to matter.
+# The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
 SMALLEST_CHANGE: Mapping[str, float] = {"instructions_per_op": 0.0, "allocations_per_op": 0.01, "syscalls_per_op": 0.01}
+
+# Counts are this small a part of what they are added to where their difference is judged and not their ratio.
+OFFSET = 1e4
 
 
 def judge_counted(
@@ -25,7 +32,7 @@ def judge_counted(
 ) -> Judged | None:
     """Return the verdict on one metric; none where a side did not measure it.
 
-    Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios, at 1 - q.
+    Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios.
     """
     pairs = [
         (one.metrics[metric], other.metrics[metric])
@@ -34,31 +41,47 @@ def judge_counted(
     ]
     if len(pairs) < len(base) or len(pairs) < 2:
         return None
-    smallest = SMALLEST[metric]
-    base_values = [max(one, smallest) for one, _ in pairs]
-    head_values = [max(other, smallest) for _, other in pairs]
-    paired = _core.paired_change(base_values, head_values, RESOLUTION, 1.0 - q)
-    base_mean = sum(one for one, _ in pairs) / len(pairs)
-    head_mean = sum(other for _, other in pairs) / len(pairs)
-    word = verdict_word(METRICS[metric], paired.change, paired.low, paired.high, min_effect)
-    if abs(head_mean - base_mean) < SMALLEST_CHANGE[metric]:
-        word = "same"
+    base_values, head_values = [one for one, _ in pairs], [other for _, other in pairs]
+    base_mean, head_mean = statistics.fmean(base_values), statistics.fmean(head_values)
+    unit = max(base_mean, SMALLEST[metric])
+    change_at = partial(_change_of_ratios, base_values, head_values, SMALLEST[metric])
+    if min_effect * unit < SMALLEST_CHANGE[metric]:
+        min_effect = SMALLEST_CHANGE[metric] / unit
+        change_at = partial(_change_of_means, base_values, head_values, unit)
+    word, found = look(METRICS[metric], change_at, COUNTED_LOOKS, min_effect, q)
+    detectable_at = partial(detectable_change, change_at, COUNTED_LOOKS, min_effect)
     verdict = Verdict(
         metric=metric,
         engine="counted",
         verdict=word,
         base=base_mean,
         head=head_mean,
-        change=paired.change,
-        low=paired.low,
-        high=paired.high,
+        change=found.change,
+        low=found.low,
+        high=found.high,
         q=None,
         samples=len(pairs),
         pairs=len(pairs),
         min_effect=min_effect,
-        detectable=paired.detectable,
+        detectable=detectable_at(q),
     )
-    return Judged(verdict=verdict, p=paired.p)
+    return Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
+
+
+def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:
+    base, head = ([max(value, smallest) for value in values] for values in (base, head))
+    return Change.of(_core.paired_change(base, head, RESOLUTION, confidence))
+
+
+def _change_of_means(base: Sequence[float], head: Sequence[float], unit: float, confidence: float) -> Change:
+    """Return the change of a count that is 0 in some trials, where ratios would be those of noise.
+
+    Of counts that are a small part of the sum with an offset, the log ratio of the sums is their difference.
+    """
+    offset = OFFSET * max(unit, *base, *head)
+    floor = RESOLUTION * statistics.fmean([*base, *head]) / offset
+    base, head = ([offset + value for value in values] for values in (base, head))
+    return Change.of(_core.paired_change(base, head, floor, confidence), offset / unit)
 
 
 def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int, q: float = Q) -> bool:
@@ -71,4 +94,4 @@ def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int, q: float
 
 def _undecided(judged: Judged, comparisons: int, q: float) -> bool:
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > q)
+    return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)

@@ -1,10 +1,11 @@
-"""What all engines' verdicts have in common: the rule, and the adjustment for their number."""
+"""What all engines' verdicts have in common: the rule for a metric, and the adjustment for their number."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from zerolap import _core
-from zerolap.records import Metric, Verdict, VerdictWord
+from zerolap.records import REGRESSION_RULE, Metric, Settings, Verdict, VerdictWord
 
 DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 """The smallest change that matters, by engine, as a fraction."""
@@ -12,38 +13,119 @@ DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 Q = 0.01
 """The share of false ones among the changes of a comparison that is accepted."""
 
+EQUIVALENCE_LEVEL = 0.05
+"""The probability of calling a metric the same though it changed by the minimum effect, at any look."""
+
+UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
+
 
 @dataclass(frozen=True)
 class Judged:
-    """A metric's verdict before adjustment for the number of comparisons, with its p."""
+    """A metric's verdict before adjustment for the number of comparisons, with its p.
+
+    `detectable_at` returns the smallest change that is detected with a probability of 90 % where so much error is left
+    to the metric.
+    """
 
     verdict: Verdict
     p: float
+    detectable_at: Callable[[float], float]
 
 
-def verdict_word(metric: Metric, change: float, low: float, high: float, min_effect: float) -> VerdictWord:
-    """Apply the rule of docs/comparing.md to a change and its interval."""
-    if low > 0 and change > min_effect:
-        return "regression" if metric.less_is_better else "improvement"
-    if high < 0 and change < -min_effect:
-        return "improvement" if metric.less_is_better else "regression"
-    if -min_effect < low and high < min_effect:
-        return "same"
-    return "unsure"
+@dataclass(frozen=True)
+class Change:
+    """A relative change: with its interval at some confidence, what is detectable at it, and the p of no change."""
+
+    change: float
+    low: float
+    high: float
+    detectable: float
+    p: float
+
+    @classmethod
+    def of(cls, found: _core.PairedChange, scale: float = 1.0) -> "Change":
+        """Return what was computed, all but p multiplied by `scale`."""
+        return cls(
+            change=found.change * scale,
+            low=found.low * scale,
+            high=found.high * scale,
+            detectable=found.detectable * scale,
+            p=found.p,
+        )
 
 
-def adjusted(judged: Sequence[Judged], q: float = Q) -> list[Verdict]:
-    """Return the verdicts with q over all of them; a change whose q is above the given one becomes unsure.
+def look(
+    metric: Metric, change_at: Callable[[float], Change], looks: int, min_effect: float, q: float
+) -> tuple[VerdictWord, Change]:
+    """Judge a metric by its samples, at one of so many looks; `change_at` returns the change at a confidence.
 
-    q is the p adjusted by Benjamini and Hochberg (1995).
+    The p and the interval of the change that is returned hold for all looks together. Each look has an equal part of
+    the error of both tests (Bonferroni): of the interval, whose level is 1 - q, and of equivalence. The latter is two
+    one-sided tests: at level a they hold where the interval at 1 - 2a lies within the minimum effect (Schuirmann,
+    Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
     """
-    values = _core.adjust_p([one.p for one in judged])
-    verdicts = []
-    for one, own_q in zip(judged, values, strict=True):
-        verdict = one.verdict
-        if verdict.verdict == "same":
-            verdicts.append(verdict)
-            continue
-        kept: VerdictWord = verdict.verdict if own_q <= q else "unsure"
-        verdicts.append(verdict.model_copy(update={"q": own_q, "verdict": kept}))
-    return verdicts
+    found = change_at(1.0 - q / looks)
+    narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL / looks)
+    word: VerdictWord = "unsure"
+    if found.low > 0 and found.change > min_effect:
+        word = "regression" if metric.less_is_better else "improvement"
+    elif found.high < 0 and found.change < -min_effect:
+        word = "improvement" if metric.less_is_better else "regression"
+    elif -min_effect < narrow.low and narrow.high < min_effect:
+        word = "same"
+    return word, replace(found, p=min(1.0, found.p * looks))
+
+
+def detectable_change(change_at: Callable[[float], Change], looks: int, min_effect: float, error: float) -> float:
+    """Return the smallest change that is detected at one of so many looks with a probability of 90 %.
+
+    Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
+    """
+    found = change_at(1.0 - error / looks)
+    half_width = (found.high - found.low) / 2
+    return max(half_width, min_effect) + max(0.0, found.detectable - half_width)
+
+
+def with_rules(settings: Settings) -> Settings:
+    """Return the settings of a comparison with how its verdicts are concluded."""
+    rules = {
+        "level": 1.0 - settings.q,
+        "equivalence_level": EQUIVALENCE_LEVEL,
+        "regression_rule": REGRESSION_RULE,
+    }
+    return settings.model_copy(update=rules)
+
+
+def adjusted(cases: Sequence[Sequence[Judged]], q: float = Q) -> list[list[Verdict]]:
+    """Return the verdicts of each case with q; a change whose q is above the given one becomes unsure.
+
+    Cases first, then the metrics of a case: Benjamini and Bogomolov, "Selective inference on multiple families of
+    hypotheses", J. R. Statist. Soc. B 76 (2014). A case's p is that of Simes (Biometrika 73, 1986) over its metrics.
+    Cases are selected by Benjamini and Hochberg (1995) at q; within R selected ones of m, metrics are at q R / m. So a
+    case does not lose its change to the number of metrics of other cases, and the share of false changes is q on the
+    average over the selected cases. The q of a verdict is the larger of its case's and its own, times m / R.
+
+    What is detectable is that of the only change of a comparison, in one metric.
+    """
+    values = [_core.adjust_p([one.p for one in judged]) for judged in cases]
+    # The smallest adjusted value of a family is its p by Simes.
+    families = [min(own) for own in values if own]
+    of_families = iter(_core.adjust_p(families))
+    of_cases = [next(of_families) if own else 1.0 for own in values]
+    selected = sum(one <= q for one in of_cases)
+    scale = len(families) / max(1, selected)
+    return [
+        [
+            _with_q(one, min(1.0, max(of_case, value * scale)), q, comparisons=len(families) * len(judged))
+            for one, value in zip(judged, own, strict=True)
+        ]
+        for judged, own, of_case in zip(cases, values, of_cases, strict=True)
+    ]
+
+
+def _with_q(judged: Judged, own_q: float, q: float, comparisons: int) -> Verdict:
+    verdict = judged.verdict.model_copy(update={"detectable": judged.detectable_at(q / comparisons)})
+    if verdict.verdict in UNCHANGED:
+        return verdict
+    kept: VerdictWord = verdict.verdict if own_q <= q else "unsure"
+    return verdict.model_copy(update={"q": own_q, "verdict": kept})

@@ -4,13 +4,14 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import Judged, Q, verdict_word
+from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 LOOKS = (6, 12, 18, 24, 36)
-"""Starts of each side after which a case is judged; each look has an equal part of q (Bonferroni)."""
+"""Starts of each side after which a case is judged."""
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
@@ -18,7 +19,9 @@ RESOLUTION = 0.001
 
 @dataclass(frozen=True)
 class TimedPair:
-    """One start of both sides: what its slices come to. Slices of the same place are a pair.
+    """One start of both sides: what its slices come to, and what the start as a whole does.
+
+    Slices of the same place are a pair.
 
     `changes` holds the trimmed mean of the pairs' log ratios by metric, `centres` the sum of both sides' trimmed means
     of logarithms; a metric that a slice did not measure is in neither. `rates` and `batches` hold figures of single
@@ -33,8 +36,8 @@ class TimedPair:
     cycles: Mapping[Side, "array[float]"]
 
     @classmethod
-    def of(cls, base: Timeline, head: Timeline) -> "TimedPair":
-        """Return what the slices of a start come to."""
+    def of(cls, base: Timeline, head: Timeline, whole: Mapping[str, tuple[float, float]] | None = None) -> "TimedPair":
+        """Return what the slices of a start come to; `whole` has metrics of the start, of base and head."""
         pairs = list(zip(base.slices, head.slices, strict=True))
         every = [one for pair in pairs for one in pair]
         names = [name for name in METRICS if every and all(name in one.metrics for one in every)]
@@ -47,6 +50,8 @@ class TimedPair:
                 _core.trimmed_mean([math.log(one.metrics[name]) for one in timeline.slices]) or 0.0
                 for timeline in (base, head)
             )
+        for name, (of_base, of_head) in (whole or {}).items():
+            changes[name], centres[name] = math.log(of_head / of_base), math.log(of_head) + math.log(of_base)
         sides = {BASE: base.slices, HEAD: head.slices}
         return cls(
             slices=len(pairs),
@@ -87,13 +92,15 @@ def judge_timed(
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        found = _core.moderated_change(changes, prior, RESOLUTION, 1.0 - q / len(LOOKS))
+        change_at = partial(_change_at, changes, prior)
+        word, found = look(METRICS[metric], change_at, len(LOOKS), min_effect, q)
+        detectable_at = partial(detectable_change, change_at, len(LOOKS), min_effect)
         starts = cases[name]
         centre = _centre(metric, starts)
         verdict = Verdict(
             metric=metric,
             engine="timed",
-            verdict=verdict_word(METRICS[metric], found.change, found.low, found.high, min_effect),
+            verdict=word,
             base=centre / math.sqrt(1 + found.change),
             head=centre * math.sqrt(1 + found.change),
             change=found.change,
@@ -103,10 +110,14 @@ def judge_timed(
             samples=len(starts),
             pairs=sum(start.slices for start in starts),
             min_effect=min_effect,
-            detectable=found.detectable,
+            detectable=detectable_at(q),
         )
-        judged[name] = Judged(verdict=verdict, p=min(1.0, found.p * len(LOOKS)))
+        judged[name] = Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
     return judged
+
+
+def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, confidence: float) -> Change:
+    return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
 
 
 def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[float, float] | None:
@@ -134,7 +145,7 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
     if starts >= LOOKS[-1]:
         return False
     word = judged.verdict.verdict
-    return word == "unsure" or (word != "same" and judged.p * comparisons > q)
+    return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
 
 
 def next_look(starts: int) -> int | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from zerolap.build import changes_between, measured_server
+from zerolap.judge import with_rules
 from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, untimed_notes
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Lab
@@ -85,7 +86,7 @@ def _document(results: Results, state: RequestState, cases: list[CaseResult], st
         base=servers[BASE],
         head=servers[HEAD],
         platform=request.platform,
-        settings=request.settings,
+        settings=with_rules(request.settings),
         summary=Summary(
             regression=words.count("regression"),
             improvement=words.count("improvement"),

@@ -1,17 +1,17 @@
 """What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TypeAlias
 
 from zerolap.explain import explain_cause, with_times
 from zerolap.judge import (
+    CaseAnswers,
     Judged,
     TimedPair,
     adjusted,
+    case_answers,
     case_validity,
-    case_verdict,
-    deciding_verdict,
-    is_confirmed,
     judge_counted,
     judge_timed,
     spread_of_starts,
@@ -26,7 +26,6 @@ from zerolap.records import (
     METRICS,
     Case,
     CaseResult,
-    CaseVerdict,
     Check,
     Finding,
     Measurement,
@@ -41,28 +40,29 @@ from zerolap.store import BlobDamaged
 
 DECIDING_TIME = "cpu_ns_per_op"
 FEWEST_STARTS = 2
-COSTS = ("cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
+COSTS = ("cpu_ns_per_op", "whole_cpu_ns_per_op", "io_threads_ns_per_op", "usec_per_call")
 """What a request costs: judged at an equal rate where batches differ."""
+COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
+"""Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
+CHANGED = ("regression", "improvement")
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""
 
 
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
-    """Judge all cases; q is over all their metrics together. Without an explainer there are no reasons."""
+    """Judge all cases, with q over cases and metrics. Without an explainer there are no reasons."""
     settings = results.request.settings
     cases = results.reported_cases()
     timings = _judge_times(results.timed, settings, bank)
     judged = [[*_judge_counts(results.counted.get(case.name), settings), *timings.get(case.name, [])] for case in cases]
-    verdicts = adjusted([one for of_case in judged for one in of_case], settings.q)
-    concluded, begin = [], 0
-    for case, own in zip(cases, judged, strict=True):
-        concluded.append(_conclude_case(case, verdicts[begin : begin + len(own)], results, explainer))
-        begin += len(own)
-    return concluded
+    return [
+        _conclude_case(case, verdicts, results, explainer)
+        for case, verdicts in zip(cases, adjusted(judged, settings.q), strict=True)
+    ]
 
 
 def counting_is_undecided(trials: Trials, request: Request) -> bool:
@@ -72,7 +72,7 @@ def counting_is_undecided(trials: Trials, request: Request) -> bool:
 
 
 def worth_sampling(results: Results, bank: Bank) -> list[Case]:
-    """Return the cases that changed, or all that are valid where stacks of all are asked for.
+    """Return the cases whose work or time changed, or all that are valid where stacks of all are asked for.
 
     Of a run these are the cases that nothing speaks against.
     """
@@ -80,8 +80,11 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     if request.kind == "run":
         return [case for case in request.cases if _may_be_sampled(results.of_case(case.name))]
     concluded = conclude(results, bank, None)
-    changed = ("regression", "improvement")
-    wanted = {one.case for one in concluded if one.verdict in changed or (request.all_stacks and one.validity.valid)}
+    wanted = {
+        one.case
+        for one in concluded
+        if one.work in CHANGED or one.time in CHANGED or (request.all_stacks and one.validity.valid)
+    }
     return [case for case in request.cases if case.name in wanted]
 
 
@@ -130,7 +133,19 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
         }
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
+    for name, judged in _judge_batched(timed, settings, bank).items():
+        verdicts.setdefault(name, []).append(judged)
     return verdicts
+
+
+def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Judged]:
+    """Return what is concluded on the cost at full speed where that at an equal rate decides."""
+    batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
+    judged = judge_time(DECIDING_TIME, batched, timed, settings, bank)
+    return {
+        name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))
+        for name, of_case in judged.items()
+    }
 
 
 def judge_time(
@@ -154,24 +169,25 @@ def judge_time(
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
     measured = results.of_case(case.name)
     validity = _validity(measured)
-    word = case_verdict(verdicts, validity)
+    answers = case_answers(verdicts, validity, time_asked=_is_time_asked(results.request.settings))
     cut_short = is_cut_short(measured, results)
-    if word == "invalid" and cut_short and validity.valid:
-        word = "unsure"
-    deciding = deciding_verdict(verdicts) if validity.valid else None
+    if answers.verdict == "invalid" and cut_short and validity.valid:
+        answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
     return CaseResult(
         case=case.name,
         commands=case.verbs,
         group=case.group,
         topology=case.topology.name,
-        verdict=word,
-        deciding=None if deciding is None else deciding.metric,
-        confirmed=is_confirmed(word, verdicts),
+        **asdict(answers),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(word, verdicts, case, measured, explainer) if explainer else [],
-        failure=_failure_text(_failure(measured), cut_short=cut_short and word == "unsure"),
+        findings=_findings(answers, verdicts, case, measured, explainer) if explainer else [],
+        failure=_failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
     )
+
+
+def _is_time_asked(settings: Settings) -> bool:
+    return "timed" in settings.engines and not settings.quick
 
 
 def is_cut_short(measured: CaseResults, results: Results) -> bool:
@@ -183,7 +199,7 @@ def is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and (counted is None or not counted.jobs_done)
-    untimed = "timed" in settings.engines and not settings.quick and (timed is None or not timed.jobs_done)
+    untimed = _is_time_asked(settings) and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or counted.usable))
 
 
@@ -252,7 +268,7 @@ def _why_untimed(name: str, results: Results) -> str | None:
     measured = results.of_case(name)
     if measured.timed is None:
         settings = results.request.settings
-        is_due = "timed" in settings.engines and not settings.quick and settings.budget_seconds is not None
+        is_due = _is_time_asked(settings) and settings.budget_seconds is not None
         may_be = measured.counted is None or measured.counted.usable
         return "the budget was used up" if is_due and may_be and measured.has_begun else None
     return why_untimed(measured)
@@ -270,15 +286,15 @@ def why_untimed(measured: CaseResults) -> str | None:
 
 
 def _findings(
-    word: CaseVerdict, verdicts: Sequence[Verdict], case: Case, measured: CaseResults, explainer: Explainer
+    answers: CaseAnswers, verdicts: Sequence[Verdict], case: Case, measured: CaseResults, explainer: Explainer
 ) -> list[Finding]:
     """Return reasons for a change, what counting and timing show together, and what could not be measured."""
-    if word == "invalid":
+    if answers.verdict == "invalid":
         return []
     findings: list[Finding] = []
-    if word in ("regression", "improvement"):
+    if answers.work in CHANGED or answers.time in CHANGED:
         try:
-            findings = _reasons(word, verdicts, measured, explainer)
+            findings = _reasons(answers, verdicts, measured, explainer)
         except (ValueError, OSError, BlobDamaged) as fault:
             # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
             findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
@@ -291,14 +307,14 @@ def _findings(
 
 
 def _reasons(
-    word: CaseVerdict, verdicts: Sequence[Verdict], measured: CaseResults, explainer: Explainer
+    answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults, explainer: Explainer
 ) -> list[Finding]:
-    """Return the functions behind a change: of the work where it changed alike, else of the time."""
+    """Return the functions behind a change: of the work, unless time alone changed, or the other way."""
     times = explainer.times(measured.sampled, verdicts) if measured.sampled is not None else None
-    changed = _changed_work(verdicts)
-    if changed is None or changed.verdict != word or measured.counted is None:
+    is_of_time = answers.time in CHANGED and answers.work != answers.time
+    if is_of_time or measured.counted is None or answers.work_deciding is None:
         return explainer.explain_times(times, measured.timed)
-    findings = explainer.explain(measured.counted, changed.metric)
+    findings = explainer.explain(measured.counted, answers.work_deciding)
     return with_times(findings, *times) if times is not None else findings
 
 
@@ -321,12 +337,6 @@ def not_measured(measured: CaseResults) -> list[str]:
 def held_against(checks: Sequence[Check]) -> str:
     """Return checks that fail as words."""
     return "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in checks)
-
-
-def _changed_work(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the counted verdict that decides among the counted ones, if it is a change."""
-    deciding = deciding_verdict([verdict for verdict in verdicts if verdict.engine == "counted"])
-    return deciding if deciding is not None and deciding.verdict in ("regression", "improvement") else None
 
 
 def _shown(value: float | str | None) -> str:

@@ -31,6 +31,8 @@ from zerolap.store import Blobs
 
 AS_BUILT = ", as built"
 """Marks the circumstances of starts whose programs lay as they were built."""
+OF_WHOLE_STARTS = ("whole_cpu_ns_per_op",)
+"""Metrics that a start has as a whole, and its slices have not."""
 COUNTING_SHARE = 0.5
 """Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
@@ -173,7 +175,12 @@ class TimedTrials(Trials):
             self._keep(side, measurement)
         base, head = measurements.get(BASE), measurements.get(HEAD)
         if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
-            self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs)))
+            whole = {
+                name: (base.metrics[name], head.metrics[name])
+                for name in OF_WHOLE_STARTS
+                if name in base.metrics and name in head.metrics
+            }
+            self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs), whole))
 
     def batching(self) -> Batching | None:
         """Return how the requests of the sides came in unequal batches at full speed; none where they did not."""

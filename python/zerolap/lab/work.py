@@ -1,8 +1,10 @@
 """A request carried out from its beginning, or from where it was interrupted, to its document."""
 
+from dataclasses import asdict
+
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.host import fingerprint
-from zerolap.judge import deciding_verdict
+from zerolap.judge import case_answers
 from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
 from zerolap.lab.loop import Loop
 from zerolap.lab.planner import Planner
@@ -10,6 +12,7 @@ from zerolap.lab.requests import Lab, Question, request_of
 from zerolap.lab.results import Results
 from zerolap.lab.run import run_of
 from zerolap.records import (
+    CaseResult,
     Comparison,
     Interrupted,
     Note,
@@ -60,7 +63,7 @@ def resume(identity: str, lab: Lab) -> Comparison | RunReport:
 
 def read_comparison(store: Store, identity: str) -> Comparison:
     """Return a stored comparison; of one that is not finished, what was recorded so far. Raises `UsageError`."""
-    comparison = _with_deciding(store.comparison(identity))
+    comparison = _with_answers(store.comparison(identity))
     if comparison.state != "running":
         return comparison
     try:
@@ -83,13 +86,20 @@ def read_run(store: Store, identity: str) -> RunReport:
     return run_of(_recorded(request, store), store).model_copy(update={"notes": report.notes})
 
 
-def _with_deciding(comparison: Comparison) -> Comparison:
-    """Return a comparison whose cases name the metric that decided; versions before did not record it."""
-    cases = []
-    for case in comparison.cases:
-        deciding = deciding_verdict(case.verdicts) if case.deciding is None else None
-        cases.append(case if deciding is None else case.model_copy(update={"deciding": deciding.metric}))
-    return comparison.model_copy(update={"cases": cases})
+def _with_answers(comparison: Comparison) -> Comparison:
+    """Return a comparison whose cases have work and time; versions before recorded the verdict alone, which stays."""
+    return comparison.model_copy(update={"cases": [_with_answers_of_case(case) for case in comparison.cases]})
+
+
+def _with_answers_of_case(case: CaseResult) -> CaseResult:
+    if "work" in case.model_fields_set:
+        return case
+    answers = case_answers(case.verdicts, case.validity)
+    kept = asdict(answers)
+    del kept["verdict"], kept["confirmed"]
+    if case.deciding is not None:
+        del kept["deciding"]
+    return case.model_copy(update=kept)
 
 
 def _begun(question: Question, lab: Lab) -> Request:

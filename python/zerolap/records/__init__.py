@@ -32,11 +32,14 @@ from zerolap.records.client import DEFAULT_DATA_SIZE, Client, ClientCommand, Wri
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
+    REGRESSION_RULE,
     CaseResult,
     CaseVerdict,
     Comparison,
+    FailOn,
     Settings,
     Summary,
+    TimeWord,
 )
 from zerolap.records.event import (
     Activity,
@@ -55,7 +58,7 @@ from zerolap.records.finding import Caller, Carrier, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
-from zerolap.records.metric import METRICS, RUN_TABLE, Metric, metric_named
+from zerolap.records.metric import METRICS, RUN_TABLE, Answer, Metric, metric_named
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -89,12 +92,14 @@ __all__ = [
     "LETTER_OF_PATTERN",
     "METRICS",
     "PICTURES_SCHEMA",
+    "REGRESSION_RULE",
     "RUN_SCHEMA",
     "RUN_TABLE",
     "SCRIPTS",
     "STANDALONE",
     "Activity",
     "Amounts",
+    "Answer",
     "BinarySource",
     "Block",
     "Build",
@@ -126,6 +131,7 @@ __all__ = [
     "EnvironmentMissing",
     "Event",
     "Expect",
+    "FailOn",
     "Fault",
     "FaultKind",
     "FileChange",
@@ -177,6 +183,7 @@ __all__ = [
     "StackTree",
     "State",
     "Summary",
+    "TimeWord",
     "Timeline",
     "Topology",
     "Transport",

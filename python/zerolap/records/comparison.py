@@ -10,11 +10,18 @@ from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
-from zerolap.records.verdict import Verdict
+from zerolap.records.verdict import Verdict, VerdictWord
 
 COMPARISON_SCHEMA = "zerolap.comparison/1"
 
 CaseVerdict: TypeAlias = Literal["regression", "improvement", "same", "unsure", "invalid"]
+
+TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
+
+FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
+"""When a comparison counts as failed; each of the last two includes those before it, `unsure` invalid cases too."""
+
+REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
 
 
 class Settings(Record):
@@ -22,6 +29,10 @@ class Settings(Record):
 
     `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
     is the program that the engine `loaded` uses, all others use the lab's own.
+
+    How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is the
+    confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
+    `regression_rule` says what a regression is. Both levels hold for all looks at a case together.
     """
 
     engines: list[str]
@@ -32,10 +43,13 @@ class Settings(Record):
     quick: bool = False
     load_policy: Literal["lab"] = "lab"
     load_tool: str = "zerolap-load"
+    level: float | None = None
+    equivalence_level: float | None = None
+    regression_rule: str | None = None
 
 
 class Summary(Record):
-    """Cases by verdict, and the seconds of machine time that trials took."""
+    """Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took."""
 
     regression: int
     improvement: int
@@ -48,7 +62,9 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
-    `deciding` is the metric whose verdict decided the case's, none for an invalid one.
+    `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an invalid
+    case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and `time_deciding` are the
+    metrics that they rest on, null where there is none.
     """
 
     case: str
@@ -56,7 +72,11 @@ class CaseResult(Record):
     group: str
     topology: str
     verdict: CaseVerdict
+    work: VerdictWord | None = None
+    time: TimeWord | None = None
     deciding: str | None = None
+    work_deciding: str | None = None
+    time_deciding: str | None = None
     confirmed: bool
     validity: Validity
     verdicts: list[Verdict]
@@ -80,3 +100,25 @@ class Comparison(Record):
     notes: list[str] = []
     cases: list[CaseResult]
     skipped: list[Skipped] = []
+
+    def fails_on(self, when: FailOn) -> bool:
+        """Return whether the comparison counts as failed.
+
+        `regression` is one of work or of time in any case, also one that timing does not confirm; `unsure` is that, an
+        answer that is unsure, or an invalid case.
+        """
+        works = {case.work for case in self.cases}
+        times = {case.time for case in self.cases}
+        is_regression = self.summary.regression > 0 or "regression" in works | times
+        is_undecided = self.summary.unsure + self.summary.invalid > 0 or "unsure" in works | times
+        match when:
+            case "never":
+                return False
+            case "work":
+                return "regression" in works
+            case "time":
+                return "regression" in times
+            case "regression":
+                return is_regression
+            case "unsure":
+                return is_regression or is_undecided

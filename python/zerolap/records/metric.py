@@ -6,36 +6,80 @@ from zerolap.records.base import Record
 
 EngineName: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 
+Answer: TypeAlias = Literal["work", "time"]
+"""What a comparison says of a case: what the code does, and what its user feels."""
+
+Decides: TypeAlias = Literal["always", "beyond doubt", "others same", "never"]
+"""When a metric's verdict decides the answer that it belongs to.
+
+`beyond doubt`: where it changed by more than the minimum effect on the whole of its interval; it scatters too much for
+anything else. `others same`: where those that always decide are the same, since its cost is in theirs.
+"""
+
 
 class Metric(Record):
     """What is measured; `unit` is what one of its values counts, `heading` its label where there is little room."""
 
     name: str
     engine: EngineName
+    answer: Answer
+    decides: Decides
     unit: str
     less_is_better: bool
     label: str
     heading: str
 
 
-_TABLE: tuple[tuple[str, EngineName, str, bool, str, str], ...] = (
-    ("instructions_per_op", "counted", "instructions", True, "instructions per request", "instructions/request"),
-    ("allocations_per_op", "counted", "allocations", True, "allocations per request", "allocations/request"),
-    ("syscalls_per_op", "counted", "system calls", True, "system calls per request", "system calls/request"),
-    ("cpu_ns_per_op", "timed", "ns", True, "CPU ns per request", "CPU ns/request"),
-    ("main_thread_ns_per_op", "timed", "ns", True, "CPU ns per request of the main thread", "main thread ns/request"),
-    ("io_threads_ns_per_op", "timed", "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request"),
-    ("usec_per_call", "timed", "us", True, "us per call, by the server", "µs/call"),
-    ("ops_per_sec", "timed", "requests", False, "requests per second", "requests/s"),
-    ("latency_p50_us", "timed", "us", True, "latency p50 in us", "p50, µs"),
-    ("latency_p99_us", "timed", "us", True, "latency p99 in us", "p99, µs"),
-    ("latency_p99_9_us", "timed", "us", True, "latency p99.9 in us", "p99.9, µs"),
-    ("latency_max_us", "timed", "us", True, "latency maximum in us", "max, µs"),
-)
+_TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...] = (
+    (
+        "instructions_per_op", "counted", "work", "always",
+        "instructions", True, "instructions per request", "instructions/request",
+    ),
+    (
+        "allocations_per_op", "counted", "work", "others same",
+        "allocations", True, "allocations per request", "allocations/request",
+    ),
+    (
+        "syscalls_per_op", "counted", "work", "always",
+        "system calls", True, "system calls per request", "system calls/request",
+    ),
+    ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
+    (
+        "whole_cpu_ns_per_op", "timed", "time", "beyond doubt",
+        "ns", True, "CPU ns per request of the whole start", "whole CPU ns/request",
+    ),
+    (
+        "full_speed_cpu_ns_per_op", "timed", "time", "never",
+        "ns", True, "CPU ns per request in unequal batches", "full speed CPU ns/request",
+    ),
+    (
+        "main_thread_ns_per_op", "timed", "time", "never",
+        "ns", True, "CPU ns per request of the main thread", "main thread ns/request",
+    ),
+    (
+        "io_threads_ns_per_op", "timed", "time", "never",
+        "ns", True, "CPU ns per request of the I/O threads", "I/O threads ns/request",
+    ),
+    ("usec_per_call", "timed", "time", "never", "us", True, "us per call, by the server", "µs/call"),
+    ("ops_per_sec", "timed", "time", "beyond doubt", "requests", False, "requests per second", "requests/s"),
+    ("latency_p50_us", "timed", "time", "beyond doubt", "us", True, "latency p50 in us", "p50, µs"),
+    ("latency_p99_us", "timed", "time", "beyond doubt", "us", True, "latency p99 in us", "p99, µs"),
+    ("latency_p99_9_us", "timed", "time", "never", "us", True, "latency p99.9 in us", "p99.9, µs"),
+    ("latency_max_us", "timed", "time", "never", "us", True, "latency maximum in us", "max, µs"),
+)  # fmt: skip
 
 METRICS: dict[str, Metric] = {
-    name: Metric(name=name, engine=engine, unit=unit, less_is_better=less_is_better, label=label, heading=heading)
-    for name, engine, unit, less_is_better, label, heading in _TABLE
+    name: Metric(
+        name=name,
+        engine=engine,
+        answer=answer,
+        decides=decides,
+        unit=unit,
+        less_is_better=less_is_better,
+        label=label,
+        heading=heading,
+    )
+    for name, engine, answer, decides, unit, less_is_better, label, heading in _TABLE
 }
 
 RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")

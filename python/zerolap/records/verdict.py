@@ -7,7 +7,8 @@ from pydantic import WithJsonSchema
 from zerolap.records.base import Record
 from zerolap.records.metric import EngineName
 
-VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
+VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
+"""`identical` is for work alone: both sides execute the same instructions, equally often."""
 
 Bound: TypeAlias = Annotated[
     float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}, mode="serialization")
@@ -19,8 +20,8 @@ class Verdict(Record):
     """A verdict with its evidence.
 
     `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
-    same; `detectable` is the smallest relative change that these samples could have told from none; `samples` counts
-    the trials of a side.
+    same and identical; `detectable` is the smallest relative change that these samples could have told from none;
+    `samples` counts the trials of a side.
     """
 
     metric: str

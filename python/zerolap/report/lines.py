@@ -64,6 +64,10 @@ class Lines:
         for cells in zip(*(column.cells for column in shown), strict=True):
             self._row(list(cells), shown, widths)
 
+    def fits(self, columns: Sequence[Column]) -> bool:
+        """Return whether all of these columns fit beside each other."""
+        return _width([self._column(column) for column in columns]) <= self.console.width
+
     def _fitting(self, columns: Sequence[Column], first_width: int) -> list[Column]:
         """Return the columns to show where the first one gets `first_width` cells."""
         shown = list(columns)

@@ -4,20 +4,27 @@ import re
 from collections.abc import Sequence
 
 from zerolap.records import CaseResult, Comparison, Finding, MeasuredServer, RunReport, Validity
-from zerolap.report.format import ARROW, change, count, interval, metric_label, one_line, percent, probability
+from zerolap.report.format import ARROW, change, interval, metric_label, one_line, percent
 from zerolap.report.reading import (
+    ANSWERS,
     CHANGED,
-    deciding,
-    doubt,
+    Answered,
+    Word,
+    answer_lines,
+    answer_of,
+    answers,
     effort,
     headline,
     in_order,
+    is_plain,
     others,
     ranked,
     sentence,
     skipped_line,
     state_line,
+    statement,
     unconfirmed,
+    usual_metric,
     word,
 )
 from zerolap.report.terminal_reasons import MARKS, callers, culprit_figures, failed_check, location
@@ -30,27 +37,29 @@ REASONS = 5
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#&$!])")
 MENTION = re.compile(r"@(?=\w)")
-TABLE_HEAD = f"| case | verdict | change | interval | base {ARROW} head | of | q |\n|---|---|--:|--:|--:|---|--:|"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return the comparison as Markdown: verdict, what changed and why, what is invalid, how to repeat it."""
     cases = in_order(comparison.cases)
-    told = [case for case in cases if word(case) != "same" or others(case)]
-    same = [case for case in cases if not (word(case) != "same" or others(case))]
+    told = [case for case in cases if not is_plain(case)]
+    same = [case for case in cases if is_plain(case)]
     blocks = [f"**{headline(comparison)}** ({escaped(effort(comparison))})"]
+    by_answer = answer_lines(comparison)
+    if by_answer:
+        blocks.append("; ".join(f"{answer}: {counts}" for answer, counts in by_answer))
     state = state_line(comparison)
     if state is not None:
         blocks.append(f"**{state}**")
     blocks.append(f"{code(comparison.base.name)} {ARROW} {code(comparison.head.name)}")
     blocks += filter(None, [skipped_line(comparison.skipped)])
     if told:
-        blocks.append(_table(told))
+        blocks.append(_table(told, cases))
     blocks += [_reasons(case) for case in told[:EXPLAINED_CASES]]
     if len(told) > EXPLAINED_CASES:
         blocks.append(f"{len(told) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
-        blocks.append(folded(f"{len(same)} same", _table(same)))
+        blocks.append(folded(f"{len(same)} same", _table(same, cases)))
     blocks += [f"Note: {escaped(note)}" for note in comparison.notes]
     blocks.append(repeating(comparison, _facts(comparison)))
     return "\n\n".join(blocks) + "\n"
@@ -117,30 +126,37 @@ def folded(summary: str, content: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
 
 
-def _table(cases: list[CaseResult]) -> str:
-    lines = [TABLE_HEAD, *(_row(case) for case in cases[:LISTED_ROWS])]
-    if len(cases) > LISTED_ROWS:
-        lines.append(f"\n{len(cases) - LISTED_ROWS} more are not listed.")
+def _table(listed: list[CaseResult], cases: list[CaseResult]) -> str:
+    """Return rows for some of the cases; a metric is named where it is not the one that most cases rest on."""
+    shown = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
+    usual = {answer: usual_metric(cases, answer) for answer in shown}
+    headings = [f"{answer}: {metric_label(metric)}" if metric else answer for answer, metric in usual.items()]
+    lines = ["| " + " | ".join(["case", "verdict", *headings]) + " |", "|---" * (2 + len(shown)) + "|"]
+    for case in listed[:LISTED_ROWS]:
+        cells = [_answer_cell(answer_of(case, answer), metric) for answer, metric in usual.items()]
+        lines.append("| " + " | ".join([code(case.case, in_table=True), _verdict(case), *cells]) + " |")
+    if len(listed) > LISTED_ROWS:
+        lines.append(f"\n{len(listed) - LISTED_ROWS} more are not listed.")
     return "\n".join(lines)
 
 
-def _row(case: CaseResult) -> str:
-    said = f"**{word(case)}**" if word(case) in CHANGED else word(case)
-    if unconfirmed(case):
-        said += " (counted)"
-    verdict = deciding(case)
-    if verdict is None:
-        return f"| {code(case.case, in_table=True)} | {said} |  |  |  |  |  |"
-    cells = (
-        code(case.case, in_table=True),
-        said,
-        change(verdict.change),
-        interval(verdict.low, verdict.high),
-        f"{count(verdict.base)} {ARROW} {count(verdict.head)}",
-        metric_label(verdict.metric),
-        probability(verdict.q).replace("<", "&lt;"),
-    )
-    return "| " + " | ".join(cells) + " |"
+def _verdict(case: CaseResult) -> str:
+    return _emphasized(word(case)) + (" (counted)" if unconfirmed(case) else "")
+
+
+def _emphasized(said: Word) -> str:
+    return f"**{said}**" if said in CHANGED else said
+
+
+def _answer_cell(said: Answered | None, usual: str | None) -> str:
+    """Return a case's work or time in a cell: word, change and interval."""
+    if said is None:
+        return ""
+    decided = said.decided
+    if decided is None or said.word == "identical":
+        return said.word
+    named = "" if decided.metric == usual else f" {metric_label(decided.metric)}"
+    return f"{_emphasized(said.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
 
 
 def _reasons(case: CaseResult) -> str:
@@ -148,9 +164,7 @@ def _reasons(case: CaseResult) -> str:
     if case.failure is not None:
         lines.append(failure_line(case.failure, failed=word(case) == "failed"))
     lines += failed_check_lines(case.validity)
-    decided = deciding(case)
-    if decided is not None and word(case) == "unsure":
-        lines.append(f"- {escaped(doubt(decided))}")
+    lines += [f"- {escaped(statement(said))}" for said in answers(case)]
     lines += [f"- also {verdict.verdict}: {escaped(sentence(verdict))}" for verdict in others(case)]
     culprits = ranked(case, "culprit")
     for place, finding in enumerate(culprits[:REASONS], start=1):
@@ -175,8 +189,9 @@ def _details_of(finding: Finding) -> list[str]:
 def _facts(comparison: Comparison) -> list[str]:
     settings = comparison.settings
     effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
+    level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
     return [
-        f"smallest change that counts: {effects}; q {settings.q:g}",
+        f"smallest change that counts: {effects}; q {settings.q:g}{level}",
         f"base: {build_facts(comparison.base)}",
         f"head: {build_facts(comparison.head)}",
     ]

@@ -1,24 +1,36 @@
 """How a comparison is read by all reports: what decides a case, what comes first, the headline."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from zerolap.records import CaseResult, Comparison, Finding, Settings, Skipped, Verdict
+from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
+from zerolap.report.format import ARROW, count, counted, duration, interval, listing, metric_label, percent, probability
 from zerolap.report.format import change as written_change
-from zerolap.report.format import counted, duration, interval, listing, metric_label, percent, probability
 
-Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same"]
+Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same", "identical"]
 
 # In the order in which cases are shown.
-WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "invalid", "same")
+WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical")
 PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improvements"}
 CHANGED: tuple[Word, ...] = ("regression", "improvement")
+UNCHANGED: tuple[Word, ...] = ("same", "identical")
+ANSWERS: tuple[Answer, ...] = ("work", "time")
 STATES: dict[str, str] = {
     "running": "not finished: interrupted, or still going on; this is what was recorded",
     "interrupted": "interrupted: this is what was recorded until then",
     "failed": "failed: this is what was recorded until then",
 }
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a comparison says of a case's work or time; `decided` is the verdict that it rests on, if there is one."""
+
+    answer: Answer
+    word: Word
+    decided: Verdict | None
 
 
 def word(case: CaseResult) -> Word:
@@ -28,39 +40,81 @@ def word(case: CaseResult) -> Word:
     return case.verdict
 
 
-def deciding(case: CaseResult) -> Verdict | None:
-    """Return the verdict that decided the case's; none for an invalid one."""
-    return next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None)
+def answers(case: CaseResult) -> list[Answered]:
+    """Return what is said of a case's work and time; nothing of what was not measured."""
+    by_metric = {verdict.metric: verdict for verdict in case.verdicts}
+    said = []
+    if case.work is not None:
+        said.append(Answered("work", case.work, by_metric.get(case.work_deciding or "")))
+    if case.time is not None:
+        said.append(Answered("time", case.time, by_metric.get(case.time_deciding or "")))
+    return said
+
+
+def answer_of(case: CaseResult, wanted: Answer) -> Answered | None:
+    """Return what is said of a case's work, or of its time; none where it was not measured."""
+    return next((said for said in answers(case) if said.answer == wanted), None)
+
+
+def has_changed(case: CaseResult) -> bool:
+    """Return whether work or time changed."""
+    return any(said.word in CHANGED for said in answers(case))
+
+
+def is_plain(case: CaseResult) -> bool:
+    """Return whether there is nothing to say of a case but that it did not change."""
+    words = {word(case), *(said.word for said in answers(case))}
+    return words <= set(UNCHANGED) and not others(case)
 
 
 def others(case: CaseResult) -> list[Verdict]:
-    """Return the verdicts beside the deciding one that say more than `same`; of times only what changed."""
-    decided = deciding(case)
+    """Return the verdicts beside those that decide that say more than `same`; of times only what changed."""
+    decided = [said.decided for said in answers(case)]
     return [
         verdict
         for verdict in case.verdicts
-        if verdict is not decided
-        and verdict.verdict != "same"
+        if verdict not in decided
+        and verdict.verdict not in UNCHANGED
         and (verdict.engine == "counted" or verdict.verdict != "unsure")
     ]
 
 
-def in_order(cases: list[CaseResult]) -> list[CaseResult]:
-    """Return the cases, changed ones first, the larger change before the smaller."""
+def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
+    """Return the metric that most cases' work or time rests on; none where nothing was measured."""
+    decided = [said.decided for case in cases if (said := answer_of(case, answer)) is not None]
+    metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
+    return max(metrics, key=lambda metric: metrics[metric], default=None)
 
-    def place(case: CaseResult) -> tuple[int, float]:
-        decided = deciding(case)
-        size = abs(decided.change) if decided is not None and word(case) in CHANGED else 0.0
-        return WORDS.index(word(case)), -size
+
+def in_order(cases: list[CaseResult]) -> list[CaseResult]:
+    """Return the cases, those with a change of work or time first, the larger change before the smaller."""
+
+    def place(case: CaseResult) -> tuple[int, int, float]:
+        said = answers(case)
+        first = min(WORDS.index(one) for one in (word(case), *(one.word for one in said)))
+        sizes = [abs(one.decided.change) for one in said if one.decided is not None and one.word in CHANGED]
+        return first, WORDS.index(word(case)), -max(sizes, default=0.0)
 
     return sorted(cases, key=place)
 
 
 def headline(comparison: Comparison) -> str:
     """Return the outcome in a line: `1 regression, 11 same`."""
-    counts = Counter(word(case) for case in comparison.cases)
-    parts = [counted(counts[one], one, PLURALS.get(one, one)) for one in WORDS if counts[one]]
-    return listing(parts) or "no case was measured"
+    return word_counts(word(case) for case in comparison.cases) or "no case was measured"
+
+
+def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
+    """Return the outcome by answer where there are both: `work`, `2 regressions, 9 identical, 1 same`."""
+    words = {
+        answer: [said.word for case in comparison.cases if (said := answer_of(case, answer))] for answer in ANSWERS
+    }
+    return [(answer, word_counts(words[answer])) for answer in ANSWERS] if all(words.values()) else []
+
+
+def word_counts(words: Iterable[Word]) -> str:
+    """Return how many there are of each word: `1 regression, 11 same`."""
+    counts = Counter(words)
+    return listing(counted(counts[one], one, PLURALS.get(one, one)) for one in WORDS if counts[one])
 
 
 def skipped_line(skipped: Sequence[Skipped]) -> str | None:
@@ -88,12 +142,21 @@ def trials(settings: Settings, seconds: float) -> str:
     return f"{' and '.join(settings.engines)}{quick}, {duration(seconds)} of trials"
 
 
-def doubt(decided: Verdict) -> str:
-    """Return why a case is unsure: too few samples, or other figures against the one that would decide."""
-    if decided.verdict == "unsure":
-        able = f"these {decided.samples} samples a side can tell a change of {percent(decided.detectable)} or more"
-        return f"{sentence(decided)}; {able}"
-    return f"{decided.verdict}: {sentence(decided)}; other figures speak against it"
+def statement(said: Answered) -> str:
+    """Write what is said of work or time: `work regression: instructions per request +10.2 %`, with its evidence.
+
+    Where it is unsure, with why: too few samples, or other figures against the one that would decide.
+    """
+    begin = f"{said.answer} {said.word}"
+    if said.decided is None:
+        return f"{begin}: it was not measured"
+    text = f"{begin}: {sentence(said.decided)}"
+    if said.word != "unsure":
+        return text
+    if said.decided.verdict == "unsure":
+        able = f"these {said.decided.samples} samples a side can tell a change of {percent(said.decided.detectable)}"
+        return f"{text}; {able} or more"
+    return f"{begin}: {said.decided.verdict} of {sentence(said.decided)}; other figures speak against it"
 
 
 def unconfirmed(case: CaseResult) -> bool:
@@ -102,10 +165,11 @@ def unconfirmed(case: CaseResult) -> bool:
 
 
 def sentence(verdict: Verdict) -> str:
-    """Write a verdict in a line: metric, change, interval, q."""
+    """Write a verdict in a line: metric, values, change, interval, q."""
     certainty = "" if verdict.q is None else f", q {probability(verdict.q)}"
     bounds = interval(verdict.low, verdict.high)
-    return f"{metric_label(verdict.metric)} {written_change(verdict.change)} {bounds}{certainty}"
+    values = f"{count(verdict.base)} {ARROW} {count(verdict.head)}"
+    return f"{metric_label(verdict.metric)} {values}, {written_change(verdict.change)} {bounds}{certainty}"
 
 
 def ranked(case: CaseResult, kind: str) -> list[Finding]:

@@ -1,8 +1,10 @@
 """A comparison or a run on a terminal."""
 
+from dataclasses import replace
+
 from rich.console import Console
 
-from zerolap.records import CaseResult, Comparison, MeasuredServer, RunCase, RunReport, Verdict
+from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunCase, RunReport
 from zerolap.report.format import (
     ARROW,
     COMMIT_DIGITS,
@@ -15,12 +17,26 @@ from zerolap.report.format import (
     share,
 )
 from zerolap.report.lines import Column, Lines, Part
-from zerolap.report.reading import Word, deciding, effort, headline, in_order, state_line, word
+from zerolap.report.reading import (
+    ANSWERS,
+    Answered,
+    Word,
+    answer_lines,
+    answer_of,
+    effort,
+    headline,
+    in_order,
+    state_line,
+    usual_metric,
+    word,
+)
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
 from zerolap.report.terminal_skipped import show_skipped
 
 REASONS = 5
+INTERVAL = 1
+"""How dispensable an interval is: the last that goes where width is scarce."""
 
 SIGNS: dict[Word, tuple[str, str]] = {
     "regression": ("!", "bold red"),
@@ -29,6 +45,7 @@ SIGNS: dict[Word, tuple[str, str]] = {
     "failed": ("x", "bold magenta"),
     "invalid": ("x", "magenta"),
     "same": ("=", "dim"),
+    "identical": ("=", "dim"),
 }
 
 
@@ -40,6 +57,8 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
     lines = Lines(console)
     cases = in_order(comparison.cases)
     lines.line((headline(comparison), "bold"))
+    for answer, counts in answer_lines(comparison):
+        lines.line((f"{answer}  ", "dim"), counts)
     lines.line((effort(comparison), "dim"))
     show_skipped(lines, comparison.skipped)
     state = state_line(comparison)
@@ -87,39 +106,77 @@ def _build(build: MeasuredServer) -> list[Part]:
 
 
 def _verdict(case: CaseResult) -> Part:
-    sign, style = SIGNS[word(case)]
-    return f"{sign} {word(case)}", style
+    return _mark(word(case), word(case))
+
+
+def _mark(marked: Word, text: str) -> Part:
+    sign, style = SIGNS[marked]
+    return f"{sign} {text}", style
 
 
 def _show_table(lines: Lines, cases: list[CaseResult]) -> None:
-    decided = [deciding(case) for case in cases]
-    metrics = {verdict.metric for verdict in decided if verdict is not None}
-    cells = [_cells(verdict) for verdict in decided]
-    columns = [
-        Column("case", [one_line(case.case) for case in cases]),
-        Column("verdict", [_verdict(case) for case in cases]),
-        Column("change", [cell[0] for cell in cells], right=True),
-        Column("interval", [cell[1] for cell in cells], right=True, dispensable=1),
-        Column(f"base {ARROW} head", [cell[2] for cell in cells], right=True, dispensable=2),
-        Column("q", [cell[3] for cell in cells], right=True, dispensable=3),
+    """Write a row for each case; the verdict goes before the intervals of both answers where there is little room."""
+    shown = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
+    metrics = [
+        f"{answer}: change of {metric_label(usual)}" for answer in shown if (usual := usual_metric(cases, answer))
     ]
-    if len(metrics) == 1:
-        lines.line((f"change of {metric_label(metrics.pop())}", "dim"))
-    elif metrics:
-        columns.insert(2, Column("of", [cell[4] for cell in cells]))
-    lines.table(columns)
+    if metrics:
+        lines.line(("; ".join(metrics), "dim"))
+    names = Column("case", [one_line(case.case) for case in cases])
+    verdicts = Column("verdict", [_verdict(case) for case in cases])
+    of_answers = [column for answer in shown for column in _answer_columns(cases, answer, signed=len(shown) > 1)]
+    needed = [column for column in of_answers if column.dispensable <= INTERVAL]
+    if len(shown) == len(ANSWERS) and not lines.fits([names, verdicts, *needed]):
+        first, *rest = of_answers
+        marked = [
+            cell if answer_of(case, shown[0]) else _verdict(case) for case, cell in zip(cases, first.cells, strict=True)
+        ]
+        lines.table([names, replace(first, cells=marked), *rest])
+    else:
+        lines.table([names, verdicts, *of_answers])
 
 
-def _cells(verdict: Verdict | None) -> tuple[str, str, str, str, str]:
-    if verdict is None:
-        return ("", "", "", "", "")
-    return (
-        change(verdict.change),
-        interval(verdict.low, verdict.high),
-        f"{count(verdict.base)} {ARROW} {count(verdict.head)}",
-        probability(verdict.q),
-        metric_label(verdict.metric),
-    )
+def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) -> list[Column]:
+    """Return the columns of work or of time; `signed` where the verdict of a row may be another than its word."""
+    said = [answer_of(case, answer) for case in cases]
+    usual = usual_metric(cases, answer)
+    decided = [None if one is None else one.decided for one in said]
+    unusual = ["" if one is None or one.metric == usual else metric_label(one.metric) for one in decided]
+    columns = [
+        Column(answer, _changes(said, signed=signed), right=not signed),
+        Column("interval", [_interval(one) for one in said], right=True, dispensable=INTERVAL),
+    ]
+    if any(unusual):
+        columns.append(Column("of", unusual, dispensable=2))
+    values = ["" if one is None else f"{count(one.base)} {ARROW} {count(one.head)}" for one in decided]
+    certainties = ["" if one is None else probability(one.q) for one in decided]
+    columns.append(Column(f"base {ARROW} head", values, right=True, dispensable=3))
+    columns.append(Column("q", certainties, right=True, dispensable=4))
+    return columns
+
+
+def _interval(said: Answered | None) -> str:
+    if said is None or said.decided is None or said.word == "identical":
+        return ""
+    return interval(said.decided.low, said.decided.high)
+
+
+def _changes(said: list[Answered | None], *, signed: bool) -> list[Part]:
+    written = [_change(one) for one in said]
+    if not signed:
+        return [*written]
+    width = max((len(text) for text in written if text.endswith("%")), default=0)
+    return [
+        "" if one is None else _mark(one.word, text.rjust(width) if text.endswith("%") else text)
+        for one, text in zip(said, written, strict=True)
+    ]
+
+
+def _change(said: Answered | None) -> str:
+    """Return the change that an answer rests on, or its word where there is none."""
+    if said is None:
+        return ""
+    return said.word if said.decided is None or said.word == "identical" else change(said.decided.change)
 
 
 def _show_run_table(lines: Lines, cases: list[RunCase]) -> None:

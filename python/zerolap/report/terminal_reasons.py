@@ -3,7 +3,17 @@
 from zerolap.records import CaseResult, Finding, Validity
 from zerolap.report.format import count, metric_label, one_line, per_side
 from zerolap.report.lines import Lines, Part
-from zerolap.report.reading import CHANGED, deciding, doubt, others, ranked, sentence, unconfirmed, word
+from zerolap.report.reading import (
+    answers,
+    has_changed,
+    is_plain,
+    others,
+    ranked,
+    sentence,
+    statement,
+    unconfirmed,
+    word,
+)
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
@@ -11,8 +21,8 @@ MARKS = {"moved": "moved cost: ", "diffuse": "diffuse: ", "cause": "cause: ", "l
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:
-    """Write what there is to say of a case beyond its row; nothing for one that is plainly the same."""
-    if word(case) == "same" and not others(case) and case.failure is None:
+    """Write what there is to say of a case beyond its row; nothing for one that did not change."""
+    if is_plain(case) and case.failure is None:
         return
     lines.blank()
     lines.line((one_line(case.case), "bold"), "  ", verdict)
@@ -20,7 +30,7 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
         show_failure(lines, case.failure, failed=word(case) == "failed")
     show_failed_checks(lines, case.validity)
     _show_verdicts(lines, case)
-    if word(case) in CHANGED or others(case):
+    if has_changed(case) or others(case):
         _show_findings(lines, case, reasons)
 
 
@@ -48,13 +58,8 @@ def failed_check(name: str, value: float | str | None, limit: str) -> str:
 
 
 def _show_verdicts(lines: Lines, case: CaseResult) -> None:
-    decided = deciding(case)
-    if decided is None:
-        return
-    if word(case) == "unsure":
-        lines.line(doubt(decided), indent=2)
-    elif word(case) in CHANGED:
-        lines.line(sentence(decided), indent=2)
+    for said in answers(case):
+        lines.line(statement(said), indent=2)
     for verdict in others(case):
         parts: list[Part] = [("also ", "dim"), f"{verdict.verdict}: {sentence(verdict)}"]
         lines.line(*parts, indent=2)
@@ -83,6 +88,7 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
     if finding.in_diff:
         heading.append(IN_DIFF)
     lines.line(*heading, indent=2)
+    lines.line(one_line(finding.text), indent=5)
     figures = "; ".join(culprit_figures(finding))
     if figures:
         lines.line(figures, indent=5)

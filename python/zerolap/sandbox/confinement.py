@@ -136,7 +136,19 @@ class Confinement:
         return [*view, "--", *arguments]
 
 
+def tied_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command line whose process is killed when the lab ends, where `setpriv` is at hand.
+
+    If the lab ends before the kernel knows of the tie, the process has another parent when it looks, and ends itself.
+    """
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        return list(arguments)
+    looks = ["/bin/sh", "-c", 'test "$PPID" = "$0" || exit 1; exec "$@"', str(os.getpid())]
+    return [setpriv, "--pdeathsig", "KILL", "--", *looks, *arguments]
+
+
 def open_command(arguments: Sequence[str]) -> list[str]:
-    """Return the command line without a sandbox: still gone when the lab is gone, where `setpriv` is at hand."""
+    """Return the command line without a sandbox: killed with its parent, also where credentials change before it."""
     setpriv = shutil.which("setpriv")
     return list(arguments) if setpriv is None else [setpriv, "--pdeathsig", "KILL", "--", *arguments]

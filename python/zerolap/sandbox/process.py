@@ -15,7 +15,7 @@ from typing import IO, Self
 
 from zerolap.records import EnvironmentMissing, Interrupted
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
-from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox
+from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox, tied_command
 from zerolap.sandbox.control_group import ControlGroup, usable_parents
 from zerolap.sandbox.limits import NO_LIMITS, LimitReached, Limits, descendants, resident_bytes, shown_bytes, used_bytes
 
@@ -259,7 +259,7 @@ def _command(
         raise _no_such_program(arguments[0])
     if confinement is None:
         command = open_command(arguments)
-        return (command if network is None else network.command(command)), dict(environment)
+        return tied_command(command if network is None else network.command(command)), dict(environment)
     ungrouped = bounds.group is None
     sandboxed = available() is None
     # The kernel counts all processes of a user, of which in a sandbox's namespace there are no others.
@@ -271,7 +271,7 @@ def _command(
         command, variables = open_command([*rlimits, *arguments]), dict(environment)
     if confinement.network is not None:
         command = confinement.network.command(command)
-    return (command if bounds.group is None else bounds.group.command(command)), variables
+    return tied_command(command if bounds.group is None else bounds.group.command(command)), variables
 
 
 def _no_such_program(name: str) -> EnvironmentMissing:

@@ -12,6 +12,7 @@ from zerolap.server.threads import (
     is_running,
     read_cpu_times,
     read_demands_ns,
+    read_total_ns,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "read_cpu_times",
     "read_demands_ns",
     "read_resident_bytes",
+    "read_total_ns",
     "start",
     "written",
 ]

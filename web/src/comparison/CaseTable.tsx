@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { Drawings } from "../embedded.ts";
-import { change, count, interval, metricLabel, probability } from "../numbers.ts";
+import { change, count, interval, metricLabel } from "../numbers.ts";
 import type { CaseResult } from "../records.ts";
 import {
   ALWAYS_RENDERED,
@@ -17,61 +17,76 @@ import {
 import { OutcomeMark } from "../report/OutcomeMark.tsx";
 import { CaseDetails } from "./CaseDetails.tsx";
 import {
-  decidingVerdict,
-  isChanged,
+  type Answer,
+  answerOf,
+  measuredAnswers,
   type Order,
   OUTCOMES,
   type Outcome,
   outcomeOf,
   sorted,
+  usualMetric,
+  wordsOf,
 } from "./comparison.ts";
 import { IntervalChart, type Scale, scaleOf } from "./IntervalChart.tsx";
 
-const ORDERS = (["verdict", "case", "change", "q"] as const).map((order) => [order, order] as const);
-const COLUMNS = ["name", "verdict", "change", "interval", "values", "q"];
+/** A column of the table: work or time of all cases, and what its cells have in common. */
+interface AnswerColumn {
+  answer: Answer;
+  usual: string | undefined;
+  scale: Scale;
+}
+
+function answerColumns(cases: CaseResult[]): AnswerColumn[] {
+  return measuredAnswers(cases).map((answer) => ({
+    answer,
+    usual: usualMetric(cases, answer),
+    scale: scaleOf(cases.flatMap((result) => answerOf(result, answer)?.decided ?? [])),
+  }));
+}
 
 export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: Drawings }) {
   const header = useOrder<Order>("verdict");
   const filter = useFilter<Outcome>();
   const printing = usePrinting();
-  const outcomes = useMemo(() => cases.map(outcomeOf), [cases]);
+  const words = useMemo(() => cases.flatMap((result) => [...wordsOf(result)]), [cases]);
   const ordered = useMemo(
     () => sorted(cases, header.order, header.reversed),
     [cases, header.order, header.reversed],
   );
-  const verdicts = useMemo(() => cases.flatMap((result) => decidingVerdict(result) ?? []), [cases]);
-  const scale = useMemo(() => scaleOf(verdicts), [verdicts]);
+  const columns = useMemo(() => answerColumns(cases), [cases]);
   if (cases.length === 0) {
     return null;
   }
-  const metrics = new Set(verdicts.map(({ metric }) => metric));
+  const orders: Order[] = ["verdict", "case", ...columns.map(({ answer }) => answer)];
   const shown = ordered.filter(
     (result) =>
-      (filter.outcome === null || outcomeOf(result) === filter.outcome) && isNamed(result, filter.text),
+      (filter.outcome === null || wordsOf(result).has(filter.outcome)) && isNamed(result, filter.text),
   );
   return (
     <section>
-      <CaseFilter outcomes={OUTCOMES} ofCases={outcomes} {...filter} />
-      <OrderChoice orders={ORDERS} order={header.order} sort={header.sort} />
+      <CaseFilter outcomes={OUTCOMES} ofCases={words} {...filter} />
+      <OrderChoice orders={orders.map((order) => [order, order])} order={header.order} sort={header.sort} />
       <table class="cases comparison">
-        {metrics.size === 1 && <caption class="quiet">change of {metricLabel([...metrics].join())}</caption>}
+        <caption class="quiet">
+          {columns
+            .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
+            .join("; ")}
+        </caption>
         <colgroup>
-          {COLUMNS.map((column) => (
-            <col key={column} class={`column-${column}`} />
+          <col class="column-name" />
+          <col class="column-verdict" />
+          {columns.map(({ answer }) => (
+            <col key={answer} class={columns.length > 1 ? "column-answer" : "column-only-answer"} />
           ))}
         </colgroup>
         <thead>
           <tr>
             <SortHeader by="case" {...header} />
             <SortHeader by="verdict" {...header} />
-            <SortHeader by="change" class="number" {...header} />
-            <th scope="col" class="interval">
-              interval
-            </th>
-            <th scope="col" class="number">
-              base → head
-            </th>
-            <SortHeader by="q" class="number" {...header} />
+            {columns.map(({ answer }) => (
+              <SortHeader key={answer} by={answer} {...header} />
+            ))}
           </tr>
         </thead>
         {shown.map((result) => (
@@ -79,11 +94,11 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
             key={result.case}
             name={result.case}
             data={result}
-            columns={COLUMNS.length - 1}
-            openAtFirst={outcomeOf(result) === "regression"}
+            columns={1 + columns.length}
+            openAtFirst={wordsOf(result).has("regression")}
             complete={printing || shown.length <= ALWAYS_RENDERED}
             printing={printing}
-            cells={() => <Cells result={result} scale={scale} withMetric={metrics.size > 1} />}
+            cells={() => <Cells result={result} columns={columns} />}
             details={(withPictures) => (
               <CaseDetails
                 result={result}
@@ -99,41 +114,55 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
   );
 }
 
-interface CellsProperties {
-  result: CaseResult;
-  scale: Scale;
-  /** Whether to name the deciding metric in each row. */
-  withMetric: boolean;
-}
-
-function Cells({ result, scale, withMetric }: CellsProperties) {
+function Cells({ result, columns }: { result: CaseResult; columns: AnswerColumn[] }) {
   const outcome = outcomeOf(result);
-  const verdict = decidingVerdict(result);
+  const isChanged = outcome === "regression" || outcome === "improvement";
   return (
     <>
       <td>
         <OutcomeMark outcome={outcome} />
-        {isChanged(result) && !result.confirmed && <span class="quiet small"> counted only</span>}
+        {isChanged && !result.confirmed && <span class="quiet small"> counted only</span>}
       </td>
-      {verdict === undefined ? (
-        <td colSpan={4} />
-      ) : (
-        <>
-          <td class="number strong">{change(verdict.change)}</td>
-          <td class="interval">
-            <IntervalChart verdict={verdict} scale={scale} outcome={outcome} />
-            <span class="quiet number">{interval(verdict.low, verdict.high)}</span>
-          </td>
-          <td class="number values" title={metricLabel(verdict.metric)}>
-            {count(verdict.base)} → {count(verdict.head)}
-            {withMetric && <div class="quiet small">{metricLabel(verdict.metric)}</div>}
-          </td>
-          <td class="number q">
-            <span class="phone">q </span>
-            {probability(verdict.q)}
-          </td>
-        </>
-      )}
+      {columns.map((column) => (
+        <AnswerCell key={column.answer} result={result} column={column} />
+      ))}
     </>
+  );
+}
+
+/** The work or the time of a case: its word, the change with its interval, the values of both sides. */
+function AnswerCell({
+  result,
+  column: { answer, usual, scale },
+}: {
+  result: CaseResult;
+  column: AnswerColumn;
+}) {
+  const said = answerOf(result, answer);
+  if (said === undefined) {
+    return <td />;
+  }
+  const { word, decided } = said;
+  return (
+    <td class="answer">
+      <div>
+        <span class="phone quiet">{answer} </span>
+        <OutcomeMark outcome={word} />
+        {decided === undefined && <span class="quiet small">not measured</span>}
+        {decided !== undefined && word !== "identical" && (
+          <>
+            <span class="number strong">{change(decided.change)}</span>
+            <span class="quiet number">{interval(decided.low, decided.high)}</span>
+            <IntervalChart verdict={decided} scale={scale} outcome={word} />
+          </>
+        )}
+        {decided !== undefined && (
+          <span class="quiet small values" title={metricLabel(decided.metric)}>
+            {decided.metric !== usual && `${metricLabel(decided.metric)} `}
+            {count(decided.base)} → {count(decided.head)}
+          </span>
+        )}
+      </div>
+    </td>
   );
 }

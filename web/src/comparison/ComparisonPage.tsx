@@ -2,7 +2,7 @@ import type { Drawings } from "../embedded.ts";
 import type { Comparison } from "../records.ts";
 import { Environment, Notes, SkippedCases } from "../report/facts.tsx";
 import { CaseTable } from "./CaseTable.tsx";
-import { effort, headline, stateLine } from "./comparison.ts";
+import { answerLines, effort, headline, stateLine } from "./comparison.ts";
 
 export function ComparisonPage({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
   return (
@@ -22,6 +22,9 @@ function Headline({ comparison }: { comparison: Comparison }) {
         <Side server={comparison.base} /> → <Side server={comparison.head} />
       </p>
       <h1>{headline(comparison)}</h1>
+      {answerLines(comparison).map((line) => (
+        <p key={line}>{line}</p>
+      ))}
       <p class="quiet">{effort(comparison)}</p>
       {state !== null && <p class="warning">{state}</p>}
       <Notes notes={comparison.notes} />

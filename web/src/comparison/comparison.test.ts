@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CaseResult, Comparison, Verdict } from "../records.ts";
-import { decidingVerdict, headline, outcomeOf, sorted } from "./comparison.ts";
+import { answerLines, answersOf, headline, outcomeOf, sorted, usualMetric, wordsOf } from "./comparison.ts";
 
 function verdict(metric: string, changes: Partial<Verdict> = {}): Verdict {
   return {
@@ -28,7 +28,11 @@ function result(name: string, changes: Partial<CaseResult> = {}): CaseResult {
     group: "string",
     topology: "standalone",
     verdict: "same",
+    work: "same",
+    time: null,
     deciding: "instructions_per_op",
+    work_deciding: "instructions_per_op",
+    time_deciding: null,
     confirmed: false,
     validity: { valid: true, checks: [] },
     verdicts: [verdict("instructions_per_op"), verdict("cpu_ns_per_op", { change: 0.5 })],
@@ -38,32 +42,89 @@ function result(name: string, changes: Partial<CaseResult> = {}): CaseResult {
   };
 }
 
-test("the verdict that decides is the one that the document names", () => {
-  expect(decidingVerdict(result("a"))?.metric).toBe("instructions_per_op");
-  expect(decidingVerdict(result("a", { deciding: "cpu_ns_per_op" }))?.change).toBe(0.5);
-  expect(decidingVerdict(result("a", { deciding: null }))).toBeUndefined();
-  expect(decidingVerdict(result("a", { verdict: "invalid", verdicts: [] }))).toBeUndefined();
+const INVALID = {
+  verdict: "invalid",
+  work: null,
+  deciding: null,
+  work_deciding: null,
+  verdicts: [],
+} as const;
+
+test("work and time rest on the verdicts that the document names", () => {
+  expect(answersOf(result("a")).map(({ answer, word }) => [answer, word])).toEqual([["work", "same"]]);
+  const both = result("a", { time: "regression", time_deciding: "cpu_ns_per_op" });
+  expect(answersOf(both).map(({ decided }) => decided?.change)).toEqual([0, 0.5]);
+  expect(answersOf(result("a", { time: "unsure" }))[1]).toEqual({
+    answer: "time",
+    word: "unsure",
+    decided: undefined,
+  });
+  expect(answersOf(result("a", { ...INVALID, verdicts: [] }))).toEqual([]);
 });
 
+const REGRESSION = { verdict: "regression", work: "regression" } as const;
 const CASES = [
   result("a"),
-  result("b", { verdict: "invalid", deciding: null, failure: "it crashed" }),
-  result("c", { verdict: "invalid", deciding: null }),
-  result("d", {
-    verdict: "regression",
-    verdicts: [verdict("instructions_per_op", { change: 0.1, q: 0.001 })],
+  result("b", { ...INVALID, verdicts: [], failure: "it crashed" }),
+  result("c", { ...INVALID, verdicts: [] }),
+  result("d", { ...REGRESSION, verdicts: [verdict("instructions_per_op", { change: 0.1, q: 0.001 })] }),
+  result("e", { ...REGRESSION, verdicts: [verdict("instructions_per_op", { change: null })] }),
+  result("f", { work: "identical" }),
+  // Its work changed, its time did not.
+  result("g", {
+    work: "regression",
+    time: "same",
+    time_deciding: "cpu_ns_per_op",
+    verdicts: [verdict("instructions_per_op", { change: 0.3 }), verdict("cpu_ns_per_op", { change: 0.001 })],
   }),
-  result("e", { verdict: "regression", verdicts: [verdict("instructions_per_op", { change: null })] }),
 ];
 
-test("cases are sorted by their outcome, then by the size of the change; an infinite one is the largest", () => {
-  expect(sorted(CASES, "verdict", false).map((entry) => entry.case)).toEqual(["e", "d", "b", "c", "a"]);
-  expect(sorted(CASES, "case", true).map((entry) => entry.case)).toEqual(["e", "d", "c", "b", "a"]);
-  expect(sorted(CASES, "q", false)[0]?.case).toBe("d");
+test("cases with a change come first, the larger change before the smaller; an infinite one is the largest", () => {
+  const names = (cases: CaseResult[]) => cases.map((entry) => entry.case).join("");
+  expect(names(sorted(CASES, "verdict", false))).toBe("edgbcaf");
+  expect(names(sorted(CASES, "case", true))).toBe("gfedcba");
+  expect(names(sorted(CASES, "work", false)).slice(0, 3)).toBe("egd");
+  expect(names(sorted(CASES, "time", false))[0]).toBe("g");
 });
 
-test("the headline counts outcomes", () => {
-  expect(CASES.map(outcomeOf)).toEqual(["same", "failed", "invalid", "regression", "regression"]);
-  expect(headline({ cases: CASES } as Comparison)).toBe("2 regressions, 1 failed, 1 invalid, 1 same");
+test("the headline counts verdicts, and the lines below it work and time where both were measured", () => {
+  expect(CASES.map(outcomeOf)).toEqual([
+    "same",
+    "failed",
+    "invalid",
+    "regression",
+    "regression",
+    "same",
+    "same",
+  ]);
+  expect(headline({ cases: CASES } as Comparison)).toBe("2 regressions, 1 failed, 1 invalid, 3 same");
+  expect(answerLines({ cases: CASES } as Comparison)).toEqual([
+    "work: 3 regressions, 1 same, 1 identical",
+    "time: 1 same",
+  ]);
+  expect(answerLines({ cases: CASES.slice(0, 6) } as Comparison)).toEqual([]);
   expect(headline({ cases: [] as CaseResult[] } as Comparison)).toBe("no case was measured");
+});
+
+test("a case is listed under its verdict, its work and its time", () => {
+  expect(CASES.map((entry) => [...wordsOf(entry)].join(" "))).toEqual([
+    "same",
+    "failed",
+    "invalid",
+    "regression",
+    "regression",
+    "same identical",
+    "same regression",
+  ]);
+});
+
+test("the metric that most cases rest on is the usual one", () => {
+  const served = result("h", {
+    time: "regression",
+    time_deciding: "ops_per_sec",
+    verdicts: [verdict("ops_per_sec")],
+  });
+  expect(usualMetric([...CASES, served], "work")).toBe("instructions_per_op");
+  expect(usualMetric([served], "time")).toBe("ops_per_sec");
+  expect(usualMetric([], "time")).toBeUndefined();
 });

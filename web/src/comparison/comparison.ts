@@ -1,11 +1,30 @@
-/** How a comparison is read: the outcome of a case, which cases come first, the headline. */
+/** How a comparison is read: what it says of a case, which cases come first, the headline. */
 
 import { counted, trialsText } from "../numbers.ts";
 import type { CaseResult, Comparison, Finding, Verdict } from "../records.ts";
 
 /** In the order in which cases are shown. */
-export const OUTCOMES = ["regression", "improvement", "unsure", "failed", "invalid", "same"] as const;
+export const OUTCOMES = [
+  "regression",
+  "improvement",
+  "unsure",
+  "failed",
+  "invalid",
+  "same",
+  "identical",
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** What the code does, and what its user feels. */
+export const ANSWERS = ["work", "time"] as const;
+export type Answer = (typeof ANSWERS)[number];
+
+/** What a comparison says of the work or the time of a case, and the verdict that it rests on. */
+export interface Answered {
+  answer: Answer;
+  word: Outcome;
+  decided: Verdict | undefined;
+}
 
 const PLURALS: Partial<Record<Outcome, string>> = { regression: "regressions", improvement: "improvements" };
 
@@ -21,21 +40,65 @@ export function outcomeOf(result: CaseResult): Outcome {
   return result.verdict === "invalid" && result.failure !== null ? "failed" : result.verdict;
 }
 
-export function isChanged(result: CaseResult): boolean {
-  return outcomeOf(result) === "regression" || outcomeOf(result) === "improvement";
+/** What is said of a case's work and time; nothing of what was not measured. */
+export function answersOf(result: CaseResult): Answered[] {
+  const { work, work_deciding, time, time_deciding } = result;
+  return [
+    ...(work === null
+      ? []
+      : [{ answer: "work" as const, word: work, decided: verdictOn(result, work_deciding) }]),
+    ...(time === null
+      ? []
+      : [{ answer: "time" as const, word: time, decided: verdictOn(result, time_deciding) }]),
+  ];
 }
 
-/** The verdict on the metric that decides the case. */
-export function decidingVerdict({ verdicts, deciding }: CaseResult): Verdict | undefined {
-  return verdicts.find(({ metric }) => metric === deciding);
+export function answerOf(result: CaseResult, wanted: Answer): Answered | undefined {
+  return answersOf(result).find(({ answer }) => answer === wanted);
+}
+
+function verdictOn({ verdicts }: CaseResult, wanted: string | null): Verdict | undefined {
+  return verdicts.find(({ metric }) => metric === wanted);
+}
+
+/** The verdict of a case, its work and its time. */
+export function wordsOf(result: CaseResult): Set<Outcome> {
+  return new Set([outcomeOf(result), ...answersOf(result).map(({ word }) => word)]);
+}
+
+/** The answers that any of the cases has. */
+export function measuredAnswers(cases: CaseResult[]): Answer[] {
+  return ANSWERS.filter((answer) => cases.some((result) => answerOf(result, answer) !== undefined));
+}
+
+/** The metric that most cases' work or time rests on. */
+export function usualMetric(cases: CaseResult[], answer: Answer): string | undefined {
+  const metrics = cases.flatMap((result) => answerOf(result, answer)?.decided?.metric ?? []);
+  const count = (metric: string) => metrics.filter((other) => other === metric).length;
+  return [...new Set(metrics)].sort((left, right) => count(right) - count(left))[0];
 }
 
 export function headline({ cases }: Comparison): string {
-  const parts = OUTCOMES.flatMap((outcome) => {
-    const number = cases.filter((result) => outcomeOf(result) === outcome).length;
-    return number > 0 ? [counted(number, outcome, PLURALS[outcome] ?? outcome)] : [];
+  return wordCounts(cases.map(outcomeOf)) || "no case was measured";
+}
+
+/** The outcome by answer where there are both: `work: 2 regressions, 10 same`. */
+export function answerLines({ cases }: Comparison): string[] {
+  const answers = measuredAnswers(cases);
+  if (answers.length < ANSWERS.length) {
+    return [];
+  }
+  return answers.map((answer) => {
+    const words = cases.flatMap((result) => answerOf(result, answer)?.word ?? []);
+    return `${answer}: ${wordCounts(words)}`;
   });
-  return parts.join(", ") || "no case was measured";
+}
+
+function wordCounts(words: Outcome[]): string {
+  return OUTCOMES.flatMap((outcome) => {
+    const number = words.filter((word) => word === outcome).length;
+    return number > 0 ? [counted(number, outcome, PLURALS[outcome] ?? outcome)] : [];
+  }).join(", ");
 }
 
 export function effort({ cases, settings, summary }: Comparison): string {
@@ -52,9 +115,9 @@ export function ranked(result: CaseResult, kind: Finding["kind"]): Finding[] {
     .sort((left, right) => left.rank - right.rank);
 }
 
-export type Order = "verdict" | "case" | "change" | "q";
+export type Order = "verdict" | "case" | Answer;
 
-/** The cases in an order; `verdict` puts changed ones first, the larger change before the smaller. */
+/** The cases in an order; `verdict` puts those with a change first, the larger change before the smaller. */
 export function sorted(cases: CaseResult[], order: Order, reversed: boolean): CaseResult[] {
   const result = [...cases].sort((left, right) => compare(left, right, order));
   return reversed ? result.reverse() : result;
@@ -64,18 +127,30 @@ function compare(left: CaseResult, right: CaseResult, order: Order): number {
   switch (order) {
     case "case":
       return left.case.localeCompare(right.case, "en", { numeric: true });
-    case "change":
-      return size(right) - size(left);
-    case "q":
-      return (decidingVerdict(left)?.q ?? 2) - (decidingVerdict(right)?.q ?? 2);
-    case "verdict": {
-      const place = OUTCOMES.indexOf(outcomeOf(left)) - OUTCOMES.indexOf(outcomeOf(right));
-      return place !== 0 || !isChanged(left) ? place : size(right) - size(left);
-    }
+    case "work":
+    case "time":
+      return size(answerOf(right, order)) - size(answerOf(left, order));
+    case "verdict":
+      return (
+        firstPlace(left) - firstPlace(right) || place(left) - place(right) || largest(right) - largest(left)
+      );
   }
 }
 
-function size(result: CaseResult): number {
-  const verdict = decidingVerdict(result);
-  return verdict === undefined ? -1 : Math.abs(verdict.change ?? Number.MAX_VALUE);
+function place(result: CaseResult): number {
+  return OUTCOMES.indexOf(outcomeOf(result));
+}
+
+function firstPlace(result: CaseResult): number {
+  return Math.min(...[...wordsOf(result)].map((word) => OUTCOMES.indexOf(word)));
+}
+
+/** The size of the largest change of work or time; 0 of a case that did not change. */
+function largest(result: CaseResult): number {
+  const changed = answersOf(result).filter(({ word }) => word === "regression" || word === "improvement");
+  return Math.max(0, ...changed.map(size));
+}
+
+function size(said: Answered | undefined): number {
+  return said?.decided === undefined ? -1 : Math.abs(said.decided.change ?? Number.MAX_VALUE);
 }

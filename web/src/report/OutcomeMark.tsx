@@ -7,6 +7,7 @@ const SIGNS: Record<Outcome, string> = {
   failed: "×",
   invalid: "×",
   same: "=",
+  identical: "=",
 };
 
 /** An outcome as a coloured word with a sign, so that it is readable without colour. */

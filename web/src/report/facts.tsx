@@ -117,7 +117,7 @@ export function Environment({ measured }: { measured: Comparison | RunReport }) 
   );
 }
 
-function Limits({ settings: { min_effect, q } }: { settings: Settings }) {
+function Limits({ settings: { min_effect, q, level, regression_rule } }: { settings: Settings }) {
   const effects = Object.entries(min_effect).map(([engine, value]) => `${engine} ${percent(value)}`);
   return (
     <>
@@ -125,6 +125,18 @@ function Limits({ settings: { min_effect, q } }: { settings: Settings }) {
       <dd>{effects.join(", ")}</dd>
       <dt>largest q of a change</dt>
       <dd>{q}</dd>
+      {level !== null && (
+        <>
+          <dt>level of intervals</dt>
+          <dd>{percent(level)}</dd>
+        </>
+      )}
+      {regression_rule !== null && (
+        <>
+          <dt>a regression</dt>
+          <dd>{regression_rule}</dd>
+        </>
+      )}
     </>
   );
 }

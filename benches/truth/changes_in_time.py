@@ -1,0 +1,80 @@
+"""Edits to Redis 7.0.15 that change the time of requests and hardly what they execute."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from benches.truth.harmless import Edit
+
+CALL = "void call(client *c, int flags) {\n"
+CRON = "int serverCron(struct aeEventLoop *eventLoop, long long id, void *clientData) {\n"
+WAIT = """
+#include <time.h>
+/* The loop is short, its instructions are slow ones. */
+static void waitNanoseconds(long nanoseconds) {
+    struct timespec now, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += nanoseconds;
+    if (end.tv_nsec >= 1000000000) { end.tv_nsec -= 1000000000; end.tv_sec++; }
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+}
+
+"""
+BUSY_THREAD = """
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_long sharedCounter;
+static void *incrementForEver(void *unused) {
+    for (;;) { atomic_fetch_add(&sharedCounter, 1); for (volatile int i = 0; i < 200; i++); }
+    return unused;
+}
+static void shareACounter(void) {
+    static int started;
+    pthread_t thread;
+    if (!started) { started = 1; pthread_create(&thread, NULL, incrementForEver, NULL); }
+    atomic_fetch_add(&sharedCounter, 1);
+}
+
+"""
+FORKED = """
+#include <sys/wait.h>
+static void useTheProcessorInAChild(void) {
+    static int calls;
+    if (++calls % 10) return;
+    while (waitpid(-1, NULL, WNOHANG) > 0);
+    if (fork() == 0) { waitNanoseconds(20000000); _exit(0); }
+}
+
+"""
+
+
+def changes_in_time() -> Mapping[str, Edit]:
+    """Return the edits by name."""
+    return {
+        "padded dictionary entries": _pad_entries,
+        "500 ns in each command": lambda source: _insert(source, WAIT, CALL, "    waitNanoseconds(500);\n"),
+        "3 ms in serverCron": lambda source: _insert(source, WAIT, CRON, "    waitNanoseconds(3000000);\n"),
+        "20 ms a second in a child": lambda source: _insert(
+            source, WAIT + FORKED, CRON, "    useTheProcessorInAChild();\n"
+        ),
+        "an atomic shared with a thread": lambda source: _insert(source, BUSY_THREAD, CALL, "    shareACounter();\n"),
+    }
+
+
+def _pad_entries(source: Path) -> None:
+    header = source / "dict.h"
+    text = header.read_text("latin-1")
+    padded = text.replace("    struct dictEntry *next;", "    char padding[200];\n    struct dictEntry *next;", 1)
+    if padded == text:
+        raise ValueError("dict.h has no dictionary entry of the known form")
+    header.write_text(padded, "latin-1")
+
+
+def _insert(source: Path, before: str, head: str, first_line: str) -> None:
+    """Add definitions before a function of server.c, and a line at its beginning."""
+    file = source / "server.c"
+    text = file.read_text("latin-1")
+    if text.count(head) != 1:
+        raise ValueError(f"server.c does not hold {head!r} once")
+    file.write_text(text.replace(head, before + head + first_line), "latin-1")

@@ -1,0 +1,237 @@
+"""The rules of statistics behind verdicts, on simulated data: each of these tests fails where its rule is not kept."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import pytest
+
+from zerolap.judge import (
+    EQUIVALENCE_LEVEL,
+    LOOKS,
+    MAX_BLOCKS,
+    MIN_BLOCKS,
+    Judged,
+    Q,
+    TimedPair,
+    adjusted,
+    judge_counted,
+    judge_timed,
+)
+from zerolap.judge.judged import Change, look
+from zerolap.records import METRICS, Measurement, Validity, Verdict, VerdictWord
+
+INSTRUCTIONS, CPU = "instructions_per_op", "cpu_ns_per_op"
+VerdictOn: TypeAlias = Callable[[Sequence[float], float], Verdict]
+CHANGED = ("regression", "improvement")
+VALID = Validity.of([])
+
+
+def counted(ratios: Sequence[float], min_effect: float) -> Verdict:
+    """Return the verdict on blocks whose log ratios are given."""
+    base = [Measurement(metrics={INSTRUCTIONS: 1000.0}, validity=VALID)] * len(ratios)
+    head = [Measurement(metrics={INSTRUCTIONS: 1000 * math.exp(ratio)}, validity=VALID) for ratio in ratios]
+    judged = judge_counted(INSTRUCTIONS, base, head, min_effect)
+    assert judged is not None
+    return judged.verdict
+
+
+def timed(ratios: Sequence[float], min_effect: float) -> Verdict:
+    """Return the verdict on starts whose log ratios are given."""
+    starts = [
+        TimedPair(slices=1, changes={CPU: ratio}, centres={CPU: 2 * math.log(1000)}, rates={}, reads={}, cycles={})
+        for ratio in ratios
+    ]
+    return judge_timed(CPU, {"case": starts}, min_effect)["case"].verdict
+
+
+ENGINES = pytest.mark.parametrize(
+    ("verdict_on", "looks"), [(counted, range(MIN_BLOCKS, MAX_BLOCKS + 1)), (timed, LOOKS)], ids=["counted", "timed"]
+)
+
+
+# A regression
+
+
+@pytest.mark.parametrize(
+    ("change", "low", "high", "word"),
+    [
+        # The interval lies beyond 0 and the estimate beyond the minimum effect; the interval may reach into it.
+        (0.021, 0.001, 0.041, "regression"),
+        (-0.021, -0.041, -0.001, "improvement"),
+        (0.019, 0.010, 0.028, "unsure"),
+        (0.030, -0.001, 0.061, "unsure"),
+        (0.010, 0.001, 0.019, "same"),
+    ],
+)
+def test_a_regression_is_beyond_0_and_its_estimate_beyond_the_minimum_effect(
+    change: float, low: float, high: float, word: str
+) -> None:
+    def change_at(confidence: float) -> Change:
+        return Change(change, low, high, detectable=0.01, p=0.001)
+
+    assert look(METRICS[CPU], change_at, 3, 0.02, Q)[0] == word
+
+
+# Looks
+
+
+@ENGINES
+def test_looking_repeatedly_raises_no_more_false_alarms(verdict_on: VerdictOn, looks: Sequence[int]) -> None:
+    """Uncorrected, 2.3 % (timed) and 3.6 % (counted) of comparisons without a change have one at some look."""
+    chance = random.Random(11)
+    comparisons = 1500
+    alarms = 0
+    for _ in range(comparisons):
+        ratios = [chance.gauss(0, 0.01) for _ in range(looks[-1])]
+        alarms += any(verdict_on(ratios[:count], 0.0).verdict in CHANGED for count in looks)
+    assert alarms <= 1.3 * Q * comparisons
+
+
+@ENGINES
+def test_intervals_hold_the_truth_at_their_level_at_all_looks_together(
+    verdict_on: VerdictOn, looks: Sequence[int]
+) -> None:
+    chance = random.Random(12)
+    comparisons, truth = 1500, 0.03
+    missed = 0
+    for _ in range(comparisons):
+        ratios = [chance.gauss(math.log1p(truth), 0.01) for _ in range(looks[-1])]
+        verdicts = [verdict_on(ratios[:count], 0.02) for count in looks]
+        missed += any(not one.low <= truth <= one.high for one in verdicts)
+    assert missed <= 1.3 * Q * comparisons
+
+
+# Equivalence
+
+
+@ENGINES
+def test_a_change_of_the_minimum_effect_is_called_the_same_at_the_level_of_equivalence(
+    verdict_on: VerdictOn, looks: Sequence[int]
+) -> None:
+    chance = random.Random(13)
+    comparisons, min_effect = 1500, 0.02
+    called = 0
+    for _ in range(comparisons):
+        ratios = [chance.gauss(math.log1p(min_effect), 0.005) for _ in range(looks[-1])]
+        called += any(verdict_on(ratios[:count], min_effect).verdict == "same" for count in looks)
+    assert 0.2 * EQUIVALENCE_LEVEL * comparisons <= called <= 1.1 * EQUIVALENCE_LEVEL * comparisons
+
+
+@pytest.mark.parametrize(
+    ("verdict", "min_effect"),
+    [(counted([0.0033, -0.0033] * 4, 0.005), 0.005), (timed([0.012, -0.012] * 3, 0.02), 0.02)],
+    ids=["counted", "timed"],
+)
+def test_all_engines_call_a_metric_the_same_by_the_test_of_equivalence(verdict: Verdict, min_effect: float) -> None:
+    """The interval, whose level is that of a change, need not lie within the minimum effect."""
+    assert verdict.verdict == "same"
+    assert verdict.low < -min_effect < min_effect < verdict.high
+
+
+def rare(head: Sequence[float]) -> VerdictWord:
+    base = [Measurement(metrics={"syscalls_per_op": 0.0}, validity=VALID)] * len(head)
+    others = [Measurement(metrics={"syscalls_per_op": value}, validity=VALID) for value in head]
+    judged = judge_counted("syscalls_per_op", base, others, 0.005)
+    assert judged is not None
+    return judged.verdict.verdict
+
+
+def test_rare_events_are_the_same_by_the_test_of_equivalence_and_not_by_their_mean() -> None:
+    assert rare([0.0, 0.002, 0.001]) == "same"
+    # Their mean is less than what matters, but nothing says so of the next block.
+    assert rare([0.0, 0.02, 0.0]) == "unsure"
+    assert rare([0.02, 0.02, 0.02]) == "regression"
+
+
+# What is detectable
+
+
+@pytest.mark.parametrize("starts", [LOOKS[0], LOOKS[-1]])
+def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts: int) -> None:
+    """Of one case among twelve, by the whole rule: interval, minimum effect and the adjustment for all cases.
+
+    Six starts are few: some vary so much by chance that they are judged alone, which detects less.
+    """
+    chance = random.Random(starts)
+
+    def comparison(change: float) -> Verdict:
+        cases = {
+            f"case-{number}": [
+                TimedPair(1, {CPU: chance.gauss(change if number == 0 else 0.0, 0.02)}, {CPU: 0.0}, {}, {}, {})
+                for _ in range(starts)
+            ]
+            for number in range(12)
+        }
+        judged = judge_timed(CPU, cases, 0.02)
+        return adjusted([[one] for one in judged.values()])[0][0]
+
+    detectable = sum(comparison(0.0).detectable for _ in range(20)) / 20
+    detected = sum(comparison(math.log1p(detectable)).verdict == "regression" for _ in range(400)) / 400
+    assert 0.75 <= detected <= 0.97
+
+
+# Cases, then metrics
+
+
+def judged(word: VerdictWord, p: float) -> Judged:
+    verdict = counted([0.1] * 3, 0.005).model_copy(update={"verdict": word})
+    return Judged(verdict=verdict, p=p, detectable_at=lambda _: verdict.detectable)
+
+
+def words(cases: Sequence[Sequence[Judged]]) -> list[list[str]]:
+    return [[verdict.verdict for verdict in verdicts] for verdicts in adjusted(cases)]
+
+
+def test_a_change_is_not_lost_to_the_metrics_of_other_cases() -> None:
+    """Over all metrics at once it would be one of 100, and its q 8 times as large."""
+    changed = [judged("regression", Q / 12)]
+    others = [[judged("same", 0.5)] * 9 for _ in range(11)]
+    assert words([changed, *others])[0] == ["regression"]
+
+
+def test_a_case_that_changed_in_all_metrics_does_not_let_others_through() -> None:
+    """Over all metrics at once its 8 changes would make room for a false one elsewhere."""
+    large = [judged("regression", 0.0)] * 8
+    weak = [judged("regression", Q * 8 / 19)]
+    others = [[judged("same", 0.5)] for _ in range(10)]
+    assert words([large, weak, *others])[:2] == [["regression"] * 8, ["unsure"]]
+
+
+def test_within_a_case_metrics_are_held_against_the_share_of_cases_that_changed() -> None:
+    alone = [judged("regression", 0.0), judged("regression", Q / 3)]
+    unchanged = [[judged("same", 0.5)] * 2 for _ in range(5)]
+    assert words([alone, *unchanged])[0] == ["regression", "unsure"]
+    assert words([alone])[0] == ["regression", "regression"]
+    assert words([alone] * 6)[0] == ["regression", "regression"]
+
+
+def test_the_share_of_false_changes_is_kept_on_the_average_over_the_selected_cases() -> None:
+    """A quarter of the cases change, in half of their metrics."""
+    chance = random.Random(14)
+    shares = []
+    for _ in range(1500):
+        cases = [
+            [judged("regression", 1e-7 if number < 3 and metric < 3 else chance.random()) for metric in range(6)]
+            for number in range(12)
+        ]
+        concluded = words(cases)
+        selected = [
+            sum(word == "regression" and not (number < 3 and metric < 3) for metric, word in enumerate(found))
+            / found.count("regression")
+            for number, found in enumerate(concluded)
+            if "regression" in found
+        ]
+        shares.append(sum(selected) / len(selected))
+        assert all(found[:3] == ["regression"] * 3 for found in concluded[:3])
+    assert 0 < sum(shares) / len(shares) <= 1.2 * Q
+
+
+def test_q_grows_with_p_within_a_case() -> None:
+    values = [Q / 100, Q / 20, Q / 2, 0.2, 0.9]
+    [verdicts, _] = adjusted([[judged("regression", p) for p in values], [judged("unsure", 0.7)]])
+    found = [verdict.q for verdict in verdicts if verdict.q is not None]
+    assert all(small <= large for small, large in itertools.pairwise(found))
+    assert all(p <= q <= 1 for p, q in zip(values, found, strict=True))
