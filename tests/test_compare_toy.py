@@ -189,6 +189,30 @@ def test_inlining_that_costs_is_explained_by_what_was_inlined(compare: Any, toy:
     assert culprits
 
 
+def test_an_inline_function_of_a_header_that_grew_is_named_itself(compare: Any, toy: ToySource) -> None:
+    longer = "word ^= word >> 27;\n    word *= 0x94d049bb133111ebULL;\n    return word ^ (word >> 31);"
+    head = toy.changed(("server.h", "return word ^ (word >> 27);", longer))
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    culprits = [finding for finding in case["findings"] if finding["kind"] == "culprit"]
+    assert [(one["function"], one["file"], one["in_diff"]) for one in culprits] == [("mix_word", "server.h", True)]
+    assert culprits[0]["calls_per_op"] is None
+    assert "inlined into `checksum_value`" in culprits[0]["text"]
+
+
+def test_a_changed_caller_that_gives_an_unchanged_function_less_to_do_is_named(compare: Any, toy: ToySource) -> None:
+    shorter = CHECKSUM_ONCE.replace("value->length", "value->length / 4")
+    case = compare(toy.first, toy.changed(("commands.c", CHECKSUM_ONCE, shorter)), "toy-get").document()["cases"][0]
+    assert case["verdict"] == "improvement"
+    first = case["findings"][0]
+    assert (first["function"], first["in_diff"]) == ("get_command", True)
+    assert first["share_of_change"] > 0.9
+    assert (first["carrier"]["function"], first["carrier"]["file"]) == ("checksum_value", "format.c")
+    assert first["carrier"]["calls_per_op"] == pytest.approx({"base": 1.0, "head": 1.0})
+    assert first["text"].startswith(
+        "`get_command` (commands.c, changed here) makes calls of `checksum_value` (format.c)"
+    )
+
+
 def test_two_source_trees(compare: Any, tmp_path: Path, toy: ToySource) -> None:
     base = ToySource(tmp_path / "one tree")
     head = ToySource(tmp_path / "other")

@@ -1,107 +1,26 @@
 """Reasons from hand-made call graphs: who is blamed, what is set off, what cannot be seen."""
 
 import random
-from collections.abc import Mapping, Sequence
 
 import pytest
+from call_graphs import (
+    FILE,
+    LINES,
+    Calls,
+    Costs,
+    call_graph,
+    changed_in,
+    culprits,
+    definitions,
+    explained,
+    inclusive,
+    times_called,
+)
 
 from zerolap.explain import Evidence, SourceFunction, explain_change
 from zerolap.explain.blame import assign_blame
 from zerolap.explain.cost_graph import CostGraph, Edge
-from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk
-
-FILE = "server.c"
-LINES = {"main": 1, "command": 100, "format": 200, "reply": 300, "helper": 400, "lookup": 500}
-Costs = Mapping[str, float]
-Calls = Mapping[tuple[str, str], float]
-
-
-def inclusive(name: str, costs: Costs, calls: Calls) -> float:
-    """What one call of a function costs with all that it calls; `costs` are of one call."""
-    return costs[name] + sum(
-        times * inclusive(callee, costs, calls) for (caller, callee), times in calls.items() if caller == name
-    )
-
-
-def times_called(name: str, calls: Calls) -> float:
-    if name == "main":
-        return 1.0
-    return sum(times * times_called(caller, calls) for (caller, callee), times in calls.items() if callee == name)
-
-
-def call_graph(costs: Costs, calls: Calls, lines: Mapping[str, Sequence[tuple[int, float]]] | None = None) -> CallGraph:
-    """A graph of one request from what one call of each function costs itself, and how often it calls the others."""
-    names = list(costs)
-    functions = []
-    for name in names:
-        own = costs[name] * times_called(name, calls)
-        at = (lines or {}).get(name) or [(LINES.get(name, 900) + 1, own)]
-        functions.append(
-            {
-                "name": name,
-                "file": 0,
-                "object": "server",
-                "instructions": own,
-                "syscalls": 0.0,
-                "calls": 0.0 if name == "main" else times_called(name, calls),
-                "lines": [[0, line, instructions] for line, instructions in at],
-            }
-        )
-    edges = [
-        {
-            "caller": names.index(caller),
-            "callee": names.index(callee),
-            "calls": times * times_called(caller, calls),
-            "instructions": times * times_called(caller, calls) * inclusive(callee, costs, calls),
-            "syscalls": 0.0,
-        }
-        for (caller, callee), times in calls.items()
-    ]
-    document = {
-        "schema": "zerolap.callgraph/1",
-        "files": [FILE],
-        "totals": {"instructions": inclusive("main", costs, calls), "syscalls": 0.0},
-        "functions": functions,
-        "edges": edges,
-    }
-    return CallGraph.model_validate(document)
-
-
-def definitions(*names: str) -> list[SourceFunction]:
-    return [SourceFunction(FILE, name, LINES.get(name, 900), LINES.get(name, 900) + 50) for name in names]
-
-
-def changed_in(name: str, text: str) -> Changes:
-    line = LINES[name] + 1
-    hunk = Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text=text)
-    return Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=[hunk])])
-
-
-def explained(
-    base: CallGraph,
-    head: CallGraph,
-    changes: Changes | None = None,
-    *,
-    base_functions: Sequence[str] | None = None,
-    stripped: bool = False,
-) -> list[Finding]:
-    names = [function.name for function in head.functions]
-    return explain_change(
-        Evidence(
-            base=base,
-            head=head,
-            base_functions=definitions(*(base_functions or [function.name for function in base.functions])),
-            head_functions=definitions(*names),
-            changes=changes if changes is not None else Changes(files=[]),
-            base_stripped=False,
-            head_stripped=stripped,
-        )
-    )
-
-
-def culprits(findings: Sequence[Finding]) -> list[str | None]:
-    return [finding.function for finding in findings if finding.kind == "culprit"]
-
+from zerolap.records import Changes
 
 COSTS = {"main": 100.0, "command": 200.0, "format": 300.0}
 CALLS = {("main", "command"): 1.0, ("command", "format"): 1.0}
@@ -209,7 +128,7 @@ def test_a_part_larger_than_the_whole_change_is_told_so() -> None:
 def test_a_function_inlined_on_one_side_only_is_no_culprit() -> None:
     """What stood in the called function stands in its caller now; another function is what became slower."""
     base = call_graph({**COSTS, "helper": 100.0}, {**CALLS, ("command", "helper"): 1.0})
-    lines = {"command": [(LINES["command"] + 1, 200.0), (LINES["helper"] + 1, 97.0)]}
+    lines = {"command": [(FILE, LINES["command"] + 1, 200.0), (FILE, LINES["helper"] + 1, 97.0)]}
     head = call_graph({**COSTS, "command": 297.0, "format": 500.0}, CALLS, lines)
     findings = explain_change(
         Evidence(

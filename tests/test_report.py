@@ -165,10 +165,12 @@ xadd-auto-id  ! regression
   by counting alone, not confirmed by timing
   why
   1. createStreamIDString  t_stream.c:2210  in this change
+     It runs twice per request.
      42 % of the change; calls per request 1 → 2; instructions per request 790.1
      → 1,580
      called by xaddCommand none → 2 (in this change)
   2. second  t_stream.c:2210  in this change
+     Less.
      42 % of the change; calls per request 1 → 2; instructions per request 790.1
      → 1,580
      called by xaddCommand none → 2 (in this change)

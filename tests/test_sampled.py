@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from zerolap import _core
 from zerolap.cases import load_cases
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
-from zerolap.records import Case, Measurement, TrialFailed
+from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
 
 CASES = """
 group: checks
@@ -50,7 +51,7 @@ def cases(sampling: None, file: Path) -> dict[str, Case]:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes with as many samples as it takes to see what they are of."""
-    monkeypatch.setattr(sampled, "SAMPLED_SECONDS", 0.3)
+    monkeypatch.setattr(sampled, "SAMPLED_SECONDS", 0.2)
 
 
 def sample(case: Case, server: Path, directory: Path) -> tuple[Measurement, bytes]:
@@ -89,6 +90,22 @@ def test_a_pass_whose_replies_are_wrong_is_not_valid(
     measurement, _ = sample(cases["misses"], redis_server, tmp_path / "t")
     assert failed_by_the_server(measurement.validity.checks) == ["hit_rate"]
     assert not measurement.validity.valid
+
+
+@pytest.mark.usefixtures("short")
+def test_the_sides_are_sampled_in_turns(cases: dict[str, Case], redis_server: Path, tmp_path: Path) -> None:
+    place = place_in(tmp_path / "t")
+    job = job_of("sampled", cases["good"], redis_server, place)
+    server = job.servers[HEAD]
+    blocks = tuple(Block(number=number, seed=number + 1) for number in range(3))
+    both = job.model_copy(update={"servers": {BASE: server, HEAD: server}, "blocks": blocks})
+    done = [event for event in Sampled().carry_out(both, place) if isinstance(event, TrialDone)]
+    order = [(event.block, side) for event in done for side in event.measurements]
+    assert order == [(0, BASE), (0, HEAD), (1, HEAD), (1, BASE), (2, BASE), (2, HEAD)]
+    # What an earlier attempt has recorded is not taken again.
+    again = replace(place, recorded=done[:3])
+    left = [event for event in Sampled().carry_out(both, again) if isinstance(event, TrialDone)]
+    assert [(event.block, side) for event in left for side in event.measurements] == order[3:]
 
 
 def test_a_perf_that_is_killed_ends_the_pass(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zerolap.explain import SampledFunction, SampledSide, explain_times, with_times
+from zerolap.explain import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 from zerolap.judge import TimedPair, unequal_batching
 from zerolap.load import latencies_us, sum_of_histograms
 from zerolap.records import Finding, SliceRecord, Timeline
@@ -36,6 +36,36 @@ def test_what_chance_makes_names_nobody() -> None:
     base = side(1000.0, lookup=400, parse=600, rest=1000)
     head = side(1020.0, lookup=430, parse=580, rest=1000)
     assert explain_times(base, head) == []
+
+
+def side_of_passes(cpu_ns: float, lookup: list[int], rest: int = 2000) -> SampledSide:
+    """A side of passes in which one function has these samples of its own."""
+    passes = [
+        SampledPass(own + rest, {LOOKUP: SampledFunction(own, own), ("rest", None): SampledFunction(rest, rest)})
+        for own in lookup
+    ]
+    return SampledSide.of(passes, cpu_ns)
+
+
+def test_a_change_within_what_passes_differ_by_names_nobody() -> None:
+    """Both comparisons have the same samples in all; in one of them, passes of one side are far apart."""
+    steady = explain_times(side_of_passes(1000.0, [200] * 4), side_of_passes(1100.0, [400] * 4))
+    assert [one.function for one in steady] == ["lookupKey"]
+    restless = explain_times(side_of_passes(1000.0, [50, 350, 100, 300]), side_of_passes(1100.0, [700, 100, 650, 150]))
+    assert restless == []
+
+
+def test_the_interval_of_a_change_in_time_is_wider_where_passes_differ() -> None:
+    base = side_of_passes(1000.0, [200] * 4)
+    assert base.dispersion(LOOKUP) == 1.0
+    [calm] = explain_times(base, side_of_passes(1300.0, [900] * 4))
+    [wide] = explain_times(base, side_of_passes(1300.0, [700, 1100, 800, 1000]))
+    assert width_of_interval(wide.text) > 2 * width_of_interval(calm.text) > 0
+
+
+def width_of_interval(text: str) -> float:
+    low, high = text.partition("[")[2].partition("]")[0].split(", ")
+    return float(high) - float(low)
 
 
 def test_culprits_by_instructions_get_their_time() -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "read_stacks",
     "source_functions",
     "stack_tree",
+    "structures",
 ]
 
 class ZeroSideError(ValueError):
@@ -249,4 +250,11 @@ def describe_load(arguments: list[str]) -> str | None:
 
     `given` lists the arguments under their long names with their values, `settings` what they come to, `warnings` what
     the command line should not have asked for. Raises `ValueError` for what the load generator would refuse.
+    """
+
+def structures(path: str, source_root: str) -> list[tuple[str, str, int, str]]:
+    """C structures with a name that are defined in files under `source_root`, in the order of file and name.
+
+    Returns file, name, size in bytes, and the members in the order of the source as `name@byte`, separated by spaces.
+    Raises `OSError` when the file cannot be read, `ValueError` when it is no ELF file.
     """

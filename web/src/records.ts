@@ -8,6 +8,14 @@ export interface Caller {
   in_diff: boolean;
 }
 
+/** The unchanged function that a changed caller gives more or less to do; calls are null where it is inlined. */
+export interface Carrier {
+  function: string;
+  file: string | null;
+  calls_per_op: PerSide | null;
+  instructions_per_op: PerSide;
+}
+
 /**
  * The pictures of a case, by side; null if an engine did not measure the case.
  *
@@ -77,11 +85,13 @@ export interface Comparison {
 /**
  * A reason why a case changed.
  *
- * `culprit` names a function whose cost changed; `moved` a cost that moved between functions; `diffuse` reports that
- * no few functions explain the change; `cause` names a kind of cause, inferred from a difference between counting and
- * timing; `limits` reports what could not be examined and why. `instructions_per_op` includes the function's callees,
- * `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and `self_cpu_ns_per_op`.
- * `share_of_change` is the part of the case's total change that the finding explains.
+ * `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
+ * cost that moved between functions; `diffuse` reports that no few functions explain the change; `cause` names a kind
+ * of cause, inferred from a difference between counting and timing; `limits` reports what could not be examined and
+ * why. `instructions_per_op` includes the function's callees, `self_instructions_per_op` does not; likewise the
+ * sampled times `cpu_ns_per_op` and `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change
+ * that the finding explains; it is negative for what counteracts it. `calls_per_op` is null for a function that is
+ * inlined.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits";
@@ -96,6 +106,7 @@ export interface Finding {
   self_cpu_ns_per_op: PerSide | null;
   share_of_change: number | null;
   in_diff: boolean | null;
+  carrier: Carrier | null;
   callers: Array<Caller>;
   text: string;
 }

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use zerolap_profile::callgrind::{self, Dump};
 use zerolap_profile::graph::{self, CallGraph};
 use zerolap_profile::window::{Window, per_request};
-use zerolap_profile::{binary, functions};
+use zerolap_profile::{binary, functions, structs};
 
 use crate::errors::{binary_error, dump_error, os_error, value_error};
 
@@ -96,4 +96,19 @@ pub(crate) fn source_functions(
         .detach(|| functions::source_functions(Path::new(path), source_root))
         .map_err(|error| binary_error(&error, path))?;
     Ok(functions.into_iter().map(|f| (f.file, f.name, f.first_line, f.last_line)).collect())
+}
+
+#[pyfunction]
+pub(crate) fn structures(
+    py: Python<'_>,
+    path: &str,
+    source_root: &str,
+) -> PyResult<Vec<(String, String, u64, String)>> {
+    let structures =
+        py.detach(|| structs::structures(Path::new(path), source_root)).map_err(|error| binary_error(&error, path))?;
+    Ok(structures.into_iter().map(|s| (s.file, s.name, s.bytes, members_text(&s.members))).collect())
+}
+
+fn members_text(members: &[(String, u64)]) -> String {
+    members.iter().map(|(name, at)| format!("{name}@{at}")).collect::<Vec<_>>().join(" ")
 }

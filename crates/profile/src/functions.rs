@@ -63,22 +63,22 @@ pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Ve
 }
 
 /// Index into the table of files in the source tree.
-type FileId = usize;
+pub(crate) type FileId = usize;
 /// The files of a unit by their index in its line table; none for files outside the source tree.
-type UnitFiles = Vec<Option<FileId>>;
+pub(crate) type UnitFiles = Vec<Option<FileId>>;
 
-struct Files<'a> {
+pub(crate) struct Files<'a> {
     root: &'a SourceRoot,
     ids: HashMap<String, FileId>,
     names: Vec<String>,
 }
 
 impl<'a> Files<'a> {
-    fn new(root: &'a SourceRoot) -> Self {
+    pub(crate) fn new(root: &'a SourceRoot) -> Self {
         Self { root, ids: HashMap::new(), names: Vec::new() }
     }
 
-    fn of_unit(
+    pub(crate) fn of_unit(
         &mut self,
         dwarf: &gimli::Dwarf<Reader<'_>>,
         unit: &gimli::Unit<Reader<'_>>,
@@ -99,6 +99,11 @@ impl<'a> Files<'a> {
             table.push(self.inside(&path));
         }
         Ok(table)
+    }
+
+    /// The name of a file in the form of the call graphs.
+    pub(crate) fn name(&self, file: FileId) -> Option<&str> {
+        self.names.get(file).map(String::as_str)
     }
 
     fn inside(&mut self, path: &str) -> Option<FileId> {
@@ -151,7 +156,7 @@ struct Definition {
 }
 
 /// Offset in `.debug_info`.
-type Offset = usize;
+pub(crate) type Offset = usize;
 
 struct Subprogram {
     name: Option<String>,
@@ -226,7 +231,7 @@ fn subprogram(
     })
 }
 
-fn referred(unit: &gimli::Unit<Reader<'_>>, value: AttributeValue<Reader<'_>>) -> Option<Offset> {
+pub(crate) fn referred(unit: &gimli::Unit<Reader<'_>>, value: AttributeValue<Reader<'_>>) -> Option<Offset> {
     match value {
         AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header).map(|offset| offset.0),
         AttributeValue::DebugInfoRef(offset) => Some(offset.0),

@@ -118,6 +118,33 @@ fn functions_of_the_source_with_their_lines() {
     }
 }
 
+/// Those of headers outside the tree and mere declarations are left out; a type's name stands for a missing one.
+#[test]
+fn structures_of_the_source_with_their_members() {
+    let tree = Tree::new("structures");
+    let header = tree.directory.join("src/inlined.h");
+    let functions = std::fs::read_to_string(&header).expect("a file of the tree");
+    let structures = "struct entry { char kind; long value; unsigned low : 4, high : 4; };\n\
+                      typedef struct { struct entry first; char last; } pair;\n\
+                      struct declared;\n\
+                      static pair kept = {{1, 2, 3, 4}, 5};\n\
+                      static struct declared *other;\n\
+                      static inline int used(void) { return kept.last + (other != 0); }\n";
+    std::fs::write(&header, format!("{functions}{structures}")).expect("a file of the tree");
+    let main = tree.directory.join("src/main.c");
+    let program = std::fs::read_to_string(&main).expect("a file of the tree");
+    std::fs::write(&main, program + "int exported(void) { return used(); }\n").expect("a file of the tree");
+    for flags in [&["-g", "-O2"][..], &["-gdwarf-4", "-O0"], &["-g", "-O2", "-flto"]] {
+        let found = zerolap_profile::structs::structures(&tree.compile(flags), tree.root()).expect("an ELF file");
+        let found: Vec<_> = found.iter().map(|s| (s.file.as_str(), s.name.as_str(), s.bytes, &s.members[..])).collect();
+        let members =
+            |named: &[(&str, u64)]| named.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect::<Vec<_>>();
+        let entry = members(&[("kind", 0), ("value", 8), ("low", 16), ("high", 16)]);
+        let pair = members(&[("first", 0), ("last", 24)]);
+        assert_eq!(found, [("inlined.h", "entry", 24, &entry[..]), ("inlined.h", "pair", 32, &pair[..])], "{flags:?}");
+    }
+}
+
 #[test]
 fn functions_outside_the_source_tree_are_left_out() {
     let tree = Tree::new("outside");

@@ -13,6 +13,7 @@ from zerolap.engines.engine import (
 )
 from zerolap.engines.names import COMPARING, LOADED, engine_named
 from zerolap.engines.perf import missing_for_sampling
+from zerolap.engines.sampled import PASSES
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LOADED",
     "OF_TIMING",
     "PAIRS_PER_START",
+    "PASSES",
     "TRIAL_PREFIX",
     "Engine",
     "EngineTrial",

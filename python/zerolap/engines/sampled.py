@@ -1,4 +1,8 @@
-"""The sampled engine: where a server's time goes, by thread and function, in a pass of its own."""
+"""The sampled engine: where a server's time goes, by thread and function, in passes of their own.
+
+A pass is a start. The passes of all sides take turns, in another order each time, and those of a comparison have the
+placements of timed starts: by how much passes of one side differ shows what of a change could be chance.
+"""
 
 import contextlib
 import time
@@ -6,35 +10,40 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 
+from zerolap.build import Program
 from zerolap.engines.checks import executed_check, reply_checks
-from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
+from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.records import (
+    Block,
     Case,
     Check,
     EnvironmentMissing,
     Event,
     Measurement,
+    Side,
     TrialFailed,
     TrialsJob,
     Validity,
 )
 
-METHOD = 1
+METHOD = 2
 """Raised when the same server would get other stacks."""
+PASSES = 4
+"""Of each side; fewer do not show how much they differ."""
 WARM_UP_SECONDS = 0.2
-SAMPLED_SECONDS = 2.0
+SAMPLED_SECONDS = 0.6
 SLICES_AT_ONCE = 5
 """A slice is so many times as long as a timed one: nothing is gained by looking more often."""
-FEWEST_SAMPLES = 500
+FEWEST_SAMPLES = 150
 MOST_LOST = 0.02
 
 
 class Sampled:
-    """Takes one pass of each side."""
+    """Takes the passes of all sides in turns."""
 
     def missing(self) -> str | None:
         """Return why nothing can be sampled here, or none."""
@@ -42,12 +51,35 @@ class Sampled:
         return None if missing is None else missing.reason
 
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
-        """Carry out the passes side after side; one that cannot be recorded costs the case its stacks and no more."""
+        """Carry out the passes in turns; one that cannot be recorded costs the case its stacks and no more."""
         if any(server.topology.nodes > 1 for server in job.servers.values()):
             raise TrialFailed("stacks are taken of one server; the topology has several")
-        for trial in trials_of(job, place):
+        for trial in _in_turns(job, place):
             with named_failure(job, trial.block, trial.side):
                 yield trial.done(_pass(trial, place))
+
+
+def _in_turns(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
+    """Yield the passes that are yet to be carried out, the sides of every second block in reverse order.
+
+    Ends early once the job's time is over.
+    """
+    deadline, pinning = Deadline(job, place), place.pinning(job)
+    for block in job.blocks:
+        if deadline.is_over:
+            return
+        missing = [side for side in job.servers if place.measured(block, side) is None]
+        programs = _programs(job, block, place) if missing else {}
+        for side in missing if block.number % 2 == 0 else reversed(missing):
+            with place.trial_directory() as directory:
+                yield EngineTrial(job, block, side, programs[side], directory, pinning)
+
+
+def _programs(job: TrialsJob, block: Block, place: Place) -> dict[Side, Program]:
+    """Return the programs of a block: of a comparison, those that timed starts of its number have too."""
+    if len(job.servers) == 1:
+        return {side: place.program(server) for side, server in job.servers.items()}
+    return place.placed_programs(job, block)[0]
 
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:

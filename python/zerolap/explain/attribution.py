@@ -1,10 +1,16 @@
-"""From the linker's symbols to the source's functions."""
+"""From the linker's symbols to the source's functions.
+
+A symbol's instructions carry the file and line they were compiled from, also where the compiler inlined a function.
+Each line belongs to the function that defines it, so a `static inline` of a header has a cost of its own, whichever
+symbols hold its code. Calls stay with the symbol, marked by whose lines they stand in: inlined into several functions,
+one calls something else in each.
+"""
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey
+from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
 from zerolap.records import CallGraph, GraphFunction
 
 
@@ -17,42 +23,53 @@ class SourceFunction:
     first_line: int
     last_line: int
 
+    @property
+    def key(self) -> FunctionKey:
+        """Name and file."""
+        return self.name, self.file
+
+    def holds(self, file: str, line: int) -> bool:
+        """Whether the line lies in the definition."""
+        return file == self.file and self.first_line <= line <= self.last_line
+
 
 class SourceFunctions:
     """Finds the function that a line belongs to."""
 
     def __init__(self, functions: Sequence[SourceFunction]) -> None:
         self._by_file: dict[str, list[SourceFunction]] = {}
-        self._by_name: dict[str, list[SourceFunction]] = {}
+        self._by_name: dict[str, dict[str, SourceFunction]] = {}
         for function in sorted(functions, key=lambda one: one.first_line):
             self._by_file.setdefault(function.file, []).append(function)
-            self._by_name.setdefault(function.name, []).append(function)
+            self._by_name.setdefault(function.name, {}).setdefault(function.file, function)
 
     def at(self, file: str, line: int) -> SourceFunction | None:
-        """Return the definition that holds the line, or none."""
+        """Return the definition that holds the line; none too where a macro defines several functions in it."""
         known = self._by_file.get(file, [])
         index = bisect.bisect_right(known, line, key=lambda one: one.first_line) - 1
-        if index < 0 or line > known[index].last_line:
+        if index < 0 or not known[index].holds(file, line):
+            return None
+        if index > 0 and known[index - 1].first_line == known[index].first_line:
             return None
         return known[index]
 
     def named(self, name: str, file: str) -> SourceFunction | None:
         """Return the definition of that name in that file, or none."""
-        return next((one for one in self._by_name.get(name, []) if one.file == file), None)
+        return self._by_name.get(name, {}).get(file)
 
-    def file_of(self, name: str) -> str | None:
-        """Return the only file that defines a function of that name, or none."""
-        files = {one.file for one in self._by_name.get(name, [])}
-        return files.pop() if len(files) == 1 else None
+    def definitions(self, name: str) -> list[SourceFunction]:
+        """Return the definitions of that name: a static function may have namesakes in other files."""
+        return list(self._by_name.get(name, {}).values())
 
 
 def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
-    """Return the graph with each function under its name and the file that defines it.
+    """Return the graph by function of the source, each under its name and the file that defines it.
 
     What occurs in the small window only has less than no cost a request; it is left out.
     """
     result = CostGraph()
     keys = [_key(graph, function, functions) for function in graph.functions]
+    owners = _Owners(graph, functions)
     for key, function in zip(keys, graph.functions, strict=True):
         if function.instructions <= 0 or function.calls < 0:
             continue
@@ -60,14 +77,35 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
         node.has_file = function.file is not None
         node.calls += function.calls
         node.instructions += function.instructions
-        for file, line, instructions in function.lines:
-            place = graph.files[file], line
-            node.lines[place] = node.lines.get(place, 0.0) + instructions
+        node.lines = sums(node.lines, {(graph.files[file], line): cost for file, line, cost in function.lines})
+        node.inlined = sums(node.inlined, owners.parts(key, function.lines))
     for edge in graph.edges:
         caller, callee = keys[edge.caller], keys[edge.callee]
         if edge.calls > 0 and edge.instructions > 0 and caller in result.nodes and callee in result.nodes:
-            result.add_edge(caller, callee, Edge(edge.calls, edge.instructions))
+            makers = owners.parts(caller, edge.lines)
+            result.add_edge(caller, callee, Edge(edge.calls, edge.instructions, makers=makers))
     return result
+
+
+class _Owners:
+    """Whose a line is."""
+
+    def __init__(self, graph: CallGraph, functions: SourceFunctions) -> None:
+        self._files = graph.files
+        self._functions = functions
+
+    def parts(self, holder: FunctionKey, lines: Iterable[tuple[int, int, float]]) -> dict[FunctionKey, float]:
+        """Return what of `holder` stands in lines of other functions: costs or calls by file and line, summed up."""
+        known = self._functions.named(*holder)
+        parts: dict[FunctionKey, float] = {}
+        for file, line, value in lines:
+            place = self._files[file], line
+            if known is None or known.holds(*place):
+                continue
+            owner = self._functions.at(*place)
+            if owner is not None and owner.key != holder:
+                parts[owner.key] = parts.get(owner.key, 0.0) + value
+        return {owner: value for owner, value in parts.items() if value > 0}
 
 
 def _key(graph: CallGraph, function: GraphFunction, functions: SourceFunctions) -> FunctionKey:
@@ -75,6 +113,11 @@ def _key(graph: CallGraph, function: GraphFunction, functions: SourceFunctions) 
     if function.file is None:
         return function.name, function.object
     file = graph.files[function.file]
-    if functions.named(function.name, file) is None:
-        file = functions.file_of(function.name) or file
-    return function.name, file
+    definitions = functions.definitions(function.name) if function.lines else []
+    if not definitions:
+        return function.name, file
+    return max(definitions, key=lambda one: (_cost_within(one, graph, function.lines), one.file == file)).key
+
+
+def _cost_within(definition: SourceFunction, graph: CallGraph, lines: Iterable[tuple[int, int, float]]) -> float:
+    return sum(instructions for file, line, instructions in lines if definition.holds(graph.files[file], line))

@@ -9,10 +9,14 @@ difference parts exactly into
 u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
 more themselves, the second functions that call others more often; what their callees cost more is found at these. A
 function that is on one side only is the same on both but for how often it is called.
+
+A call that took another's place is one change, not two: only the difference of both is blamed. Nothing else is set off:
+where a function gained in one place what it lost in another, both are changes.
 """
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
@@ -23,22 +27,36 @@ LARGEST_UNIT_COST = 4.0
 """Times what a call of a function was seen to cost: rare functions, whose calls in both windows are few, may seem to
 call each other without end."""
 
+SAME_NUMBER = 0.01
+"""Part by which the calls that are made no longer may differ from those that replace them."""
+
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
 """Calls that a function makes each time it is called, by callee."""
+Replaced = Callable[[FunctionKey, FunctionKey | None, FunctionKey | None], bool]
+"""Whether a caller makes calls to a new callee in place of those to an old one; none stands for its own instructions,
+among which a callee was inlined."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """Instructions per request by which `caller` changed the cost: by itself, or by its calls to `callee`."""
+    """Instructions per request by which `caller` changed the cost: by itself, or by its calls to `callee`.
+
+    Of its own instructions, those that belong to a function inlined into it are a term by themselves, with that as
+    `owner`. `calls` are those to the callee more or fewer each time. `instead_of` is the callee that it was exchanged
+    with.
+    """
 
     caller: FunctionKey
     callee: FunctionKey | None
     instructions: float
+    owner: FunctionKey | None = None
+    calls: float = 0.0
+    instead_of: FunctionKey | None = None
 
 
 @dataclass(frozen=True)
 class Blame:
-    """All terms after what cancels inside a function, and what cancelled by function."""
+    """All terms after what was replaced, and by function what that set off."""
 
     terms: list[Term]
     cancelled: dict[FunctionKey, float]
@@ -46,15 +64,16 @@ class Blame:
 
 @dataclass(frozen=True)
 class _Side:
-    """How often each function is called; each time: its own cost, its calls, and its seen cost with all it calls."""
+    """How often each function is called; each time: its own cost, that of what is inlined, its calls, its seen cost."""
 
     times: dict[FunctionKey, float]
     own: dict[FunctionKey, float]
+    inlined: dict[FunctionKey, dict[FunctionKey, float]]
     makes: Calls
     seen: dict[FunctionKey, float]
 
 
-def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
+def assign_blame(base: CostGraph, head: CostGraph, replaced: Replaced | None = None) -> Blame:
     """Return the terms of the change from base to head; both must name the same functions alike."""
     entered = {callee for graph in (base, head) for _, callee in graph.edges}
     old, new = _side(base, entered), _side(head, entered)
@@ -63,7 +82,7 @@ def assign_blame(base: CostGraph, head: CostGraph) -> Blame:
     terms: list[Term] = []
     cancelled: dict[FunctionKey, float] = {}
     for key in sorted(old.times):
-        kept, set_off = _net(_terms_of(key, old, new, unit_costs))
+        kept, set_off = _net(_terms_of(key, old, new, unit_costs), replaced)
         terms += kept
         if set_off > NEGLIGIBLE:
             cancelled[key] = set_off
@@ -85,8 +104,9 @@ def _side(graph: CostGraph, entered: AbstractSet[FunctionKey]) -> _Side:
         if caller in times and callee in times:
             makes.setdefault(caller, {})[callee] = edge.calls / times[caller]
     own = {key: graph.nodes[key].instructions / times[key] for key in times}
+    inlined = {key: {owner: cost / times[key] for owner, cost in graph.nodes[key].inlined.items()} for key in times}
     seen = {key: (graph.inclusive(key) or 0.0) / times[key] for key in times}
-    return _Side(times, own, makes, seen)
+    return _Side(times, own, inlined, makes, seen)
 
 
 def _completed(side: _Side, other: _Side) -> _Side:
@@ -95,6 +115,7 @@ def _completed(side: _Side, other: _Side) -> _Side:
     return _Side(
         side.times | dict.fromkeys(missing, 0.0),
         side.own | {key: other.own[key] for key in missing},
+        side.inlined | {key: other.inlined[key] for key in missing},
         side.makes | {key: other.makes[key] for key in missing if key in other.makes},
         side.seen | {key: other.seen[key] for key in missing},
     )
@@ -130,22 +151,44 @@ def _both(key: FunctionKey, old: _Side, new: _Side) -> list[tuple[FunctionKey, f
 
 def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[FunctionKey, float]) -> list[Term]:
     mean_times = (old.times[key] + new.times[key]) / 2
-    terms = [Term(key, None, (new.own[key] - old.own[key]) * mean_times)]
-    for callee, before, after in _both(key, old, new):
-        terms.append(Term(key, callee, (after - before) * mean_times * unit_costs[callee]))
+    before, after = old.inlined[key], new.inlined[key]
+    owned = {owner: after.get(owner, 0.0) - before.get(owner, 0.0) for owner in {**before, **after}}
+    terms = [Term(key, None, (new.own[key] - old.own[key] - sum(owned.values())) * mean_times)]
+    terms += [Term(key, None, change * mean_times, owner) for owner, change in sorted(owned.items())]
+    for callee, old_calls, new_calls in _both(key, old, new):
+        calls = new_calls - old_calls
+        terms.append(Term(key, callee, calls * mean_times * unit_costs[callee], calls=calls))
     return [term for term in terms if abs(term.instructions) > NEGLIGIBLE]
 
 
-def _net(terms: list[Term]) -> tuple[list[Term], float]:
-    """Take off what cancels inside one function: a call that replaces another, work that was inlined."""
-    more = sum(term.instructions for term in terms if term.instructions > 0)
-    less = -sum(term.instructions for term in terms if term.instructions < 0)
-    set_off = min(more, less)
-    if set_off <= NEGLIGIBLE:
-        return terms, 0.0
-    sign, larger = (1.0, more) if more >= less else (-1.0, less)
-    factor = (larger - set_off) / larger
-    kept = [
-        Term(term.caller, term.callee, term.instructions * factor) for term in terms if term.instructions * sign > 0
-    ]
+def _net(terms: list[Term], replaced: Replaced | None) -> tuple[list[Term], float]:
+    """Make one of two terms where a call took the place of another; return too what both set off."""
+    kept, set_off = list(terms), 0.0
+    if replaced is None:
+        return kept, set_off
+    for lost in sorted(terms, key=lambda term: term.instructions):
+        for gained in sorted(terms, key=lambda term: -term.instructions):
+            if lost.instructions >= 0 or gained.instructions <= 0:
+                continue
+            if lost in kept and gained in kept and _is_replaced(lost, gained, replaced):
+                kept.remove(lost)
+                kept.remove(gained)
+                kept += _difference(lost, gained)
+                set_off += min(-lost.instructions, gained.instructions)
     return kept, set_off
+
+
+def _is_replaced(lost: Term, gained: Term, replaced: Replaced) -> bool:
+    both_are_calls = lost.callee is not None and gained.callee is not None
+    if both_are_calls and abs(lost.calls + gained.calls) > SAME_NUMBER * abs(gained.calls):
+        return False
+    return replaced(lost.caller, lost.callee, gained.callee)
+
+
+def _difference(lost: Term, gained: Term) -> list[Term]:
+    """Return what is left of two terms, at the larger of them."""
+    instructions = lost.instructions + gained.instructions
+    if abs(instructions) <= NEGLIGIBLE:
+        return []
+    larger, smaller = (gained, lost) if instructions > 0 else (lost, gained)
+    return [replace(larger, instructions=instructions, instead_of=smaller.callee)]

@@ -1,12 +1,25 @@
 """Which functions the compared change touches."""
 
 import re
+from dataclasses import dataclass
 
-from zerolap.explain.attribution import SourceFunctions
+from zerolap.explain.attribution import SourceFunction, SourceFunctions
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.records import Changes, Hunk
+from zerolap.records import Changes, FileChange, Hunk
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class _ChangedPlace:
+    """Lines that differ in one place, by file and range of each side, and the names in those removed and added."""
+
+    old_file: str
+    old_lines: range
+    new_file: str
+    new_lines: range
+    removed: frozenset[str]
+    added: frozenset[str]
 
 
 class ChangedLines:
@@ -14,18 +27,41 @@ class ChangedLines:
 
     def __init__(self, changes: Changes | None) -> None:
         self.known = changes is not None
+        self._places = [_place(file, hunk) for file in (changes.files if changes else []) for hunk in file.hunks]
         self._old: dict[str, list[range]] = {}
         self._new: dict[str, list[range]] = {}
-        self._names: set[str] = set()
-        for file in changes.files if changes else []:
-            for hunk in file.hunks:
-                self._old.setdefault(_shown(file.old_file), []).append(_lines(hunk.old_start, hunk.old_lines))
-                self._new.setdefault(_shown(file.new_file), []).append(_lines(hunk.new_start, hunk.new_lines))
-                self._names |= _names(hunk)
+        for place in self._places:
+            self._old.setdefault(place.old_file, []).append(place.old_lines)
+            self._new.setdefault(place.new_file, []).append(place.new_lines)
 
-    def mentions(self, key: FunctionKey) -> bool:
-        """Whether a changed line holds the function's name."""
-        return key[0] in self._names
+    def mentions(self, key: FunctionKey, functions: SourceFunctions) -> bool:
+        """Whether a changed line holds the function's name, in a file where that means no other function."""
+        name, file = key
+        return any(
+            place.new_file == file or functions.named(name, place.new_file) is None
+            for place in self._places
+            if name in place.removed or name in place.added
+        )
+
+    def exchanges(self, removed: str, added: str, of: SourceFunction | None) -> bool:
+        """Whether in one place of a function, as the head has it, one name was removed and the other added."""
+        return of is not None and any(
+            removed in place.removed
+            and added in place.added
+            and place.new_file == of.file
+            and _lies_in(place.new_lines, _body(of))
+            for place in self._places
+        )
+
+    def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
+        """Return the names in the lines that differ of a function, by its definition on each side."""
+        names: set[str] = set()
+        for place in self._places:
+            is_in_old = old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old))
+            is_in_new = new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new))
+            if is_in_old or is_in_new:
+                names |= place.removed | place.added
+        return names
 
     def body_changed(
         self, key: FunctionKey, base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
@@ -41,10 +77,11 @@ class ChangedLines:
         ranges = changed.get(file, [])
         definition = functions.named(name, file)
         if definition is not None:
-            body = range(definition.first_line, definition.last_line + 1)
-            return any(one.start < body.stop and body.start < one.stop for one in ranges)
+            return any(_lies_in(one, _body(definition)) for one in ranges)
         node = graph.nodes.get(key)
-        return node is not None and any(line in one for place, line in node.lines if place == file for one in ranges)
+        return node is not None and any(
+            line in _near(one) for place, line in node.lines if place == file for one in ranges
+        )
 
     def lines_in(self, key: FunctionKey, graph: CostGraph) -> list[int]:
         """Return the new lines that were executed in a function and differ."""
@@ -52,7 +89,7 @@ class ChangedLines:
         ranges = self._new.get(key[1], [])
         if node is None:
             return []
-        return sorted(line for file, line in node.lines if file == key[1] and any(line in one for one in ranges))
+        return sorted(line for file, line in node.lines if file == key[1] and any(line in _near(one) for one in ranges))
 
 
 def _shown(file: str) -> str:
@@ -61,9 +98,37 @@ def _shown(file: str) -> str:
 
 
 def _lines(start: int, count: int) -> range:
-    """Return the lines of a hunk's side; of a side without lines, those between which the others were put."""
-    return range(start, start + count) if count else range(start, start + 2)
+    """Return the lines of a hunk's side; of a side without lines, none behind the line that it names."""
+    return range(start, start + count) if count else range(start + 1, start + 1)
 
 
-def _names(hunk: Hunk) -> set[str]:
-    return set(IDENTIFIER.findall(hunk.text))
+def _body(definition: SourceFunction) -> range:
+    return range(definition.first_line, definition.last_line + 1)
+
+
+def _lies_in(lines: range, body: range) -> bool:
+    """Whether changed lines touch a body; lines put before or behind it do not."""
+    if not lines:
+        return body.start < lines.start < body.stop
+    return lines.start < body.stop and body.start < lines.stop
+
+
+def _near(lines: range) -> range:
+    """Return the lines themselves; where there are none, the two between which others were put."""
+    return lines or range(lines.start - 1, lines.start + 1)
+
+
+def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
+    return _ChangedPlace(
+        old_file=_shown(file.old_file),
+        old_lines=_lines(hunk.old_start, hunk.old_lines),
+        new_file=_shown(file.new_file),
+        new_lines=_lines(hunk.new_start, hunk.new_lines),
+        removed=_names(hunk, "-"),
+        added=_names(hunk, "+"),
+    )
+
+
+def _names(hunk: Hunk, sign: str) -> frozenset[str]:
+    lines = [line for line in hunk.text.splitlines() if line.startswith(sign)]
+    return frozenset(name for line in lines for name in IDENTIFIER.findall(line))

@@ -1,44 +1,79 @@
 """A call graph by function: what each costs itself, and who calls whom at what cost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 FunctionKey = tuple[str, str]
 """Name and file of a source function; the object's name where the file is not known."""
+_Key = TypeVar("_Key")
+
+
+def sums(these: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key, float]:
+    """Return both together, values of one key added up."""
+    return {key: these.get(key, 0.0) + others.get(key, 0.0) for key in {**these, **others}}
 
 
 @dataclass
 class Node:
-    """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line."""
+    """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line.
+
+    `inlined` are those of its own instructions that belong to other functions, by function.
+    """
 
     instructions: float = 0.0
     calls: float = 0.0
     lines: dict[tuple[str, int], float] = field(default_factory=dict)
+    inlined: dict[FunctionKey, float] = field(default_factory=dict)
     has_file: bool = True
+
+    @property
+    def body(self) -> float:
+        """Its own instructions without those of other functions."""
+        return self.instructions - sum(self.inlined.values())
 
     def absorb(self, other: "Node") -> None:
         """Add another's costs to this one's."""
         self.instructions += other.instructions
         self.calls += other.calls
-        for place, instructions in other.lines.items():
-            self.lines[place] = self.lines.get(place, 0.0) + instructions
+        self.lines = sums(self.lines, other.lines)
+        self.inlined = sums(self.inlined, other.inlined)
+
+    def part(self, share: float) -> "Node":
+        """Return so much of its cost."""
+        return Node(
+            instructions=self.instructions * share,
+            calls=self.calls * share,
+            lines={place: cost * share for place, cost in self.lines.items()},
+            inlined={owner: cost * share for owner, cost in self.inlined.items()},
+            has_file=self.has_file,
+        )
 
 
 @dataclass
 class Edge:
     """Calls per request and what they cost with all that the callee calls.
 
-    `through` names functions on the way that were made transparent.
+    `through` names functions on the way that were made transparent. `makers` are those calls that stand in lines of
+    functions inlined into the caller, by function.
     """
 
     calls: float = 0.0
     instructions: float = 0.0
     through: frozenset[FunctionKey] = frozenset()
+    makers: dict[FunctionKey, float] = field(default_factory=dict)
 
     def absorb(self, other: "Edge") -> None:
         """Add another's costs to this one's."""
         self.calls += other.calls
         self.instructions += other.instructions
         self.through = self.through | other.through
+        self.makers = sums(self.makers, other.makers)
+
+    def part(self, share: float) -> "Edge":
+        """Return so much of the calls."""
+        makers = {maker: calls * share for maker, calls in self.makers.items()}
+        return Edge(self.calls * share, self.instructions * share, self.through, makers)
 
 
 @dataclass
@@ -79,6 +114,15 @@ class CostGraph:
             return sum(edge.instructions for edge in entering.values())
         return self.nodes[key].instructions + sum(edge.instructions for edge in self.callees(key).values())
 
+    def inlined(self, key: FunctionKey) -> dict[FunctionKey, float]:
+        """Return what a function costs where it is inlined, by the function that holds it."""
+        return {holder: node.inlined[key] for holder, node in self.nodes.items() if key in node.inlined}
+
+    def body(self, key: FunctionKey) -> float | None:
+        """Return the cost of a function's own lines, wherever they are executed; none if they are not."""
+        node, inlined = self.nodes.get(key), self.inlined(key)
+        return None if node is None and not inlined else (node.body if node else 0.0) + sum(inlined.values())
+
     def total(self) -> float:
         """Return the instructions of all functions."""
         return sum(node.instructions for node in self.nodes.values())
@@ -87,8 +131,10 @@ class CostGraph:
         """Return a copy of the graph with some functions under other keys."""
         graph = CostGraph()
         for key, node in self.nodes.items():
-            graph.node(names.get(key, key)).absorb(node)
+            inlined = {names.get(owner, owner): cost for owner, cost in node.inlined.items()}
+            graph.node(names.get(key, key)).absorb(replace(node, inlined=inlined))
             graph.node(names.get(key, key)).has_file = node.has_file
         for (caller, callee), edge in self.edges.items():
-            graph.add_edge(names.get(caller, caller), names.get(callee, callee), replace(edge))
+            makers = {names.get(maker, maker): calls for maker, calls in edge.makers.items()}
+            graph.add_edge(names.get(caller, caller), names.get(callee, callee), replace(edge, makers=makers))
         return graph

@@ -32,7 +32,7 @@ def explain_calls(base: CallGraph, head: CallGraph, counted: Callable[[CallGraph
                 calls_per_op=calls,
                 share_of_change=changed[caller, callee] / total,
                 callers=[Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=False)],
-                text=text.called(callee[0], caller[0], calls),
+                text=text.call_count(caller[0], callee[0], calls),
             )
         )
     return findings

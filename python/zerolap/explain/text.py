@@ -1,79 +1,120 @@
-"""The sentences of findings."""
+"""The sentences of findings, as a reviewer writes them: the change first, then what it costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Caller, PerSide
+from zerolap.records import PerSide
 
-CALLS_DIFFER = 0.01
 WHOLE = 1.05
 """Share of the change from which on a function's part is told as more than the whole."""
+NAMED = 3
+"""Functions that a sentence names before it counts the others."""
 
 
 @dataclass(frozen=True)
-class Culprit:
-    """What the sentence on a function tells: `own` if its own work changed rather than how often it is called.
-
-    `instructions` are its own where `own`, else with all that it calls; `through` names functions between it and the
-    caller.
-    """
+class Named:
+    """A function as sentences name it: its file where that is known, and whether its lines differ."""
 
     function: str
     file: str | None
     changed_here: bool
-    own: bool
-    calls: PerSide
-    instructions: PerSide
+
+    @property
+    def bare(self) -> str:
+        """The name alone."""
+        return f"`{self.function}`"
+
+    @property
+    def placed(self) -> str:
+        """The name with its file."""
+        return f"{self.bare} ({self.file})" if self.file else self.bare
+
+    @property
+    def whole(self) -> str:
+        """The name with its file and whether it was changed."""
+        parts = [part for part in (self.file, "changed here" if self.changed_here else None) if part]
+        return f"{self.bare} ({', '.join(parts)})" if parts else self.bare
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Instructions per request that a change adds or saves, and their share of the whole change."""
+
+    instructions: float
     share: float
-    caller: Caller | None
-    through: Sequence[str]
+
+    def __str__(self) -> str:
+        """Return it as the end of a sentence."""
+        return f"{self.instructions:+,.0f} instructions, {self._part()}"
+
+    def _part(self) -> str:
+        if self.share < 0:
+            return "against the change"
+        part = f"{self.share * 100:,.0f} % of the change"
+        return part if self.share <= WHOLE else f"{part}; others take back a part"
 
 
-def culprit(found: Culprit) -> str:
-    """Return the sentence on a function whose cost changed."""
-    place = ", ".join(part for part in (found.file, "changed here" if found.changed_here else "") if part)
-    subject = f"`{found.function}` ({place})" if place else f"`{found.function}`"
-    effect = f"{_signed(found.instructions)} instructions per request, {_part(found.share)}"
-    if found.own:
-        return f"{subject} itself {_costs(found.instructions)} instructions per request: {effect}."
-    times = f"{_times(found.calls.head)} per request instead of {_times(found.calls.base)}"
-    return f"{subject} is called {times}{_by(found)}: {effect}."
+def own(function: Named, instructions: PerSide, inlined_into: Sequence[str], effect: Effect) -> str:
+    """Return the sentence on a function whose own lines cost more or less."""
+    verb = "takes more instructions" if effect.instructions > 0 else "takes fewer instructions"
+    figures = f"({_number(instructions.base)} -> {_number(instructions.head)} per request)"
+    if not inlined_into:
+        return f"{function.whole} itself {verb} {figures}: {effect}."
+    return f"{function.whole}, inlined into {_list(inlined_into)}, {verb} {figures}: {effect}."
 
 
-def _part(share: float) -> str:
-    part = f"{share:.0%} of the change"
-    return part if share <= WHOLE else f"{part}, of which other functions take back a part"
+def called(
+    callers: Sequence[Named],
+    callee: Named,
+    calls: PerSide,
+    through: Sequence[str],
+    instead: Named | None,
+    effect: Effect,
+) -> str:
+    """Return the sentence on calls that are made more or less often; `through` names functions in between."""
+    subject = callers[0].whole if len(callers) == 1 else _list([caller.function for caller in callers])
+    target = callee.placed if callee.file != callers[0].file else callee.bare
+    way = f" through {_list(through)}" if through else ""
+    exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
+    return f"{subject} {_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}: {effect}."
 
 
-def _by(found: Culprit) -> str:
-    if found.caller is None:
-        return ""
-    place = f" ({found.caller.file}, changed here)" if found.caller.in_diff else ""
-    through = f" through {' and '.join(f'`{name}`' for name in found.through)}" if found.through else ""
-    return f" by `{found.caller.function}`{place}{through}"
+def dearer(caller: Named, callee: Named, each_call: PerSide, effect: Effect) -> str:
+    """Return the sentence on a changed function that gives an unchanged one more or less to do."""
+    kind = "dearer" if effect.instructions > 0 else "cheaper"
+    figures = f"({_number(each_call.base)} -> {_number(each_call.head)} instructions a call)"
+    return f"{caller.whole} makes calls of {callee.placed}, which is unchanged, {kind} {figures}: {effect}."
 
 
-def _times(calls: float | None) -> str:
-    return "once" if calls is not None and abs(calls - 1) < CALLS_DIFFER else f"{_number(calls)} times"
+def call_count(caller: str, callee: str, calls: PerSide) -> str:
+    """Return the sentence on a call whose number alone matters."""
+    return f"`{caller}` {_calls(calls, f'`{callee}`', several=False)}."
 
 
-def _costs(instructions: PerSide) -> str:
-    return f"takes {_number(instructions.head)} instead of {_number(instructions.base)}"
+def _calls(calls: PerSide, target: str, *, several: bool) -> str:
+    """Return the verb, the callee and the numbers: "now calls `f` (0 -> 1 per request)"."""
+    call = "call" if several else "calls"
+    figures = f"({_number(calls.base)} -> {_number(calls.head)} per request)"
+    if not calls.base:
+        return f"now {call} {target} {figures}"
+    if not calls.head:
+        return f"no longer {call} {target} {figures}"
+    how = "more often" if calls.head > calls.base else "less often"
+    return f"{call} {target} {how} {figures}"
 
 
-def _signed(instructions: PerSide) -> str:
-    return f"{(instructions.head or 0.0) - (instructions.base or 0.0):+,.0f}"
+def _list(names: Sequence[str]) -> str:
+    """Return names as prose: `a`, `b` and 3 more."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > NAMED:
+        return f"{', '.join(quoted[: NAMED - 1])} and {len(quoted) - NAMED + 1} more"
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
 
 
 def _number(value: float | None) -> str:
     if value is None:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def called(callee: str, caller: str, calls: PerSide) -> str:
-    """Return the sentence on a call that is made more or less often."""
-    return f"`{caller}` calls `{callee}` {_times(calls.head)} per request instead of {_times(calls.base)}."
 
 
 def diffuse(explained: float, total: float) -> str:
@@ -85,10 +126,10 @@ def diffuse(explained: float, total: float) -> str:
 
 
 def moved(function: str, instructions: float) -> str:
-    """Return the sentence for cost that only changed its place."""
+    """Return the sentence for the cost of calls that others took the place of."""
     return (
-        f"{instructions:,.0f} instructions per request only moved within `{function}` and what it calls "
-        "(calls replaced or inlined); they are set off."
+        f"{instructions:,.0f} instructions per request only moved: `{function}` makes other calls in place of those "
+        "that cost as much before."
     )
 
 

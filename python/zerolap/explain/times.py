@@ -1,8 +1,14 @@
-"""What functions cost in time: sampled stacks scaled by the CPU time of a request."""
+"""What functions cost in time: sampled stacks scaled by the CPU time of a request.
+
+Samples are counts, but passes of one program differ by more than counts do by chance: a start has its own placement,
+and a machine its moods. The variance of counts is therefore multiplied by the dispersion that the passes show,
+Pearson's chi-squared by its degrees of freedom (McCullagh and Nelder, Generalized Linear Models, 4.5).
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from zerolap.records import Finding, PerSide
@@ -12,8 +18,12 @@ NamedFunction: TypeAlias = tuple[str, str | None]
 
 CERTAIN = 4.0
 """Standard deviations by which a function's own time has to differ to be named."""
+INTERVAL = 1.96
+"""Standard deviations to either side of a change that its interval of 95 % reaches."""
 SMALLEST_SHARE = 0.1
 MAX_CULPRITS = 3
+FEWEST_EXPECTED = 5.0
+"""Samples a pass of a function; with fewer, chi-squared is not distributed as it should be."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,21 @@ class SampledFunction:
     own: int
     inclusive: int
 
+    def plus(self, other: "SampledFunction") -> "SampledFunction":
+        """Return the samples of both."""
+        return SampledFunction(self.own + other.own, self.inclusive + other.inclusive)
+
+
+_NONE = SampledFunction(0, 0)
+
+
+@dataclass(frozen=True)
+class SampledPass:
+    """The samples of one pass, in all and by function."""
+
+    samples: int
+    functions: Mapping[NamedFunction, SampledFunction]
+
 
 @dataclass(frozen=True)
 class SampledSide:
@@ -31,19 +56,49 @@ class SampledSide:
     samples: int
     cpu_ns_per_op: float
     functions: Mapping[NamedFunction, SampledFunction]
+    passes: Sequence[SampledPass] = ()
+
+    @classmethod
+    def of(cls, passes: Sequence[SampledPass], cpu_ns_per_op: float) -> "SampledSide":
+        """Return the side that these passes are of."""
+        functions: dict[NamedFunction, SampledFunction] = {}
+        for one in passes:
+            for name, samples in one.functions.items():
+                functions[name] = functions.get(name, _NONE).plus(samples)
+        return cls(sum(one.samples for one in passes), cpu_ns_per_op, functions, passes)
 
     def own_ns(self, function: NamedFunction) -> float:
         """Return the function's own time per request."""
-        return self._ns(self.functions[function].own) if function in self.functions else 0.0
+        return self._ns(self.functions.get(function, _NONE).own)
 
     def inclusive_ns(self, function: NamedFunction) -> float:
         """Return the time per request of the function and all it calls."""
-        return self._ns(self.functions[function].inclusive) if function in self.functions else 0.0
+        return self._ns(self.functions.get(function, _NONE).inclusive)
 
     def deviation_ns(self, function: NamedFunction) -> float:
-        """Return the standard deviation of the function's own time: samples are counts (Poisson)."""
-        own = self.functions[function].own if function in self.functions else 0
-        return self._ns(1) * math.sqrt(max(own, 1))
+        """Return the standard deviation of the function's own time: that of counts, by the dispersion of passes."""
+        own = max(self.functions.get(function, _NONE).own, 1)
+        return self._ns(1) * math.sqrt(own * self.dispersion(function))
+
+    def dispersion(self, function: NamedFunction) -> float:
+        """Return by how much passes vary more than counts: the function's own figure or that of all, at least 1."""
+        own = self._chi_squared(function)
+        return max(1.0, self._common_dispersion, 0.0 if own is None else own / (len(self.passes) - 1))
+
+    @cached_property
+    def _common_dispersion(self) -> float:
+        found = [self._chi_squared(function) for function in self.functions]
+        known = [chi_squared for chi_squared in found if chi_squared is not None]
+        return sum(known) / (len(known) * (len(self.passes) - 1)) if known else 1.0
+
+    def _chi_squared(self, function: NamedFunction) -> float | None:
+        """Return Pearson's statistic of the function's own samples by pass; none where there are too few."""
+        own = self.functions.get(function, _NONE).own
+        if len(self.passes) < 2 or own < FEWEST_EXPECTED * len(self.passes):
+            return None
+        expected = [own * one.samples / self.samples for one in self.passes]
+        seen = [one.functions.get(function, _NONE).own for one in self.passes]
+        return sum((count - mean) ** 2 / mean for count, mean in zip(seen, expected, strict=True))
 
     def _ns(self, samples: int) -> float:
         return samples / self.samples * self.cpu_ns_per_op
@@ -67,14 +122,19 @@ def explain_times(base: SampledSide, head: SampledSide) -> list[Finding]:
 def _sure_change(function: NamedFunction, base: SampledSide, head: SampledSide) -> float:
     """Return the change of the function's own time; 0 where chance could have made it."""
     change = head.own_ns(function) - base.own_ns(function)
-    deviation = math.hypot(base.deviation_ns(function), head.deviation_ns(function))
-    return change if abs(change) > CERTAIN * deviation else 0.0
+    return change if abs(change) > CERTAIN * _deviation(function, base, head) else 0.0
+
+
+def _deviation(function: NamedFunction, base: SampledSide, head: SampledSide) -> float:
+    return math.hypot(base.deviation_ns(function), head.deviation_ns(function))
 
 
 def _slower(function: NamedFunction, share: float, base: SampledSide, head: SampledSide) -> Finding:
     name, file = function
     place = f" ({file})" if file is not None else ""
     before, after = base.own_ns(function), head.own_ns(function)
+    margin = INTERVAL * _deviation(function, base, head)
+    low, high = after - before - margin, after - before + margin
     found = Finding(
         kind="culprit",
         rank=0,
@@ -83,7 +143,7 @@ def _slower(function: NamedFunction, share: float, base: SampledSide, head: Samp
         share_of_change=share,
         text=(
             f"`{name}`{place} itself takes {after:,.0f} instead of {before:,.0f} ns per request, as sampled: "
-            f"{share:.0%} of the change in time."
+            f"{after - before:+,.0f} ns [{low:+,.0f}, {high:+,.0f}], {share * 100:.0f} % of the change in time."
         ),
     )
     return _timed(found, base, head)

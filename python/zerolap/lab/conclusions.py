@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypeAlias
 
-from zerolap.explain import explain_cause, explain_times, with_times
+from zerolap.explain import explain_cause, with_times
 from zerolap.judge import (
     CPU_TIME,
     DECIDING_TIMES,
@@ -344,7 +344,7 @@ def _reasons(
     times = explainer.times(measured.sampled, verdicts) if measured.sampled is not None else None
     is_of_time = answers.time in CHANGED and answers.work != answers.time
     if is_of_time or measured.counted is None or answers.work_deciding is None:
-        return explain_times(*times) if times is not None else []
+        return explainer.explain_times(times, measured.timed)
     findings = explainer.explain(measured.counted, answers.work_deciding)
     return with_times(findings, *times) if times is not None else findings
 

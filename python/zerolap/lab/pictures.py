@@ -173,16 +173,17 @@ def _tree(side: DrawnSide, cost: _Cost, trials: _Trials, frames: _Frames, blobs:
         for trial, measurement in trials
         if trial.side == side and trial.engine == "sampled" and measurement.validity.valid
     ]
-    if not found or found[-1].stacks is None:
+    stacks = [measurement.stacks for measurement in found if measurement.stacks is not None]
+    if not stacks:
         return None
-    tree = json.loads(_core.stack_tree(blobs.get(found[-1].stacks)))
+    tree = json.loads(_core.stack_tree(_core.merge_stacks([blobs.get(digest) for digest in stacks])))
     places = [frames.place(frame) for frame in tree["frames"]]
     nodes = tree["nodes"]
     return StackTree(
         event=tree["event"],
         samples=tree["samples"],
         lost=tree["lost"],
-        # The pass itself, one alone, says too little of it.
+        # The passes themselves are too short to say it.
         cpu_ns_per_op=cost.cpu_ns_per_op,
         cpu_error=cost.error,
         threads=tree["threads"],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
-from zerolap.engines import COMPARING, PAIRS_PER_START
+from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
 from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, wants_more_starts
 from zerolap.lab.conclusions import Bank, counting_is_undecided, judge_deciding_time, metrics_judged, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
@@ -81,7 +81,7 @@ class Planner:
             over = {name for name, trials in by_case.items() if trials.jobs_done}
             return "counting", {name: done[name] if name in over else least for name in names}, sum(done.values())
         if engine == "sampled":
-            chosen = {case.name: sides for case in self._worth_sampling(results)}
+            chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
         return "measuring", dict.fromkeys(names, sides), sum(done.values())
 
@@ -221,7 +221,7 @@ class Planner:
         if left is not None and left <= 0:
             return []
         return [
-            self._job(case, "sampled", [0], Amounts(), left)
+            self._job(case, "sampled", range(PASSES), Amounts(), left)
             for case in self._worth_sampling(results)
             if case.name not in results.sampled or not results.sampled[case.name].jobs_done
         ]

@@ -139,7 +139,7 @@ def _costliest(
     by_work = {(cost.function, cost.file): cost for cost in _by_work(counted, blobs)}
     side = None
     if sampled is not None and sampled.usable and sampled.blocks:
-        side = sampled_side(_of_head(sampled)[0], cpu_ns_per_op, blobs)
+        side = sampled_side(_of_head(sampled), cpu_ns_per_op, blobs)
     if side is None:
         return list(by_work.values())[:LISTED_FUNCTIONS]
     ranked = sorted(side.functions, key=lambda function: -side.own_ns(function))[:LISTED_FUNCTIONS]

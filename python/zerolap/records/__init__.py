@@ -54,7 +54,7 @@ from zerolap.records.event import (
     event_json,
     read_event,
 )
-from zerolap.records.finding import Caller, Finding, PerSide
+from zerolap.records.finding import Caller, Carrier, Finding, PerSide
 from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
@@ -110,6 +110,7 @@ __all__ = [
     "BuildSpec",
     "CallGraph",
     "Caller",
+    "Carrier",
     "Case",
     "CaseFacts",
     "CaseFileError",

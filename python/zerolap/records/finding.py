@@ -21,14 +21,24 @@ class Caller(Record):
     in_diff: bool
 
 
+class Carrier(Record):
+    """The unchanged function that a changed caller gives more or less to do; calls are null where it is inlined."""
+
+    function: str
+    file: str | None
+    calls_per_op: PerSide | None
+    instructions_per_op: PerSide
+
+
 class Finding(Record):
     """A reason why a case changed.
 
-    `culprit` names a function whose cost changed; `moved` a cost that moved between functions; `diffuse` reports that
-    no few functions explain the change; `cause` names a kind of cause, inferred from a difference between counting and
-    timing; `limits` reports what could not be examined and why. `instructions_per_op` includes the function's callees,
-    `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and `self_cpu_ns_per_op`.
-    `share_of_change` is the part of the case's total change that the finding explains.
+    `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
+    cost that moved between functions; `diffuse` reports that no few functions explain the change; `cause` names a kind
+    of cause, inferred from a difference between counting and timing; `limits` reports what could not be examined and
+    why. `instructions_per_op` includes the function's callees, `self_instructions_per_op` does not; likewise the sampled
+    times `cpu_ns_per_op` and `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the
+    finding explains; it is negative for what counteracts it. `calls_per_op` is null for a function that is inlined.
     """
 
     kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
@@ -43,5 +53,6 @@ class Finding(Record):
     self_cpu_ns_per_op: PerSide | None = None
     share_of_change: float | None = None
     in_diff: bool | None = None
+    carrier: Carrier | None = None
     callers: list[Caller] = []
     text: str

@@ -88,6 +88,7 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
     if finding.in_diff:
         heading.append(IN_DIFF)
     lines.line(*heading, indent=2)
+    lines.line(one_line(finding.text), indent=5)
     figures = "; ".join(culprit_figures(finding))
     if figures:
         lines.line(figures, indent=5)

@@ -30,6 +30,10 @@ def _functions(core: ModuleType, path: str, source_root: str) -> bytes:
     return _fields(*(value for function in core.source_functions(path, source_root) for value in function))
 
 
+def _structures(core: ModuleType, path: str, source_root: str) -> bytes:
+    return _fields(*(value for structure in core.structures(path, source_root) for value in structure))
+
+
 def _graph(
     core: ModuleType, small: str, large: str, requests_small: str, requests_large: str, source_root: str
 ) -> bytes:
@@ -45,6 +49,7 @@ def _stacks(core: ModuleType, path: str, source_root: str) -> bytes:
 FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "binary_facts": _facts,
     "source_functions": _functions,
+    "structures": _structures,
     "call_graph": _graph,
     "read_stacks": _stacks,
 }

@@ -82,6 +82,13 @@ def source_functions(path: str, source_root: str, limits: Limits = LIMITS) -> li
     return [(file, name, int(first), int(last)) for file, name, first, last in zip(*[values] * 4, strict=True)]
 
 
+def structures(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, str]]:
+    """Return what `_core.structures` does; raises `OSError`, `UnreadableFile`."""
+    result = _read("structures", [path, source_root], limits)
+    values = iter(_texts(result) if result else [])
+    return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
+
+
 def call_graph(
     small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: Limits = LIMITS
 ) -> bytes:

@@ -1,0 +1,138 @@
+"""Whose doing each part of a change is: terms of blame, gathered by what a reviewer would name.
+
+A part goes back to a function that works more itself or makes more calls. Where its own lines did not change but those
+of a function that calls it did, it is that caller that gives it more to do: a longer list, a larger buffer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from zerolap.explain.blame import Term
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.sides import Sides
+
+NEAREST_CALLERS = 3
+"""Steps up to a changed caller: what lies farther up calls everything."""
+MOSTLY = 0.5
+"""Part of the added cost that has to come in through a caller for it to be the reason."""
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A function, the terms that it explains, and the part of the whole change that these make up.
+
+    `dearer` is the unchanged function that carries the cost, if `function` is a changed caller of it.
+    """
+
+    function: FunctionKey
+    dearer: FunctionKey | None
+    terms: Sequence[Term]
+    share: float
+
+    @property
+    def largest(self) -> list[Term]:
+        """The terms, the largest first."""
+        return sorted(self.terms, key=lambda term: -abs(term.instructions))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the function's own instructions, rather than calls to it, that make up the most."""
+        return self.largest[0].callee is None
+
+    @property
+    def instructions(self) -> float:
+        """By how much it changed the cost of a request."""
+        return sum(term.instructions for term in self.terms)
+
+
+_Group = tuple[FunctionKey, FunctionKey | None, bool]
+"""The function, the one that it made dearer, and whether it is about calls."""
+
+
+def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> list[Suspect]:
+    """Return who explains the change by `total`: the larger the share the earlier, then those that act against it."""
+    groups: dict[_Group, list[Term]] = {}
+    for term in _by_maker(terms, sides):
+        groups.setdefault(_group(term, sides), []).append(term)
+    suspects = [
+        Suspect(function, dearer, of_group, sum(term.instructions for term in of_group) / total)
+        for (function, dearer, _), of_group in groups.items()
+    ]
+    return sorted(suspects, key=lambda one: (one.share < 0, -abs(one.share), one.function, one.dearer or one.function))
+
+
+def _by_maker(terms: Sequence[Term], sides: Sides) -> list[Term]:
+    """Return the terms with those as callers whose doing the calls are."""
+    return [
+        term if term.callee is None else replace(term, caller=_maker(term.caller, term.callee, sides)) for term in terms
+    ]
+
+
+def _maker(caller: FunctionKey, callee: FunctionKey, sides: Sides) -> FunctionKey:
+    """Return the function inlined into the caller in whose lines the calls stand, or the caller if that was changed."""
+    makers = sides.makers(caller, callee)
+    largest = max(makers, key=lambda maker: (abs(makers[maker]), maker), default=caller)
+    return largest if not sides.body_changed(caller) or _is_itself_changed(largest, caller, sides) else caller
+
+
+def _group(term: Term, sides: Sides) -> _Group:
+    actor = term.caller
+    if term.owner is not None and _is_itself_changed(term.owner, actor, sides):
+        return term.owner, None, False
+    carrier = term.callee or actor
+    cause = None
+    if not sides.body_changed(actor) and not sides.body_changed(carrier):
+        cause = _changed_caller(actor, term.instructions > 0, sides)
+    if cause is not None:
+        return cause, actor, False
+    if term.owner is not None and not sides.body_changed(actor):
+        return term.owner, None, False
+    return carrier, None, term.callee is not None
+
+
+def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) -> bool:
+    """Whether an inlined function changed, rather than the one that holds it.
+
+    Whose line an instruction is, compilers guess; and lines that moved into a new function of the same body cost the
+    same as before. So what is inlined into a changed function is part of that, unless it was changed where it stands.
+    """
+    return sides.body_changed(owner) and (sides.is_defined_on_both(owner) or not sides.body_changed(holder))
+
+
+def _changed_caller(function: FunctionKey, dearer: bool, sides: Sides) -> FunctionKey | None:
+    """Return the nearest changed function on the way along which most of the added or saved cost came in.
+
+    One that does not call the function itself is a reason only if its changed lines name the next on that way.
+    """
+    seen, direct = {function}, function
+    for _ in range(NEAREST_CALLERS):
+        added = {
+            caller: cost if dearer else -cost
+            for caller, cost in _added_costs(function, sides).items()
+            if (cost > 0) == dearer and caller not in seen
+        }
+        whole = sum(added.values())
+        changed = {
+            caller: cost
+            for caller, cost in added.items()
+            if sides.body_changed(caller) and (function == direct or function[0] in sides.changed_names(caller))
+        }
+        if sum(changed.values()) > MOSTLY * whole:
+            return max(changed, key=lambda caller: (changed[caller], caller))
+        function = max(added, key=lambda caller: (added[caller], caller), default=function)
+        if function in seen or added[function] <= MOSTLY * whole:
+            return None
+        seen.add(function)
+    return None
+
+
+def _added_costs(function: FunctionKey, sides: Sides) -> dict[FunctionKey, float]:
+    """Return by caller what its calls of the function cost more, at the mean number of calls."""
+    old, new = sides.base_contracted.callers(function), sides.head_contracted.callers(function)
+    added = {}
+    for caller in old.keys() & new.keys():
+        before, after = old[caller], new[caller]
+        if before.calls > 0 and after.calls > 0:
+            each = after.instructions / after.calls - before.instructions / before.calls
+            added[caller] = each * (before.calls + after.calls) / 2
+    return added

@@ -1,0 +1,258 @@
+"""Rules of reasons: who owns inlined lines, what is netted, who is named first, what a sentence says."""
+
+import pytest
+from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at
+
+from zerolap.explain import Evidence, SourceFunction, explain_change
+from zerolap.records import CallGraph, Changes, FileChange, Finding
+
+HEADER = "shared.h"
+MIX = SourceFunction(HEADER, "mix", 10, 20)
+CALLERS = ("command", "format", "reply", "helper", "lookup")
+COSTS = {"main": 100.0, "command": 200.0, "format": 300.0}
+CALLS = {("main", "command"): 1.0, ("command", "format"): 1.0}
+
+
+def with_inlined(instructions: float) -> CallGraph:
+    """Five functions, each with so many instructions of `mix` among its own."""
+    costs = {"main": 100.0} | dict.fromkeys(CALLERS, 200.0 + instructions)
+    lines = {name: [(FILE, LINES[name] + 1, 200.0), (HEADER, 12, instructions)] for name in CALLERS}
+    return call_graph(costs, {("main", name): 1.0 for name in CALLERS}, lines)
+
+
+def explained_with(base: CallGraph, head: CallGraph, changes: Changes | None, *more: SourceFunction) -> list[Finding]:
+    functions = [*definitions("main", *CALLERS), *more]
+    return explain_change(Evidence(base, head, functions, functions, changes, base_stripped=False, head_stripped=False))
+
+
+@pytest.mark.parametrize("is_diff_known", [True, False])
+def test_an_inline_function_that_grew_is_named_itself_and_not_its_callers(is_diff_known: bool) -> None:
+    file = FileChange(old_file=f"src/{HEADER}", new_file=f"src/{HEADER}", hunks=[hunk_at(12, "-a\n+b")])
+    changes = Changes(files=[file]) if is_diff_known else None
+    findings = explained_with(with_inlined(10.0), with_inlined(60.0), changes, MIX)
+    assert culprits(findings) == ["mix"]
+    mix = findings[0]
+    assert (mix.file, mix.in_diff, mix.calls_per_op) == (HEADER, True if is_diff_known else None, None)
+    assert mix.share_of_change == pytest.approx(1.0)
+    assert mix.self_instructions_per_op is not None
+    assert (mix.self_instructions_per_op.base, mix.self_instructions_per_op.head) == (50.0, 300.0)
+    place = f"{HEADER}, changed here" if is_diff_known else HEADER
+    assert mix.text == (
+        f"`mix` ({place}), inlined into `command`, `format` and 3 more, takes more instructions "
+        "(50 -> 300 per request): +250 instructions, 100 % of the change."
+    )
+
+
+def test_calls_in_inlined_lines_are_those_of_the_inlined_function() -> None:
+    """`mix` calls `hash` twice now, within five symbols: it is the one that does so."""
+
+    def graph(times: float) -> CallGraph:
+        base = with_inlined(10.0)
+        calls = {("main", name): 1.0 for name in CALLERS} | {(name, "hash"): times for name in CALLERS}
+        costs = {"main": 100.0} | dict.fromkeys(CALLERS, 210.0) | {"hash": 50.0}
+        lines = {name: [(FILE, LINES[name] + 1, 200.0), (HEADER, 12, 10.0)] for name in CALLERS}
+        whole = call_graph(costs, calls, lines)
+        header = whole.files.index(HEADER)
+        edges = [
+            edge.model_copy(update={"lines": [(header, 12, edge.calls)]})
+            if whole.functions[edge.callee].name == "hash"
+            else edge
+            for edge in whole.edges
+        ]
+        assert base.files == whole.files
+        return whole.model_copy(update={"edges": edges})
+
+    findings = explained_with(graph(1.0), graph(2.0), None, MIX, *definitions("hash"))
+    assert culprits(findings) == ["hash"]
+    assert [caller.function for caller in findings[0].callers] == ["mix"]
+    assert findings[0].text.startswith(
+        f"`mix` ({HEADER}) calls `hash` ({FILE}) more often (5 -> 10 per request): +250 "
+    )
+
+
+def test_an_unchanged_function_inlined_into_a_changed_one_is_part_of_it() -> None:
+    """Compilers guess whose line an instruction is: in one body, gain and loss are set off."""
+    sides = [
+        call_graph(
+            {"main": 100.0, "command": own + inlined},
+            {("main", "command"): 1.0},
+            {"command": [(FILE, LINES["command"] + 1, own), (HEADER, 12, inlined)]},
+        )
+        for own, inlined in ((500.0, 500.0), (1000.0, 100.0))
+    ]
+    findings = explained_with(sides[0], sides[1], changed_in("command", "-a\n+b"), MIX)
+    assert culprits(findings) == ["command"]
+    assert findings[0].share_of_change == pytest.approx(1.0)
+    assert "itself takes more instructions (1,000 -> 1,100 per request): +100 instructions" in findings[0].text
+
+
+def test_a_loss_here_does_not_hide_a_gain_there() -> None:
+    """A function works 500 more and spares a call of 450: two changes, not one of 50."""
+    base = call_graph({**COSTS, "reply": 450.0}, {**CALLS, ("command", "reply"): 1.0})
+    head = call_graph({**COSTS, "command": 700.0, "reply": 450.0}, CALLS | {("command", "reply"): 0.0})
+    findings = explained(base, head, changed_in("command", "- reply();", "+ loop();"))
+    assert culprits(findings) == ["command", "reply"]
+    shares = [finding.share_of_change for finding in findings[:2]]
+    assert shares == pytest.approx([10.0, -9.0])
+    assert [finding for finding in findings if finding.kind == "moved"] == []
+    assert findings[0].text.endswith("+500 instructions, 1,000 % of the change; others take back a part.")
+    assert findings[1].text == (
+        f"`command` ({FILE}, changed here) no longer calls `reply` (1 -> 0 per request): "
+        "-450 instructions, against the change."
+    )
+
+
+def test_only_a_call_in_the_place_of_another_replaces_it() -> None:
+    """Two calls in one changed place are netted; in two places they are two changes."""
+    base = call_graph({**COSTS, "reply": 290.0, "lookup": 400.0}, {**CALLS, ("command", "reply"): 1.0})
+    head = call_graph({**COSTS, "reply": 290.0, "lookup": 400.0}, {**CALLS, ("command", "lookup"): 1.0})
+    netted = explained(base, head, changed_in("command", "- reply();\n+ lookup();"))
+    assert culprits(netted) == ["lookup"]
+    assert netted[0].share_of_change == pytest.approx(1.0)
+    assert netted[0].text == (
+        f"`command` ({FILE}, changed here) now calls `lookup` (0 -> 1 per request), instead of `reply`: "
+        "+110 instructions, 100 % of the change."
+    )
+    apart = explained(base, head, changed_in("command", "- reply();", "+ lookup();"))
+    assert culprits(apart) == ["lookup", "reply"]
+    assert [one.share_of_change for one in apart[:2]] == pytest.approx([400 / 110, -290 / 110])
+
+
+def test_a_cheaper_call_in_the_place_of_another() -> None:
+    base = call_graph({**COSTS, "lookup": 2692.0}, {**CALLS, ("command", "lookup"): 10.0})
+    head = call_graph({**COSTS, "reply": 0.1}, {**CALLS, ("command", "reply"): 10.0})
+    findings = explained(
+        base,
+        head,
+        changed_in("command", "- lookup();\n+ reply();"),
+        base_functions=["main", "command", "format", "lookup", "reply"],
+        head_functions=["main", "command", "format", "lookup", "reply"],
+    )
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) no longer calls `lookup` (10 -> 0 per request), but `reply`: "
+        "-26,919 instructions, 100 % of the change."
+    )
+
+
+LIST = {"main": 100.0, "command": 200.0, "lookup": 40.0, "helper": 10.0}
+LONGER = {**LIST, "lookup": 400.0}
+
+
+def list_calls(steps: float) -> dict[tuple[str, str], float]:
+    return {("main", "command"): 1.0, ("command", "lookup"): 1.0, ("lookup", "helper"): steps}
+
+
+def test_a_changed_caller_that_makes_an_unchanged_function_dearer_comes_first() -> None:
+    """A list that has become longer: the search costs more, and compares more often; its caller was changed."""
+    base, head = call_graph(LIST, list_calls(4.0)), call_graph(LONGER, list_calls(40.0))
+    findings = explained(base, head, changed_in("command", "+ append(list);"))
+    assert culprits(findings) == ["command"]
+    first = findings[0]
+    assert (first.in_diff, first.share_of_change) == (True, pytest.approx(1.0))
+    assert first.carrier is not None
+    assert (first.carrier.function, first.carrier.file) == ("lookup", FILE)
+    assert (first.carrier.instructions_per_op.base, first.carrier.instructions_per_op.head) == (80.0, 800.0)
+    assert first.text == (
+        f"`command` ({FILE}, changed here) makes calls of `lookup` ({FILE}), which is unchanged, dearer "
+        "(80 -> 800 instructions a call): +720 instructions, 100 % of the change."
+    )
+
+
+def test_a_changed_caller_farther_up_is_named_if_its_changed_lines_name_the_way() -> None:
+    costs = {**LIST, "reply": 5.0}
+    calls = {("main", "reply"): 1.0, ("reply", "command"): 1.0, ("command", "lookup"): 1.0}
+    base, head = call_graph(costs, calls), call_graph({**costs, "lookup": 400.0}, calls)
+    named = explained(base, head, changed_in("reply", "- command(4);\n+ command(40);"))
+    assert culprits(named) == ["reply"]
+    assert named[0].carrier is not None
+    assert named[0].carrier.function == "lookup"
+    elsewhere = explained(base, head, changed_in("reply", "+ count++;"))
+    assert culprits(elsewhere) == ["lookup"]
+
+
+def test_what_is_dearer_only_when_others_call_it_is_not_the_changed_callers_doing() -> None:
+    """Of two callers only the unchanged one gives the function more to do, on an edge of its own."""
+    costs = {**LIST, "reply": 5.0}
+    calls = {("main", "command"): 1.0, ("main", "reply"): 1.0, ("command", "lookup"): 1.0, ("reply", "lookup"): 1.0}
+    base, head = call_graph(costs, calls), call_graph({**costs, "lookup": 240.0}, calls)
+    by_caller = {"command": 40.0, "reply": 440.0}
+    edges = [
+        edge.model_copy(update={"instructions": by_caller[head.functions[edge.caller].name]})
+        if head.functions[edge.callee].name == "lookup"
+        else edge
+        for edge in head.edges
+    ]
+    findings = explained(base, head.model_copy(update={"edges": edges}), changed_in("command", "+ count++;"))
+    assert culprits(findings) == ["lookup"]
+    assert findings[0].in_diff is False
+
+
+def test_reasons_are_ranked_by_share_and_not_by_the_diff() -> None:
+    slower = {**COSTS, "command": 600.0, "format": 800.0}
+    findings = explained(call_graph(COSTS, CALLS), call_graph(slower, CALLS), changed_in("command", "+ loop();"))
+    # What `command` makes dearer is its doing too, here and in `format`.
+    assert [finding.share_of_change for finding in findings] == pytest.approx([500 / 900, 400 / 900])
+    independent = CALLS | {("main", "format"): 1.0, ("command", "format"): 0.0}
+    findings = explained(
+        call_graph(COSTS, independent), call_graph(slower, independent), changed_in("command", "+ loop();")
+    )
+    assert culprits(findings) == ["format", "command"]
+    assert [finding.in_diff for finding in findings] == [False, True]
+
+
+OTHER = "other.c"
+
+
+def test_statics_of_one_name_in_two_files_are_two_functions() -> None:
+    """Each side executes another of them: neither was moved, one is called no longer, the other is now."""
+    both = [*definitions("main", "command", "helper"), SourceFunction(OTHER, "helper", 5, 50)]
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
+    costs = {"main": 100.0, "command": 200.0, "helper": 100.0}
+    base = call_graph(costs, calls)
+    # Its first instruction is of a header: callgrind names that as its file.
+    head = call_graph(
+        {**costs, "helper": 400.0}, calls, {"helper": [(HEADER, 3, 10.0), (OTHER, 6, 390.0)]}, {"helper": HEADER}
+    )
+    findings = explain_change(
+        Evidence(base, head, both, both, Changes(files=[]), base_stripped=False, head_stripped=False)
+    )
+    named = [(finding.function, finding.file) for finding in findings if finding.kind == "culprit"]
+    assert named == [("helper", OTHER), ("helper", FILE)]
+    assert findings[0].instructions_per_op is not None
+    assert (findings[0].instructions_per_op.base, findings[0].instructions_per_op.head) == (None, 400.0)
+
+
+def test_a_changed_line_with_the_name_of_a_static_is_of_its_own_file() -> None:
+    both = [*definitions("main", "command", "helper"), SourceFunction(OTHER, "helper", 5, 50)]
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
+    costs = {"main": 100.0, "command": 200.0, "helper": 100.0}
+    file = FileChange(
+        old_file=f"src/{OTHER}", new_file=f"src/{OTHER}", hunks=[hunk_at(60, "- helper(1);\n+ helper(2);")]
+    )
+    base, head = call_graph(costs, calls), call_graph(costs, calls | {("command", "helper"): 2.0})
+    evidence = Evidence(base, head, both, both, Changes(files=[file]), base_stripped=False, head_stripped=False)
+    assert explain_change(evidence)[0].in_diff is False
+
+
+def test_a_function_put_before_another_does_not_change_it() -> None:
+    line = LINES["format"]
+    added = hunk_at(line, "+static void unused(void) {}\n+").model_copy(
+        update={"old_start": line - 1, "old_lines": 0, "new_lines": 2}
+    )
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=[added])])
+    old = definitions("main", "command", "format")
+    new = [*definitions("main", "command"), SourceFunction(FILE, "format", line + 2, line + 52)]
+    lines = {"format": [(FILE, line + 3, 500.0)]}
+    base, head = call_graph(COSTS, CALLS), call_graph({**COSTS, "format": 500.0}, CALLS, lines)
+    findings = explain_change(Evidence(base, head, old, new, changes, base_stripped=False, head_stripped=False))
+    assert culprits(findings) == ["format"]
+    assert findings[0].in_diff is False
+
+
+def test_a_call_made_more_often_leads_with_its_caller() -> None:
+    twice = {**CALLS, ("command", "format"): 2.0}
+    findings = explained(call_graph(COSTS, CALLS), call_graph(COSTS, twice), changed_in("command", "+ format(x);"))
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) calls `format` more often (1 -> 2 per request): "
+        "+300 instructions, 100 % of the change."
+    )
