@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use libc::{c_int, epoll_event, nfds_t, pollfd, sigset_t};
 
 use crate::callgrind;
-use crate::control::{Control, REQUEST_DUMP, REQUEST_LEAP, REQUEST_NONE, REQUEST_START, control};
+use crate::control::{Control, REQUEST_DUMP, REQUEST_LEAP, REQUEST_NONE, REQUEST_START, REQUEST_STOP, control};
 use crate::next;
 
 /// Longer than any period of a timer of a server that runs at one tick a second.
@@ -24,6 +24,7 @@ fn before_wait(control: &Control) {
             control.elapsed_ns.fetch_add(LEAP_NS, Relaxed);
         }
         REQUEST_START => callgrind::start_instrumentation(),
+        REQUEST_STOP => callgrind::stop_instrumentation(),
         REQUEST_DUMP => callgrind::dump_stats(),
         _ => {}
     }

@@ -18,6 +18,7 @@ from zerolap.judge import (
     unequal_batching,
     wants_more,
 )
+from zerolap.lab.identity import Identity
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.records import (
@@ -142,8 +143,9 @@ def _judge_time(
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
     measured = results.of_case(case.name)
     validity = _validity(measured)
+    identity = results.identity(case)
     word = case_verdict(verdicts, validity)
-    cut_short = is_cut_short(measured, results)
+    cut_short = is_cut_short(case, measured, results)
     if word == "invalid" and cut_short and validity.valid:
         word = "unsure"
     deciding = deciding_verdict(verdicts) if validity.valid else None
@@ -154,15 +156,16 @@ def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explai
         topology=case.topology.name,
         verdict=word,
         deciding=None if deciding is None else deciding.metric,
+        work="identical" if identity is not None and identity.is_identical else None,
         confirmed=is_confirmed(word, verdicts),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(word, verdicts, case, measured, explainer) if explainer else [],
+        findings=_findings(word, verdicts, case, measured, explainer, identity) if explainer else [],
         failure=_failure_text(_failure(measured), cut_short=cut_short and word == "unsure"),
     )
 
 
-def is_cut_short(measured: CaseResults, results: Results) -> bool:
+def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     """Whether the budget was used up before a case was decided."""
     counted, timed = measured.counted, measured.timed
     if (counted is not None and counted.cut_short) or (timed is not None and timed.of_cost.cut_short):
@@ -171,7 +174,8 @@ def is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and (counted is None or not counted.jobs_done)
-    untimed = "timed" in settings.engines and not settings.quick and (timed is None or not timed.jobs_done)
+    is_due = "timed" in settings.engines and not settings.quick and case.name not in results.not_to_be_timed
+    untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or counted.usable))
 
 
@@ -210,9 +214,13 @@ def failure_text(failure: TrialFailed) -> str:
 
 
 def untimed_notes(results: Results) -> list[str]:
-    """Return the notes on cases that could not be timed."""
-    by_reason: dict[str, list[str]] = {}
+    """Return the notes on cases that could not be timed, or need not be."""
+    settings, by_reason = results.request.settings, dict[str, list[str]]()
+    not_to_be_timed = results.not_to_be_timed if "timed" in settings.engines and not settings.quick else frozenset()
     for case in results.request.cases:
+        if case.name in not_to_be_timed:
+            by_reason.setdefault("both sides execute the same instructions", []).append(case.name)
+            continue
         reason = _why_untimed(case.name, results)
         if reason is not None:
             by_reason.setdefault(reason, []).append(case.name)
@@ -240,9 +248,17 @@ def why_untimed(trials: TimedTrials) -> str | None:
 
 
 def _findings(
-    word: CaseVerdict, verdicts: Sequence[Verdict], case: Case, measured: CaseResults, explainer: Explainer
+    word: CaseVerdict,
+    verdicts: Sequence[Verdict],
+    case: Case,
+    measured: CaseResults,
+    explainer: Explainer,
+    identity: Identity | None,
 ) -> list[Finding]:
-    """Return reasons for a change, what counting and timing show together, and what could not be measured."""
+    """Return reasons for a change, what counting and timing show together, and what could not be measured.
+
+    Whether both sides execute the same is among them where the work did not change.
+    """
     if word == "invalid":
         return []
     findings: list[Finding] = []
@@ -255,6 +271,8 @@ def _findings(
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
+    if identity is not None and _changed_work(verdicts) is None:
+        findings.append(identity.finding())
     limits = [*case.limits, *not_measured(measured.timed, measured.sampled)]
     findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]

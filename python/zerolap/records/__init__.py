@@ -86,7 +86,7 @@ from zerolap.records.spread import Spread
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
-from zerolap.records.verdict import Verdict, VerdictWord
+from zerolap.records.verdict import Verdict, VerdictWord, WorkWord
 
 __all__ = [
     "BASE",
@@ -198,6 +198,7 @@ __all__ = [
     "Verdict",
     "VerdictWord",
     "Windows",
+    "WorkWord",
     "ZerolapError",
     "command_line",
     "container_of",

@@ -10,7 +10,7 @@ from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
-from zerolap.records.verdict import Verdict
+from zerolap.records.verdict import Verdict, WorkWord
 
 COMPARISON_SCHEMA = "zerolap.comparison/1"
 
@@ -48,7 +48,8 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
-    `deciding` is the metric whose verdict decided the case's, none for an invalid one.
+    `deciding` is the metric whose verdict decided the case's, none for an invalid one. `work` is `identical` where both
+    sides execute the same instructions.
     """
 
     case: str
@@ -57,6 +58,7 @@ class CaseResult(Record):
     topology: str
     verdict: CaseVerdict
     deciding: str | None = None
+    work: WorkWord | None = None
     confirmed: bool
     validity: Validity
     verdicts: list[Verdict]

@@ -26,12 +26,13 @@ class Finding(Record):
 
     `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
     few functions explain the change; `cause` which kind of cause it points to that counting and timing differ; `limits`
-    says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
+    says what could not be seen and why; `identity` whether both sides execute the same instructions, with the evidence.
+    `instructions_per_op` counts the function with all it calls,
     `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
     `share_of_change` is the part of the case's whole change that this finding explains.
     """
 
-    kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
+    kind: Literal["culprit", "moved", "diffuse", "cause", "limits", "identity"]
     rank: int
     function: str | None = None
     file: str | None = None

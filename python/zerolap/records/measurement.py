@@ -33,7 +33,8 @@ class Validity(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `timeline` and `stacks` are digests of blobs: a call graph, the slices of a timed trial, sampled stacks.
+    `graph`, `timeline`, `stacks` and `executed` are digests of blobs: a call graph, the slices of a timed trial,
+    sampled stacks, the executed instructions without addresses.
     `seconds` is the machine time of the trial, repetitions included. `method` is the version of the engine's method,
     `zerolap` that of the program.
     """
@@ -44,6 +45,7 @@ class Measurement(Record):
     graph: str | None = None
     timeline: str | None = None
     stacks: str | None = None
+    executed: str | None = None
     seconds: float = 0.0
     method: int = 1
     zerolap: str = ""

@@ -9,6 +9,9 @@ from zerolap.records.metric import EngineName
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 
+WorkWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
+"""What is concluded of the work of a case; identical: the same instructions are executed, equally often."""
+
 Bound: TypeAlias = Annotated[
     float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}, mode="serialization")
 ]

@@ -32,6 +32,9 @@ from zerolap.store.database import insert_new
 from zerolap.store.requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
+MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")
+"""The fields of a measurement that are columns of their own."""
+
 AnyJob = TrialsJob | BuildJob
 """A job of either kind."""
 
@@ -223,9 +226,7 @@ def _trial_columns(what: TrialsJob, side: Side, block: int, measurement: Measure
         "valid": measurement.validity.valid,
         "validity": measurement.validity.model_dump_json(),
         "amounts": measurement.amounts.model_dump_json(),
-        **{
-            name: getattr(measurement, name) for name in ("graph", "timeline", "stacks", "seconds", "method", "zerolap")
-        },
+        **{name: getattr(measurement, name) for name in MEASURED_COLUMNS},
         "recorded_by": __version__,
     }
 
@@ -254,6 +255,7 @@ def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
         graph=row.graph,
         timeline=row.timeline,
         stacks=row.stacks,
+        executed=row.executed,
         seconds=row.seconds,
         method=row.method,
         zerolap=row.zerolap,
