@@ -36,13 +36,15 @@ class Simulated:
 
     `changes` are the heads' relative changes of all costs by case, `scatter` is the relative standard deviation of
     starts. `on_trial` is called before each trial; it may raise, or wait. `seconds` is the machine time that a trial
-    claims. `carried_out` lists the trials: case, block number, side.
+    claims. `executed` gives what counted trials of a case and side executed. `carried_out` lists the trials: case,
+    block number, side.
     """
 
     changes: Mapping[str, float] = field(default_factory=dict)
     scatter: float = 0.0
     seconds: float = 1.0
     slices: int = 4
+    executed: Callable[[str, Side], bytes] | None = None
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
     carried_out: list[tuple[str, int, Side]] = field(default_factory=list)
 
@@ -103,5 +105,6 @@ class Simulated:
             validity=validity,
             amounts=Amounts(windows=windows, scale=job.amounts.scale),
             graph=place.blobs.put(GRAPH),
+            executed=None if self.executed is None else place.blobs.put(self.executed(job.case.name, side)),
             seconds=self.seconds,
         )

@@ -66,16 +66,19 @@ class Identity(BaseModel):
         )
 
 
-def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> Identity:
-    """Return whether counted trials of both sides, in the order of blocks, executed the same."""
-    if not base or not head:
-        return Identity(outcome="unknown", reason="not both sides were counted")
+def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> Identity | None:
+    """Return whether counted trials of both sides, in the order of blocks, executed the same.
+
+    None where what they executed was not recorded.
+    """
     compared = []
-    for one, other in zip(base, head, strict=False):
-        compared.append(_compared(one, other, blobs))
+    for one, other in zip(base, head, strict=True):
+        if one.executed is None or other.executed is None:
+            return None
+        compared.append(_compared(one.executed, other.executed, blobs))
         if not compared[-1].is_identical:
             return compared[-1]
-    return max(compared, key=lambda identity: identity.instructions)
+    return max(compared, key=lambda identity: identity.instructions, default=None)
 
 
 def why_unknown(request: Request, builds: Mapping[str, Build], case: Case) -> str | None:
@@ -105,11 +108,9 @@ def timed_nevertheless(identical: Collection[str], request: Request) -> frozense
     return drawn
 
 
-def _compared(base: Measurement, head: Measurement, blobs: Blobs) -> Identity:
-    if base.executed is None or head.executed is None:
-        return Identity(outcome="unknown", reason="the executed instructions were not recorded")
+def _compared(base: str, head: str, blobs: Blobs) -> Identity:
     try:
-        return Identity.model_validate_json(_core.compare_executed(blobs.get(base.executed), blobs.get(head.executed)))
+        return Identity.model_validate_json(_core.compare_executed(blobs.get(base), blobs.get(head)))
     except (ValueError, BlobDamaged) as fault:
         return Identity(outcome="unknown", reason=f"what was recorded of them cannot be read: {fault}")
 

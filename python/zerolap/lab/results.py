@@ -206,7 +206,7 @@ class Results:
         self.recorded: dict[str, list[TrialDone]] = {}
         self.version = 0
         self._blobs = blobs
-        self._identities: dict[tuple[str, int], Identity] = {}
+        self._identities: dict[tuple[str, int], Identity | None] = {}
         self._not_to_be_timed: tuple[int, frozenset[str]] = (-1, frozenset())
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
@@ -252,19 +252,16 @@ class Results:
         )
 
     def identity(self, case: Case) -> Identity | None:
-        """Return whether both sides of a case execute the same; none where it was not counted, or badly."""
+        """Return whether both sides of a case execute the same; none where that was not recorded."""
         trials = self.counted.get(case.name)
         if self.request.kind != "compare" or trials is None or not trials.usable or not trials.jobs_done:
             return None
         key = (case.name, trials.blocks)
         if key not in self._identities:
-            reason = why_unknown(self.request, self.builds, case)
             base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
-            self._identities[key] = (
-                compare_executed(base, head, self._blobs)
-                if reason is None
-                else Identity(outcome="unknown", reason=reason)
-            )
+            compared = compare_executed(base, head, self._blobs)
+            reason = why_unknown(self.request, self.builds, case) if compared is not None else None
+            self._identities[key] = compared if reason is None else Identity(outcome="unknown", reason=reason)
         return self._identities[key]
 
     @property

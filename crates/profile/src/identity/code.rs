@@ -21,6 +21,10 @@ const INSTRUCTIONS_LIMIT: usize = 4_000_000;
 /// What is not executed, so that it does not matter which code it is.
 const NOT_EXECUTED: &str = "-";
 
+/// Functions that compilers add to each program. They refer to where the linker ends sections, which no symbol tells from
+/// what lies there.
+const START_FILES: [&str; 4] = ["register_tm_clones", "deregister_tm_clones", "__do_global_dtors_aux", "frame_dummy"];
+
 /// Where an executed instruction stands: index of its function, position among those of the function.
 type Place = (u32, u32);
 
@@ -87,7 +91,8 @@ fn functions(image: &Image<'_>, counts: &Counts) -> Result<(Vec<Function>, HashM
         let number = u32::try_from(if known { index - 1 } else { index }).map_err(|_| "too many functions")?;
         let position = u32::try_from(function.instructions.len()).map_err(|_| "too many instructions")?;
         places.insert(*address, (number, position));
-        if instruction.mnemonic() != Mnemonic::Nop {
+        let is_of_start_files = image.functions.get(&start).is_some_and(|name| START_FILES.contains(&name.as_str()));
+        if instruction.mnemonic() != Mnemonic::Nop && !is_of_start_files {
             function.instructions.push((instruction, *count));
         }
     }
