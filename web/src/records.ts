@@ -27,7 +27,9 @@ export interface CasePictures {
 /**
  * What a comparison concludes for a case; an invalid one has no verdicts.
  *
- * `deciding` is the metric whose verdict decided the case's, none for an invalid one.
+ * `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an
+ * invalid case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and
+ * `time_deciding` are the metrics that they rest on, null where there is none.
  */
 export interface CaseResult {
   case: string;
@@ -35,7 +37,11 @@ export interface CaseResult {
   group: string;
   topology: string;
   verdict: "regression" | "improvement" | "same" | "unsure" | "invalid";
+  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
+  time: "regression" | "improvement" | "same" | "unsure" | null;
   deciding: string | null;
+  work_deciding: string | null;
+  time_deciding: string | null;
   confirmed: boolean;
   validity: Validity;
   verdicts: Array<Verdict>;
@@ -133,6 +139,8 @@ export interface MeasuredServer {
 export interface Metric {
   name: string;
   engine: "counted" | "timed" | "sampled" | "traced";
+  answer: "work" | "time";
+  decides: "always" | "beyond doubt" | "others same" | "never";
   unit: string;
   less_is_better: boolean;
   label: string;
@@ -205,6 +213,10 @@ export interface RunReport {
  *
  * `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
  * is the program that the engine `loaded` uses, all others use the lab's own.
+ *
+ * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
+ * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
+ * `regression_rule` says what a regression is. Both levels hold for all looks at a case together.
  */
 export interface Settings {
   engines: Array<string>;
@@ -215,6 +227,9 @@ export interface Settings {
   quick: boolean;
   load_policy: "lab";
   load_tool: string;
+  level: number | null;
+  equivalence_level: number | null;
+  regression_rule: string | null;
 }
 
 /** A case that could not be measured on this machine or with this server; `text` says what it would have needed. */
@@ -259,7 +274,7 @@ export interface StackTree {
   nodes: StackNodes;
 }
 
-/** Cases by verdict, and the seconds of machine time that trials took. */
+/** Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took. */
 export interface Summary {
   regression: number;
   improvement: number;
@@ -279,13 +294,13 @@ export interface Validity {
  * A verdict with its evidence.
  *
  * `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
- * same; `detectable` is the smallest relative change that these samples could have told from none; `samples` counts
- * the trials of a side.
+ * same and identical; `detectable` is the smallest relative change that these samples could have told from none;
+ * `samples` counts the trials of a side.
  */
 export interface Verdict {
   metric: string;
   engine: "counted" | "timed" | "sampled" | "traced";
-  verdict: "regression" | "improvement" | "same" | "unsure";
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
   base: number | null;
   head: number | null;
   change: number | null;
@@ -303,6 +318,8 @@ export const METRICS: Record<string, Metric> = {
   "instructions_per_op": {
     "name": "instructions_per_op",
     "engine": "counted",
+    "answer": "work",
+    "decides": "always",
     "unit": "instructions",
     "less_is_better": true,
     "label": "instructions per request",
@@ -311,6 +328,8 @@ export const METRICS: Record<string, Metric> = {
   "allocations_per_op": {
     "name": "allocations_per_op",
     "engine": "counted",
+    "answer": "work",
+    "decides": "others same",
     "unit": "allocations",
     "less_is_better": true,
     "label": "allocations per request",
@@ -319,6 +338,8 @@ export const METRICS: Record<string, Metric> = {
   "syscalls_per_op": {
     "name": "syscalls_per_op",
     "engine": "counted",
+    "answer": "work",
+    "decides": "always",
     "unit": "system calls",
     "less_is_better": true,
     "label": "system calls per request",
@@ -327,14 +348,38 @@ export const METRICS: Record<string, Metric> = {
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",
+    "answer": "time",
+    "decides": "always",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request",
     "heading": "CPU ns/request"
   },
+  "whole_cpu_ns_per_op": {
+    "name": "whole_cpu_ns_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "beyond doubt",
+    "unit": "ns",
+    "less_is_better": true,
+    "label": "CPU ns per request of the whole start",
+    "heading": "whole CPU ns/request"
+  },
+  "full_speed_cpu_ns_per_op": {
+    "name": "full_speed_cpu_ns_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "unit": "ns",
+    "less_is_better": true,
+    "label": "CPU ns per request in unequal batches",
+    "heading": "full speed CPU ns/request"
+  },
   "main_thread_ns_per_op": {
     "name": "main_thread_ns_per_op",
     "engine": "timed",
+    "answer": "time",
+    "decides": "never",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request of the main thread",
@@ -343,6 +388,8 @@ export const METRICS: Record<string, Metric> = {
   "io_threads_ns_per_op": {
     "name": "io_threads_ns_per_op",
     "engine": "timed",
+    "answer": "time",
+    "decides": "never",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request of the I/O threads",
@@ -351,6 +398,8 @@ export const METRICS: Record<string, Metric> = {
   "usec_per_call": {
     "name": "usec_per_call",
     "engine": "timed",
+    "answer": "time",
+    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "us per call, by the server",
@@ -359,6 +408,8 @@ export const METRICS: Record<string, Metric> = {
   "ops_per_sec": {
     "name": "ops_per_sec",
     "engine": "timed",
+    "answer": "time",
+    "decides": "beyond doubt",
     "unit": "requests",
     "less_is_better": false,
     "label": "requests per second",
@@ -367,6 +418,8 @@ export const METRICS: Record<string, Metric> = {
   "latency_p50_us": {
     "name": "latency_p50_us",
     "engine": "timed",
+    "answer": "time",
+    "decides": "beyond doubt",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p50 in us",
@@ -375,6 +428,8 @@ export const METRICS: Record<string, Metric> = {
   "latency_p99_us": {
     "name": "latency_p99_us",
     "engine": "timed",
+    "answer": "time",
+    "decides": "beyond doubt",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p99 in us",
@@ -383,6 +438,8 @@ export const METRICS: Record<string, Metric> = {
   "latency_p99_9_us": {
     "name": "latency_p99_9_us",
     "engine": "timed",
+    "answer": "time",
+    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p99.9 in us",
@@ -391,6 +448,8 @@ export const METRICS: Record<string, Metric> = {
   "latency_max_us": {
     "name": "latency_max_us",
     "engine": "timed",
+    "answer": "time",
+    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "latency maximum in us",

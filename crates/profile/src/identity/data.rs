@@ -255,8 +255,8 @@ fn name(symbol: &str) -> String {
 
 /// A literal as a number; the bytes that the file does not hold are zero.
 fn number(bytes: &[u8], size: u64) -> String {
-    let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-    format!("={size}:{digits}")
+    let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
+    format!("={size}:{}", hexadecimal(&reversed))
 }
 
 /// Bytes as a string where they are printable, in hexadecimal where they are few, else by their digest.

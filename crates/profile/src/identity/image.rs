@@ -185,7 +185,7 @@ impl<'a> Image<'a> {
         let mut entries = table.entries(&bases);
         while let Some(entry) = entries.next()? {
             if let gimli::CieOrFde::Fde(partial) = entry {
-                let entry = partial.parse(|section, bases, offset| section.cie_from_offset(bases, offset))?;
+                let entry = partial.parse(EhFrame::cie_from_offset)?;
                 self.functions.entry(entry.initial_address()).or_default();
             }
         }
