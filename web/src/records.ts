@@ -27,9 +27,8 @@ export interface CasePictures {
 /**
  * What a comparison concludes for a case; an invalid one has no verdicts.
  *
- * `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an
- * invalid case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and
- * `time_deciding` are the metrics that they rest on, null where there is none.
+ * `deciding` is the metric whose verdict decided the case's, none for an invalid one. `work` is `identical` where
+ * both sides execute the same instructions.
  */
 export interface CaseResult {
   case: string;
@@ -37,11 +36,8 @@ export interface CaseResult {
   group: string;
   topology: string;
   verdict: "regression" | "improvement" | "same" | "unsure" | "invalid";
-  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
-  time: "regression" | "improvement" | "same" | "unsure" | null;
   deciding: string | null;
-  work_deciding: string | null;
-  time_deciding: string | null;
+  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
   confirmed: boolean;
   validity: Validity;
   verdicts: Array<Verdict>;
@@ -79,12 +75,13 @@ export interface Comparison {
  *
  * `culprit` names a function whose cost changed; `moved` a cost that only changed its place; `diffuse` says that no
  * few functions explain the change; `cause` which kind of cause it points to that counting and timing differ;
- * `limits` says what could not be seen and why. `instructions_per_op` counts the function with all it calls,
- * `self_instructions_per_op` without; `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise.
- * `share_of_change` is the part of the case's whole change that this finding explains.
+ * `limits` says what could not be seen and why; `identity` whether both sides execute the same instructions, with the
+ * evidence. `instructions_per_op` counts the function with all it calls, `self_instructions_per_op` without;
+ * `cpu_ns_per_op` and `self_cpu_ns_per_op` are its sampled time likewise. `share_of_change` is the part of the case's
+ * whole change that this finding explains.
  */
 export interface Finding {
-  kind: "culprit" | "moved" | "diffuse" | "cause" | "limits";
+  kind: "culprit" | "moved" | "diffuse" | "cause" | "limits" | "identity";
   rank: number;
   function: string | null;
   file: string | null;
@@ -139,8 +136,6 @@ export interface MeasuredServer {
 export interface Metric {
   name: string;
   engine: "counted" | "timed" | "sampled" | "traced";
-  answer: "work" | "time";
-  decides: "always" | "beyond doubt" | "others same" | "never";
   unit: string;
   less_is_better: boolean;
   label: string;
@@ -213,10 +208,6 @@ export interface RunReport {
  *
  * `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
  * is the program that the engine `loaded` uses, all others use the lab's own.
- *
- * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
- * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
- * `regression_rule` says what a regression is. Both levels hold for all looks at a case together.
  */
 export interface Settings {
   engines: Array<string>;
@@ -227,9 +218,6 @@ export interface Settings {
   quick: boolean;
   load_policy: "lab";
   load_tool: string;
-  level: number | null;
-  equivalence_level: number | null;
-  regression_rule: string | null;
 }
 
 /** A case that could not be measured on this machine or with this server; `text` says what it would have needed. */
@@ -274,7 +262,7 @@ export interface StackTree {
   nodes: StackNodes;
 }
 
-/** Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took. */
+/** Cases by verdict, and the seconds of machine time that trials took. */
 export interface Summary {
   regression: number;
   improvement: number;
@@ -294,13 +282,13 @@ export interface Validity {
  * A verdict with its evidence.
  *
  * `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
- * same and identical; `detectable` is the smallest relative change that these samples could have told from none;
- * `samples` counts the trials of a side.
+ * same; `detectable` is the smallest relative change that these samples could have told from none; `samples` counts
+ * the trials of a side.
  */
 export interface Verdict {
   metric: string;
   engine: "counted" | "timed" | "sampled" | "traced";
-  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  verdict: "regression" | "improvement" | "same" | "unsure";
   base: number | null;
   head: number | null;
   change: number | null;
@@ -318,8 +306,6 @@ export const METRICS: Record<string, Metric> = {
   "instructions_per_op": {
     "name": "instructions_per_op",
     "engine": "counted",
-    "answer": "work",
-    "decides": "always",
     "unit": "instructions",
     "less_is_better": true,
     "label": "instructions per request",
@@ -328,8 +314,6 @@ export const METRICS: Record<string, Metric> = {
   "allocations_per_op": {
     "name": "allocations_per_op",
     "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
     "unit": "allocations",
     "less_is_better": true,
     "label": "allocations per request",
@@ -338,8 +322,6 @@ export const METRICS: Record<string, Metric> = {
   "syscalls_per_op": {
     "name": "syscalls_per_op",
     "engine": "counted",
-    "answer": "work",
-    "decides": "always",
     "unit": "system calls",
     "less_is_better": true,
     "label": "system calls per request",
@@ -348,38 +330,14 @@ export const METRICS: Record<string, Metric> = {
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",
-    "answer": "time",
-    "decides": "always",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request",
     "heading": "CPU ns/request"
   },
-  "whole_cpu_ns_per_op": {
-    "name": "whole_cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
-    "unit": "ns",
-    "less_is_better": true,
-    "label": "CPU ns per request of the whole start",
-    "heading": "whole CPU ns/request"
-  },
-  "full_speed_cpu_ns_per_op": {
-    "name": "full_speed_cpu_ns_per_op",
-    "engine": "timed",
-    "answer": "time",
-    "decides": "never",
-    "unit": "ns",
-    "less_is_better": true,
-    "label": "CPU ns per request in unequal batches",
-    "heading": "full speed CPU ns/request"
-  },
   "main_thread_ns_per_op": {
     "name": "main_thread_ns_per_op",
     "engine": "timed",
-    "answer": "time",
-    "decides": "never",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request of the main thread",
@@ -388,8 +346,6 @@ export const METRICS: Record<string, Metric> = {
   "io_threads_ns_per_op": {
     "name": "io_threads_ns_per_op",
     "engine": "timed",
-    "answer": "time",
-    "decides": "never",
     "unit": "ns",
     "less_is_better": true,
     "label": "CPU ns per request of the I/O threads",
@@ -398,8 +354,6 @@ export const METRICS: Record<string, Metric> = {
   "usec_per_call": {
     "name": "usec_per_call",
     "engine": "timed",
-    "answer": "time",
-    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "us per call, by the server",
@@ -408,8 +362,6 @@ export const METRICS: Record<string, Metric> = {
   "ops_per_sec": {
     "name": "ops_per_sec",
     "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
     "unit": "requests",
     "less_is_better": false,
     "label": "requests per second",
@@ -418,8 +370,6 @@ export const METRICS: Record<string, Metric> = {
   "latency_p50_us": {
     "name": "latency_p50_us",
     "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p50 in us",
@@ -428,8 +378,6 @@ export const METRICS: Record<string, Metric> = {
   "latency_p99_us": {
     "name": "latency_p99_us",
     "engine": "timed",
-    "answer": "time",
-    "decides": "beyond doubt",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p99 in us",
@@ -438,8 +386,6 @@ export const METRICS: Record<string, Metric> = {
   "latency_p99_9_us": {
     "name": "latency_p99_9_us",
     "engine": "timed",
-    "answer": "time",
-    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "latency p99.9 in us",
@@ -448,8 +394,6 @@ export const METRICS: Record<string, Metric> = {
   "latency_max_us": {
     "name": "latency_max_us",
     "engine": "timed",
-    "answer": "time",
-    "decides": "never",
     "unit": "us",
     "less_is_better": true,
     "label": "latency maximum in us",
