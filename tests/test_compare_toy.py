@@ -259,11 +259,11 @@ def test_an_unused_function_leaves_the_work_identical_and_costs_no_time(
     common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--engine", "counted,timed", "--json", "-"]
     document = zerolap("compare", toy.first, head, *common, "toy-get", "toy-set", "toy-work").document()
     assert {case["work"] for case in document["cases"]} == {"identical"}
-    timed = [case["case"] for case in document["cases"] if any(one["engine"] == "timed" for one in case["verdicts"])]
-    untimed = {case["case"] for case in document["cases"]} - set(timed)
-    # Some may be drawn by their names and builds; where all are identical, one is.
-    assert len(timed) >= 1
-    named = [name for note in document["notes"] if "the same instructions" in note for name in untimed if name in note]
-    assert set(named) == untimed
+    timed = {case["case"] for case in document["cases"] if any(one["engine"] == "timed" for one in case["verdicts"])}
+    [note] = [note for note in document["notes"] if "both sides execute the same instructions" in note]
+    named = {case["case"] for case in document["cases"] if case["case"] in note}
+    # One of them is timed, though a busy machine may leave it without a verdict.
+    assert 1 <= len(named) <= 2
+    assert not named & timed
     for case in document["cases"]:
         assert any("are the same on both sides" in finding["text"] for finding in case["findings"])

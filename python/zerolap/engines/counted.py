@@ -47,7 +47,7 @@ from zerolap.sandbox import reading
 from zerolap.server import RunningServer
 from zerolap.server.statistics import StatisticsReader
 
-METHOD = 1
+METHOD = 2
 """Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
