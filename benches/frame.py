@@ -164,7 +164,7 @@ def _ledgered_comparison(store: Path, report: Path, ledger: Path) -> None:
 
     count = counted.count
 
-    def noted(trial: counted.CountedTrial) -> tuple[Measurement, bytes]:
+    def noted(trial: counted.CountedTrial) -> tuple[Measurement, counted.Recorded]:
         with ledger.open("a") as file:
             file.write(f"{trial.case.name} {trial.server.build} {trial.server.config} {trial.seed}\n")
             file.flush()

@@ -57,7 +57,7 @@ def trial(
     program: Path, case: Case, directory: Path, seed: int = 1, windows: Windows | None = None, scale: float = QUICK
 ) -> tuple[Measurement, bytes]:
     directory.mkdir()
-    return count(
+    measurement, recorded = count(
         CountedTrial(
             program=Program(program),
             source_root="",
@@ -69,6 +69,7 @@ def trial(
             scale=scale,
         )
     )
+    return measurement, recorded.graph
 
 
 def measured(program: Path, case: Case, directory: Path, seed: int = 1, scale: float = QUICK) -> Measurement:

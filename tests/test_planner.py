@@ -1,5 +1,7 @@
 """What is planned next, and what the loop makes of it: with an engine that makes its outcomes up."""
 
+import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +13,7 @@ from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import LOOKS, MIN_BLOCKS
 from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
+from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import Planner
 from zerolap.lab.results import Results
 from zerolap.lab.work import _recorded
@@ -46,14 +49,22 @@ def cases(count: int = 3) -> list[Case]:
 
 
 class Bench:
-    """Compares the installed server with itself by simulated engines, and keeps what happened."""
+    """Compares the installed server with itself by simulated engines, and keeps what happened.
 
-    def __init__(self, store: Store, redis_server: Path, **simulated: object) -> None:
+    With `copied_to` the head is a copy of it, which is another build.
+    """
+
+    def __init__(self, store: Store, redis_server: Path, copied_to: Path | None = None, **simulated: object) -> None:
         self.counted = Simulated(**simulated)  # type: ignore[arg-type]
         self.timed = Simulated(**simulated)  # type: ignore[arg-type]
         self.events: list[Event] = []
         self.store = store
-        self.server = AskedServer(resolve(str(redis_server), None))
+        self.server = self.head = AskedServer(resolve(str(redis_server), None))
+        if copied_to is not None:
+            shutil.copy(redis_server, copied_to)
+            with copied_to.open("ab") as file:
+                file.write(b"copied")
+            self.head = AskedServer(resolve(str(copied_to), None))
 
     def lab(self) -> Lab:
         worker = Worker({"counted": self.counted, "timed": self.timed})
@@ -61,7 +72,7 @@ class Bench:
 
     def compare(self, chosen: Sequence[Case], options: Options | None = None, lab: Lab | None = None) -> Comparison:
         options = options or Options(engines=["counted", "timed"])
-        return compare(comparison_question(self.server, self.server, chosen, options), lab or self.lab())
+        return compare(comparison_question(self.server, self.head, chosen, options), lab or self.lab())
 
     def trials(self) -> list[tuple[str, int, str]]:
         """Everything that was carried out, of both engines."""
@@ -351,3 +362,56 @@ def test_a_lab_can_do_several_requests_one_after_the_other(bench: Callable[..., 
     first = made.compare(cases(1), Options(engines=["counted"], seed=1))
     second = made.compare(cases(1), Options(engines=["counted"], seed=2), replace(made.lab()))
     assert first.id != second.id
+
+
+def executed(instruction: str) -> bytes:
+    """What a server executed: one instruction."""
+    node = {"name": "main", "code": True, "lines": [[0, 10, []]]}
+    listed = {"texts": [instruction], "nodes": [node], "unknown": None, "libraries": []}
+    return json.dumps(
+        {"schema": "zerolap.executed/1", "requests": 1, "image": "", "instructions": 10} | listed
+    ).encode()
+
+
+def test_identical_work_is_not_timed_but_for_a_sample(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    def code(name: str, side: str) -> bytes:
+        return executed("nop" if name == "case-3" and side == HEAD else "ret")
+
+    made = bench(copied_to=tmp_path / "copy", executed=code)
+    comparison = made.compare(cases(30), Options(engines=["counted", "timed"], budget_seconds=10_000))
+    works = {case.case: case.work for case in comparison.cases}
+    assert works == {name: None if name == "case-3" else "identical" for name in works}
+    identical = works.keys() - {"case-3"}
+    timed = {case for case, _, _ in made.timed.carried_out}
+    assert timed == {"case-3"} | timed_nevertheless(identical, made.store.request(comparison.id))
+    assert len(timed) < 15
+    by_name = {case.case: case for case in comparison.cases}
+    untimed = by_name[min(identical - timed)]
+    assert (untimed.verdict, untimed.confirmed, untimed.failure) == ("same", False, None)
+    assert "the 1 instructions in 1 functions" in untimed.findings[-1].text
+    assert "`main`: `ret` → `nop`" in by_name["case-3"].findings[-1].text
+    [note] = [note for note in comparison.notes if "the same instructions" in note]
+    assert untimed.case in note
+    assert "case-3" not in note
+
+
+def test_which_identical_cases_are_timed_changes_with_the_seed(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"))
+    # Where all cases are identical, one is timed at least.
+    comparison = made.compare(cases(2), Options(engines=["counted", "timed"]))
+    assert len({case for case, _, _ in made.timed.carried_out}) >= 1
+    request = made.store.request(comparison.id)
+    names = [f"case-{number}" for number in range(12 * TIMED_SHARE)]
+    drawn = []
+    for seed in range(20):
+        settings = request.settings.model_copy(update={"seed": seed})
+        drawn.append(timed_nevertheless(names, request.model_copy(update={"settings": settings})))
+    assert len(set(drawn)) == len(drawn)
+    assert 0.5 * len(names) < TIMED_SHARE * sum(map(len, drawn)) / len(drawn) < 2 * len(names)
+
+
+def test_a_build_compared_with_itself_is_timed(bench: Callable[..., Bench]) -> None:
+    made = bench(executed=lambda _name, _side: executed("ret"))
+    comparison = made.compare(cases(3))
+    assert {case for case, _, _ in made.timed.carried_out} == {"case-0", "case-1", "case-2"}
+    assert {case.work for case in comparison.cases} == {"identical"}

@@ -43,6 +43,7 @@ from zerolap.records import (
     Measurement,
     Note,
     PerSide,
+    Placement,
     Platform,
     Progress,
     Request,
@@ -427,6 +428,8 @@ def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
         validity=Validity.of([Check(check="errors", ok=False, value="WRONGTYPE", limit="0")]),
         timeline="cd" * 32,
         stacks="ef" * 32,
+        executed="12" * 32,
+        placement=Placement(seed=2**64 - 1),
     )
     first, second = a_trial_done(job, 0), a_trial_done(job, 1, head=invalid)
     failed = JobFailed(job=job.id, reason="it crashed", hint="look", details="line 1\nline ü\0\n", side="head", block=2)

@@ -13,7 +13,9 @@ __all__ = [
     "adjust_p",
     "binary_facts",
     "call_graph",
+    "compare_executed",
     "describe_load",
+    "executed",
     "fitting_counters",
     "fold_stacks",
     "function_samples",
@@ -134,6 +136,30 @@ def read_stacks(path: str, source_root: str) -> bytes:
 
     Raises `OSError` when the file cannot be read, `ValueError` when it is no whole file of `perf record`, or one of a
     kind that is not supported.
+    """
+
+def executed(before: str, small: str, large: str, requests: int, object: str, program: str) -> bytes:
+    """What a program executed in a trial, without addresses, for `compare_executed`.
+
+    `before` is the callgrind dump of what was executed before the windows, `small` and `large` are those of the
+    windows, in which `requests` were answered; all of them with addresses (`--dump-instr=yes`). `object` is the program
+    as the dumps name it, `program` its file.
+
+    Returns JSON with `"schema": "zerolap.executed/1"`. Raises `OSError` when a file cannot be read, `ValueError` when
+    it is no whole callgrind dump or no ELF file.
+    """
+
+def compare_executed(base: bytes, head: bytes) -> str:
+    """Whether two servers executed the same instructions but for addresses, on the same constants, equally often.
+
+    Returns JSON, one of:
+
+        {"outcome": "identical", "instructions": executed in the windows, "functions": that they belong to}
+        {"outcome": "different", "differences": [{"name", "base": text or null, "head": text or null}]}
+        {"outcome": "unknown", "reason": text}
+
+    Both numbers are 0 where the programs are the same to the byte and their instructions cannot be listed. Raises
+    `ValueError` when an argument is not what `executed` returns.
     """
 
 def merge_stacks(tables: list[bytes]) -> bytes:

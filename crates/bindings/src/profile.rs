@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use zerolap_profile::callgrind::{self, Dump};
 use zerolap_profile::graph::{self, CallGraph};
+use zerolap_profile::identity::{self, Executed, Trial};
 use zerolap_profile::window::{Window, per_request};
 use zerolap_profile::{binary, functions, structs};
 
@@ -49,6 +50,35 @@ pub(crate) fn merge_call_graphs(py: Python<'_>, graphs: Vec<PyBackedBytes>) -> P
         json(&graph::merge(&graphs.map_err(value_error)?).map_err(value_error)?)
     })?;
     Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+pub(crate) fn executed<'py>(
+    py: Python<'py>,
+    before: &str,
+    small: &str,
+    large: &str,
+    requests: u64,
+    object: &str,
+    program: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| {
+        let (before, small, large) = (read_dump(before)?, read_dump(small)?, read_dump(large)?);
+        let trial = Trial { before: &before, windows: &[&small, &large], requests, object };
+        let executed = identity::executed(&trial, Path::new(program)).map_err(|error| binary_error(&error, program))?;
+        executed.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn compare_executed(py: Python<'_>, base: PyBackedBytes, head: PyBackedBytes) -> PyResult<String> {
+    py.detach(|| {
+        let base = Executed::from_json(&base).map_err(value_error)?;
+        let head = Executed::from_json(&head).map_err(value_error)?;
+        serde_json::to_string(&identity::compare(&base, &head)).map_err(value_error)
+    })
 }
 
 #[pyclass(frozen, get_all, module = "zerolap._core")]

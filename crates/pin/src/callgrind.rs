@@ -4,9 +4,14 @@
 const TOOL: u64 = ((b'C' as u64) << 24) | ((b'T' as u64) << 16);
 const DUMP_STATS: u64 = TOOL;
 const START_INSTRUMENTATION: u64 = TOOL + 4;
+const STOP_INSTRUMENTATION: u64 = TOOL + 5;
 
 pub(crate) fn start_instrumentation() {
     request(START_INSTRUMENTATION);
+}
+
+pub(crate) fn stop_instrumentation() {
+    request(STOP_INSTRUMENTATION);
 }
 
 pub(crate) fn dump_stats() {

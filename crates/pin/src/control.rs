@@ -24,6 +24,9 @@ pub const REQUEST_START: u32 = 2;
 /// functions' counts of system calls as they are.)
 pub const REQUEST_DUMP: u32 = 3;
 
+/// Stop instrumentation.
+pub const REQUEST_STOP: u32 = 4;
+
 /// Layout of the shared page; the lab writes the first four fields before the server starts.
 #[repr(C)]
 pub struct Control {

@@ -46,7 +46,7 @@ pub struct Cost {
     pub syscalls: u64,
 }
 
-/// The cost of one source line within a function.
+/// The cost of one source line within a function, or of one instruction where the dump has their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnCost {
     /// Index into [`Dump::functions`].
@@ -55,6 +55,8 @@ pub struct OwnCost {
     pub file: NameId,
     /// Line, from 1; 0 when unknown.
     pub line: u32,
+    /// Address of the instruction in the object's file (`--dump-instr=yes`); 0 when the dump has none.
+    pub address: u64,
     /// Without callees.
     pub cost: Cost,
 }

@@ -11,6 +11,7 @@ pub mod binary;
 pub mod callgrind;
 pub mod functions;
 pub mod graph;
+pub mod identity;
 pub mod perf;
 pub mod stacks;
 pub mod structs;

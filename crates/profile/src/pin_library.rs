@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::sums::{Flow, FunctionKey, Own, Place, Sums};
 
 /// How the base name of the laboratory's preloaded library begins.
-const PIN_LIBRARY: &str = "libzerolap_pin";
+pub(crate) const PIN_LIBRARY: &str = "libzerolap_pin";
 
 /// Takes the preloaded library's functions out.
 ///

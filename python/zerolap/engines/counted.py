@@ -1,6 +1,7 @@
 """The counted engine: instructions, system calls and allocations per request, under callgrind."""
 
 import contextlib
+import functools
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from zerolap.build import Program
 from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
+from zerolap.engines.pin import Request
 from zerolap.engines.windows import (
     Counting,
     WindowCounts,
@@ -45,7 +47,7 @@ from zerolap.sandbox import reading
 from zerolap.server import RunningServer
 from zerolap.server.statistics import StatisticsReader
 
-METHOD = 1
+METHOD = 2
 """Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
@@ -98,16 +100,19 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
             windows=windows,
             stripped=built.record.stripped,
             scale=job.amounts.scale,
+            instrument_start=block.number == 0,
         )
-        measurement, graph = count(trial)
-    return measurement.model_copy(update={"graph": place.blobs.put(graph)})
+        measurement, recorded = count(trial)
+    executed = None if recorded.executed is None else place.blobs.put(recorded.executed)
+    return measurement.model_copy(update={"graph": place.blobs.put(recorded.graph), "executed": executed})
 
 
 @dataclass(frozen=True)
 class CountedTrial:
     """What one counted trial needs; `windows` are chosen from a first look at the cost where there are none.
 
-    In a `stripped` program the allocator may be invisible. `scale` is a factor on the windows.
+    In a `stripped` program the allocator may be invisible. `scale` is a factor on the windows. With `instrument_start`
+    it is also recorded what the server executes when it starts and when loading begins.
     """
 
     program: Program
@@ -119,10 +124,22 @@ class CountedTrial:
     windows: Windows | None = None
     stripped: bool = False
     scale: float = 1.0
+    instrument_start: bool = False
 
 
-def count(trial: CountedTrial) -> tuple[Measurement, bytes]:
-    """Carry out one counted trial; return its measurement and its call graph as JSON.
+@dataclass(frozen=True)
+class Recorded:
+    """What a trial leaves beside its measurement, as JSON: its call graph, and the instructions that it executed.
+
+    `executed` is none where the program's file cannot be read.
+    """
+
+    graph: bytes
+    executed: bytes | None
+
+
+def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
+    """Carry out one counted trial; return its measurement and what else it recorded.
 
     Raises `TrialFailed` with the server's log if the server or the load generator fails.
     """
@@ -131,11 +148,14 @@ def count(trial: CountedTrial) -> tuple[Measurement, bytes]:
     case, settings = trial.case, trial.server.settings
     # What others do at their own pace depends on how long a request takes here.
     driven = [client for client in case.companions if client.is_driven]
-    with deploy_counted(trial.server, trial.program, trial.directory, trial.seed) as counted:
+    with deploy_counted(
+        trial.server, trial.program, trial.directory, trial.seed, instrument_start=trial.instrument_start
+    ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
         try:
-            checks = prepare(counted.target, case, trial.seed, load_log)
+            begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
+            checks = prepare(counted.target, case, trial.seed, load_log, begun)
             counted.attach_replicas()
             with (
                 companions(server, driven, trial.seed, load_log) as beside,
@@ -143,6 +163,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, bytes]:
                 contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
             ):
                 counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
+                counted.at_rest(Request.START)
                 settle(counting)
                 _quiet(server, SETTLED_SETTINGS, settings)
                 counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
@@ -151,7 +172,9 @@ def count(trial: CountedTrial) -> tuple[Measurement, bytes]:
         except TrialFailed as fault:
             raise server.failure(fault.message) if server.died() else fault from fault
         checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
-    return _evaluate(trial, counts, checks, time.monotonic() - began)
+    executed = _executed(trial, counts, counted.program_in_dumps)
+    measurement, graph = _evaluate(trial, counts, checks, time.monotonic() - began)
+    return measurement, Recorded(graph, executed)
 
 
 def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str, str]) -> None:
@@ -206,3 +229,14 @@ def _evaluate(
         method=METHOD,
     )
     return measurement, graph
+
+
+def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | None:
+    """Return the instructions that the program executed; none where its file cannot be read."""
+    requests = counts.counted_small + counts.counted_large
+    dumps = (str(counts.before_dump), str(counts.small_dump), str(counts.large_dump))
+    try:
+        return reading.executed(dumps, requests, name, str(trial.program.path))
+    except (OSError, ValueError):
+        # What was counted stands; that the work is identical is then never said.
+        return None

@@ -18,9 +18,9 @@ CALLGRIND = (
     "valgrind",
     "--quiet",
     "--tool=callgrind",
-    "--instr-atstart=no",
     "--collect-systime=yes",
     "--dump-line=yes",
+    "--dump-instr=yes",
     "--vgdb=no",
 )
 
@@ -33,6 +33,8 @@ GLIBC_TUNABLES = ":".join(
 )
 # Its clock leaps while it waits for others, which must not take them for gone.
 PATIENT_SETTINGS = {"repl-timeout": "1000000"}
+# The first may be handled together with the end of a connection, which is cleaned up after it.
+BARRIER_PINGS = 3
 LEAP_SECONDS = 0.05
 ANSWER_SECONDS = 1.0
 
@@ -45,6 +47,17 @@ class CountedDeployment:
     target: Target
     pin: Pin
     dumps: Path
+    program_in_dumps: str
+
+    def at_rest(self, request: Request) -> None:
+        """Have the counted server carry out a request between the requests of others, once it has handled all of them.
+
+        Connections that ended are seen by then; else it would depend on the machine what is instrumented.
+        """
+        server = self.target.server
+        for _ in range(BARRIER_PINGS):
+            server.command("PING")
+        self.pin.carry_out(request, lambda: server.command("PING"), lambda: server.alive)
 
     def attach_replicas(self) -> None:
         """Let the replicas copy the counted server; raises `TrialFailed` as the deployment does."""
@@ -82,10 +95,12 @@ def counted_part(topology: Topology) -> str:
 
 
 @contextlib.contextmanager
-def deploy_counted(spec: ServerSpec, program: Program, directory: Path, seed: int) -> Iterator[CountedDeployment]:
+def deploy_counted(
+    spec: ServerSpec, program: Program, directory: Path, seed: int, *, instrument_start: bool = False
+) -> Iterator[CountedDeployment]:
     """Deploy a server's topology for counting below `directory`, its replicas not yet attached.
 
-    All ends with the context.
+    All ends with the context. With `instrument_start` the server is instrumented from the beginning.
 
     Raises `TrialFailed` with the node's name and log.
     """
@@ -101,7 +116,8 @@ def deploy_counted(spec: ServerSpec, program: Program, directory: Path, seed: in
                 return Launch()
             pins.append(stack.enter_context(Pin(own, seed)))
             environment = pins[-1].environment(library) | {"GLIBC_TUNABLES": GLIBC_TUNABLES}
-            prefix = [*CALLGRIND, f"--callgrind-out-file={own / 'callgrind'}"]
+            at_start = f"--instr-atstart={'yes' if instrument_start else 'no'}"
+            prefix = [*CALLGRIND, at_start, f"--callgrind-out-file={own / 'callgrind'}"]
             return Launch(prefix=prefix, environment=environment, read_only=[library])
 
         deployed = deploy(
@@ -121,7 +137,10 @@ def deploy_counted(spec: ServerSpec, program: Program, directory: Path, seed: in
             deployment = _entered(stack, deployed)
         first = deployment.nodes[0]
         reach = by_socket(first.server.socket) if topology.is_cluster else deployment.reach
-        yield CountedDeployment(deployment, Target([first.server], reach), pins[-1], first.directory / "callgrind")
+        # Copied to where it starts, unless it may look for files beside itself.
+        started = program.path.resolve() if program.arguments else first.directory.resolve() / "server"
+        dumps = first.directory / "callgrind"
+        yield CountedDeployment(deployment, Target([first.server], reach), pins[-1], dumps, str(started))
 
 
 def _entered(stack: contextlib.ExitStack, deployed: contextlib.AbstractContextManager[Deployment]) -> Deployment:

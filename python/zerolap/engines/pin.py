@@ -41,6 +41,7 @@ class Request(IntEnum):
     LEAP = 1
     START = 2
     DUMP = 3
+    STOP = 4
 
 
 class Pin:

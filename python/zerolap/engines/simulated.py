@@ -36,8 +36,8 @@ class Simulated:
 
     `changes` are the heads' relative changes of all costs by case, `scatter` is the relative standard deviation of
     starts. With `has_counters` cycles are counted too, in which starts differ a tenth as much. `on_trial` is called
-    before each trial; it may raise, or wait. `seconds` is the machine time that a trial claims. `carried_out` lists the
-    trials: case, block number, side.
+    before each trial; it may raise, or wait. `seconds` is the machine time that a trial claims. `executed` gives what
+    counted trials of a case and side executed. `carried_out` lists the trials: case, block number, side.
     """
 
     changes: Mapping[str, float] = field(default_factory=dict)
@@ -45,6 +45,7 @@ class Simulated:
     has_counters: bool = False
     seconds: float = 1.0
     slices: int = 4
+    executed: Callable[[str, Side], bytes] | None = None
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
     carried_out: list[tuple[str, int, Side]] = field(default_factory=list)
 
@@ -109,5 +110,6 @@ class Simulated:
             validity=validity,
             amounts=Amounts(windows=windows, scale=job.amounts.scale),
             graph=place.blobs.put(GRAPH),
+            executed=None if self.executed is None else place.blobs.put(self.executed(job.case.name, side)),
             seconds=self.seconds,
         )

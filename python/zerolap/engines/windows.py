@@ -26,8 +26,9 @@ LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class WindowCounts:
-    """Both windows' dumps, the requests counted in each, and what their replies were."""
+    """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies."""
 
+    before_dump: Path
     small_dump: Path
     large_dump: Path
     counted_small: int
@@ -67,8 +68,10 @@ class Counting:
 def settle(counting: Counting) -> None:
     """Let the server's timers finish what loading left behind and see the traffic that is to come.
 
-    They size a connection's buffers by what it sent and got since they fired last: whole pipelines.
+    They size a connection's buffers by what it sent and got since they fired last: whole pipelines. What they execute
+    is instrumented by now, though not counted: whether it changed matters too.
     """
+    counting.load.slice(counting.cycle)
     for _ in range(SETTLING_LEAPS):
         counting.carry_out(Request.LEAP, counting.unit)
 
@@ -81,7 +84,6 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     seed: what happens at a certain size of the data then does not fall into the same place of every block's windows.
     """
     load, dumps, cycle, unit = counting.load, counting.dumps, counting.cycle, counting.unit
-    counting.carry_out(Request.START, cycle)
     load.slice(unit)
     counting.carry_out(Request.DUMP, cycle)
     load.slice(unit)
@@ -99,6 +101,7 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     large = load.slice(windows.large)
     counting.carry_out(Request.DUMP, cycle)
     return WindowCounts(
+        before_dump=_part(dumps, 1),
         small_dump=_part(dumps, 4),
         large_dump=_part(dumps, 5),
         counted_small=windows.small + cycle,

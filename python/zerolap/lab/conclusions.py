@@ -21,6 +21,7 @@ from zerolap.judge import (
     unequal_batching,
     wants_more,
 )
+from zerolap.lab.identity import Identity
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.records import (
@@ -200,8 +201,11 @@ def metrics_judged(results: Results) -> int:
 def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
     measured = results.of_case(case.name)
     validity = _validity(measured)
+    identity = results.identity(case)
+    if identity is not None and identity.is_identical:
+        verdicts = [_as_identical(verdict) for verdict in verdicts]
     answers = case_answers(verdicts, validity, time_asked=_is_time_asked(results.request.settings))
-    cut_short = is_cut_short(measured, results)
+    cut_short = is_cut_short(case, measured, results)
     if answers.verdict == "invalid" and cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
     return CaseResult(
@@ -212,16 +216,23 @@ def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explai
         **asdict(answers),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(answers, verdicts, case, measured, explainer) if explainer else [],
+        findings=_findings(answers, verdicts, case, measured, explainer, identity) if explainer else [],
         failure=_failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
     )
+
+
+def _as_identical(verdict: Verdict) -> Verdict:
+    """Return a verdict as it is where both sides execute the same instructions, equally often."""
+    if verdict.metric != "instructions_per_op" or verdict.engine != "counted":
+        return verdict
+    return verdict.model_copy(update={"verdict": "identical", "q": None})
 
 
 def _is_time_asked(settings: Settings) -> bool:
     return "timed" in settings.engines and not settings.quick
 
 
-def is_cut_short(measured: CaseResults, results: Results) -> bool:
+def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     """Whether the budget was used up before a case was decided."""
     counted, timed = measured.counted, measured.timed
     if (counted is not None and counted.cut_short) or measured.timing_was_cut_short:
@@ -230,7 +241,8 @@ def is_cut_short(measured: CaseResults, results: Results) -> bool:
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and (counted is None or not counted.jobs_done)
-    untimed = _is_time_asked(settings) and (timed is None or not timed.jobs_done)
+    is_due = _is_time_asked(settings) and case.name not in results.not_to_be_timed
+    untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or counted.usable))
 
 
@@ -285,9 +297,13 @@ def placement_notes(results: Results) -> list[str]:
 
 
 def untimed_notes(results: Results) -> list[str]:
-    """Return the notes on cases that could not be timed."""
-    by_reason: dict[str, list[str]] = {}
+    """Return the notes on cases that could not be timed, or need not be."""
+    settings, by_reason = results.request.settings, dict[str, list[str]]()
+    not_to_be_timed = results.not_to_be_timed if "timed" in settings.engines and not settings.quick else frozenset()
     for case in results.request.cases:
+        if case.name in not_to_be_timed:
+            by_reason.setdefault("both sides execute the same instructions", []).append(case.name)
+            continue
         reason = _why_untimed(case.name, results)
         if reason is not None:
             by_reason.setdefault(reason, []).append(case.name)
@@ -317,9 +333,17 @@ def why_untimed(measured: CaseResults) -> str | None:
 
 
 def _findings(
-    answers: CaseAnswers, verdicts: Sequence[Verdict], case: Case, measured: CaseResults, explainer: Explainer
+    answers: CaseAnswers,
+    verdicts: Sequence[Verdict],
+    case: Case,
+    measured: CaseResults,
+    explainer: Explainer,
+    identity: Identity | None,
 ) -> list[Finding]:
-    """Return reasons for a change, what counting and timing show together, and what could not be measured."""
+    """Return reasons for a change, what counting and timing show together, and what could not be measured.
+
+    Whether both sides execute the same is among them where the work did not change.
+    """
     if answers.verdict == "invalid":
         return []
     findings: list[Finding] = []
@@ -332,6 +356,8 @@ def _findings(
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
+    if identity is not None and answers.work not in CHANGED:
+        findings.append(identity.finding())
     limits = [*case.limits, *not_measured(measured)]
     findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]

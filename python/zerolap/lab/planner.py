@@ -158,7 +158,9 @@ class Planner:
 
     def _may_be_timed(self, results: Results, name: str) -> bool:
         """Whether nothing that was counted speaks against timing a case."""
-        return name not in results.counted or results.counted[name].usable
+        if name in results.counted and not results.counted[name].usable:
+            return False
+        return name not in results.not_to_be_timed
 
     def _start(self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None) -> TrialsJob | None:
         """Return the next start of a case that is to have so many looks; none where it has had them.

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from zerolap.engines import OF_TIMING
 from zerolap.judge import LOOKS, Batching, TimedPair, unequal_batching
+from zerolap.lab.identity import Identity, compare_executed, timed_nevertheless, why_unknown
 from zerolap.records import (
     BASE,
     HEAD,
@@ -230,6 +231,8 @@ class Results:
         self.recorded: dict[str, list[TrialDone]] = {}
         self.version = 0
         self._blobs = blobs
+        self._identities: dict[tuple[str, int], Identity | None] = {}
+        self._not_to_be_timed: tuple[int, frozenset[str]] = (-1, frozenset())
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
         """Take in an event; one that was taken in before changes nothing."""
@@ -273,6 +276,32 @@ class Results:
             other={engine: trials[name] for engine, trials in self.other.items() if name in trials},
             budget_is_over=self.budget_is_over,
         )
+
+    def identity(self, case: Case) -> Identity | None:
+        """Return whether both sides of a case execute the same; none where that was not recorded."""
+        trials = self.counted.get(case.name)
+        if self.request.kind != "compare" or trials is None or not trials.usable or not trials.jobs_done:
+            return None
+        key = (case.name, trials.blocks)
+        if key not in self._identities:
+            base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
+            compared = compare_executed(base, head, self._blobs)
+            reason = why_unknown(self.request, self.builds, case) if compared is not None else None
+            self._identities[key] = compared if reason is None else Identity(outcome="unknown", reason=reason)
+        return self._identities[key]
+
+    @property
+    def not_to_be_timed(self) -> frozenset[str]:
+        """The cases that are not worth any time, as both sides execute the same."""
+        version, names = self._not_to_be_timed
+        if version != self.version:
+            identities = {case.name: self.identity(case) for case in self.request.cases}
+            identical = {
+                name for name, identity in identities.items() if identity is not None and identity.is_identical
+            }
+            names = frozenset(identical - timed_nevertheless(identical, self.request) if identical else ())
+            self._not_to_be_timed = (self.version, names)
+        return names
 
     def reported_cases(self) -> list[Case]:
         """Return the cases of which there is something to report, in the order of the request.

@@ -1,6 +1,6 @@
 """Fills the keyspace for a case before it is measured."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -17,27 +17,59 @@ from zerolap.records import LETTER_OF_PATTERN, Case, Check, Dataset, TrialFailed
 from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
+BEGINNING = 5_000
+"""Requests of a load after which it has begun."""
 SETUP_BATCH = 500
 """Commands that are sent together; a data set may have tens of thousands of them."""
 
 
-def prepare(target: Target, case: Case, seed: int, log: Path) -> list[Check]:
-    """Send setup and load of the case's data set, then the case's own setup; return checks of the keyspace."""
+def prepare(target: Target, case: Case, seed: int, log: Path, begun: Callable[[], object] | None = None) -> list[Check]:
+    """Send setup and load of the case's data set, then the case's own setup; return checks of the keyspace.
+
+    `begun` is called once: when the first requests of a load have been answered, or at the end where there is no load.
+    """
     checks = []
+    beginning = _Beginning(begun)
     dataset, server = case.dataset, target.server
     if dataset is not None:
         _send(server, dataset.setup)
         for command in dataset.load:
-            _load(target, dataset, command, seed, log)
+            _load(target, dataset, command, seed, log, beginning)
         if dataset.generator is not None:
             add_points(server, dataset.generator)
         for client in dataset.clients:
-            _carry_out(target, dataset.name, loading_arguments(client, seed), client.loading_requests, log)
+            slices = beginning.slices(client.loading_requests)
+            _carry_out(target, dataset.name, loading_arguments(client, seed), slices, log)
         _send(server, dataset.after_load)
         if dataset.expect.keys is not None:
             checks.append(_keys_check(target, dataset))
     _send(server, case.setup)
+    beginning.is_over()
     return checks
+
+
+class _Beginning:
+    """Whoever waits for the first requests of a load."""
+
+    def __init__(self, begun: Callable[[], object] | None) -> None:
+        self._begun = begun
+
+    def slices(self, requests: int) -> Iterable[int]:
+        """Yield how many requests of a load to send at a time; what is first sent is its beginning."""
+        left = requests
+        if self._begun is not None and left:
+            yield min(BEGINNING, left)
+            left -= min(BEGINNING, left)
+            self.is_over()
+        while left:
+            yield min(LOAD_SLICE, left)
+            left -= min(LOAD_SLICE, left)
+
+    def is_over(self) -> None:
+        """Call who waits, if none has been called yet."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun()
 
 
 def _send(server: RunningServer, lines: list[str]) -> None:
@@ -50,7 +82,7 @@ def _send_words(server: RunningServer, commands: Iterable[list[bytes]]) -> None:
         server.commands(batch)
 
 
-def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path) -> None:
+def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path, beginning: _Beginning) -> None:
     keys = dataset.keys
     requests = keys.maximum - keys.minimum + 1
     arguments = ["--threads", "1", "--clients", "1", "--seed", str(seed)]
@@ -58,14 +90,14 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path) 
     arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", LETTER_OF_PATTERN[keys.pattern]]
-    _carry_out(target, dataset.name, arguments, requests, log)
+    _carry_out(target, dataset.name, arguments, beginning.slices(requests), log)
 
 
-def _carry_out(target: Target, name: str, arguments: list[str], requests: int, log: Path) -> None:
+def _carry_out(target: Target, name: str, arguments: list[str], slices: Iterable[int], log: Path) -> None:
     with load_program(target.reach, log, arguments) as program:
         errors, first_error = dict[str, int](), None
-        for start in range(0, requests, LOAD_SLICE):
-            result = program.slice(min(LOAD_SLICE, requests - start))
+        for requests in slices:
+            result = program.slice(requests)
             errors = {code: errors.get(code, 0) + result.errors.get(code, 0) for code in errors | result.errors}
             first_error = first_error or result.first_error
     if errors:

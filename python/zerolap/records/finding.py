@@ -31,17 +31,18 @@ class Carrier(Record):
 
 
 class Finding(Record):
-    """A reason why a case changed.
+    """A reason why a case changed, or did not.
 
     `culprit` names a function whose cost changed, or, with a `carrier`, the one whose change is behind that; `moved` a
     cost that moved between functions; `diffuse` reports that no few functions explain the change; `cause` names a kind
     of cause, inferred from a difference between counting and timing; `limits` reports what could not be examined and
-    why. `instructions_per_op` includes the function's callees, `self_instructions_per_op` does not; likewise the sampled
-    times `cpu_ns_per_op` and `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the
-    finding explains; it is negative for what counteracts it. `calls_per_op` is null for a function that is inlined.
+    why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
+    the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
+    `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
+    negative for what counteracts it. `calls_per_op` is null for a function that is inlined.
     """
 
-    kind: Literal["culprit", "moved", "diffuse", "cause", "limits"]
+    kind: Literal["culprit", "moved", "diffuse", "cause", "limits", "identity"]
     rank: int
     function: str | None = None
     file: str | None = None

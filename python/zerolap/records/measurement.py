@@ -44,9 +44,10 @@ class Placement(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `timeline` and `stacks` are digests of blobs: a call graph, the slices of a timed trial, sampled stacks.
-    `placement` is of timed trials. `seconds` is the machine time of the trial, repetitions included. `method` is the
-    version of the engine's method, `zerolap` that of the program.
+    `graph`, `timeline`, `stacks` and `executed` are digests of blobs: a call graph, the slices of a timed trial,
+    sampled stacks, the executed instructions without addresses. `placement` is of timed trials. `seconds` is the
+    machine time of the trial, repetitions included. `method` is the version of the engine's method, `zerolap` that of
+    the program.
     """
 
     metrics: dict[str, float]
@@ -56,6 +57,7 @@ class Measurement(Record):
     timeline: str | None = None
     stacks: str | None = None
     placement: Placement | None = None
+    executed: str | None = None
     seconds: float = 0.0
     method: int = 1
     zerolap: str = ""

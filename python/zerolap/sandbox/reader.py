@@ -41,6 +41,12 @@ def _graph(
     return graph
 
 
+def _executed(core: ModuleType, *arguments: str) -> bytes:
+    before, small, large, requests, name, program = arguments
+    executed: bytes = core.executed(before, small, large, int(requests), name, program)
+    return executed
+
+
 def _stacks(core: ModuleType, path: str, source_root: str) -> bytes:
     table: bytes = core.read_stacks(path, source_root)
     return table
@@ -51,6 +57,7 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "source_functions": _functions,
     "structures": _structures,
     "call_graph": _graph,
+    "executed": _executed,
     "read_stacks": _stacks,
 }
 

@@ -96,6 +96,13 @@ def call_graph(
     return _read("call_graph", [small, large, str(requests_small), str(requests_large), source_root], limits)
 
 
+def executed(
+    dumps: tuple[str, str, str], requests: int, object_name: str, program: str, limits: Limits = LIMITS
+) -> bytes:
+    """Return what `_core.executed` does with its three dumps; raises `OSError`, `UnreadableFile`."""
+    return _read("executed", [*dumps, str(requests), object_name, program], limits)
+
+
 def read_stacks(path: str, source_root: str, limits: Limits = LIMITS) -> bytes:
     """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`."""
     return _read("read_stacks", [path, source_root], limits)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0005"
+REVISION = "0006"
 
 metadata = MetaData(
     naming_convention={
@@ -161,6 +161,8 @@ trial = Table(
     Column("graph", String),
     Column("timeline", String),
     Column("stacks", String),
+    Column("executed", String),
+    Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
     Column("zerolap", String, nullable=False),

@@ -16,6 +16,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     Measurement,
+    Placement,
     RevisionSource,
     SeriesKey,
     Side,
@@ -31,6 +32,9 @@ from zerolap.records import (
 from zerolap.store.database import insert_new
 from zerolap.store.requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
+
+MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")
+"""The fields of a measurement that are columns of their own."""
 
 AnyJob = TrialsJob | BuildJob
 """A job of either kind."""
@@ -228,9 +232,8 @@ def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: M
         "valid": measurement.validity.valid,
         "validity": measurement.validity.model_dump_json(),
         "amounts": measurement.amounts.model_dump_json(),
-        **{
-            name: getattr(measurement, name) for name in ("graph", "timeline", "stacks", "seconds", "method", "zerolap")
-        },
+        "placement": None if measurement.placement is None else measurement.placement.model_dump_json(),
+        **{name: getattr(measurement, name) for name in MEASURED_COLUMNS},
         "recorded_by": __version__,
     }
 
@@ -259,6 +262,8 @@ def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
         graph=row.graph,
         timeline=row.timeline,
         stacks=row.stacks,
+        executed=row.executed,
+        placement=None if row.placement is None else Placement.model_validate_json(row.placement),
         seconds=row.seconds,
         method=row.method,
         zerolap=row.zerolap,

@@ -8,6 +8,7 @@ use super::{CallCost, Cost, Dump, FunctionNames, NameId, OwnCost, ReadError, Syn
 const INSTRUCTIONS: &str = "Ir";
 const SYSCALLS: &str = "sysCount";
 const LINE: &str = "line";
+const ADDRESS: &str = "instr";
 /// What callgrind writes for a file or object that it does not know.
 const UNKNOWN: &str = "???";
 
@@ -78,11 +79,13 @@ struct Positions {
     last: Vec<u64>,
     /// Which of them is the source line; none when lines are not written.
     line: Option<usize>,
+    /// Which of them is the instruction's address; none when addresses are not written.
+    address: Option<usize>,
 }
 
 impl Default for Positions {
     fn default() -> Self {
-        Self { last: vec![0], line: Some(0) }
+        Self { last: vec![0], line: Some(0), address: None }
     }
 }
 
@@ -140,8 +143,9 @@ impl Reader {
                 self.columns = Some(Columns { events, instructions, syscalls: find(SYSCALLS) });
             }
             "positions" => {
-                let line = value.split_whitespace().position(|name| name == LINE);
-                self.positions = Positions { last: vec![0; value.split_whitespace().count()], line };
+                let find = |position| value.split_whitespace().position(|name| name == position);
+                let last = vec![0; value.split_whitespace().count()];
+                self.positions = Positions { last, line: find(LINE), address: find(ADDRESS) };
             }
             "summary" => self.parts_open += 1,
             "totals" => {
@@ -174,7 +178,8 @@ impl Reader {
             let word = words.next().ok_or(Syntax::TooFewPositions { found, expected })?;
             positions.push(position(word, *last)?);
         }
-        let line = self.positions.line.and_then(|column| positions.get(column)).copied().unwrap_or(0);
+        let at = |column: Option<usize>| column.and_then(|column| positions.get(column)).copied().unwrap_or(0);
+        let (line, address) = (at(self.positions.line), at(self.positions.address));
         let line = u32::try_from(line).map_err(|_| Syntax::Position(text.to_owned()))?;
         let columns = self.columns.ok_or(Syntax::CostBeforeEvents)?;
         let cost = costs(words, columns)?;
@@ -194,7 +199,7 @@ impl Reader {
                 self.positions.last = positions;
                 let file = self.file.map_or_else(|| self.function_file_or_unknown(), Ok)?;
                 self.instructions_sum += u128::from(cost.instructions);
-                self.dump.own.push(OwnCost { function, file, line, cost });
+                self.dump.own.push(OwnCost { function, file, line, address, cost });
             }
         }
         Ok(())

@@ -1,0 +1,229 @@
+//! The instructions that a server executed, without addresses: whether two programs executed the same.
+//!
+//! [`executed`] reads a trial's dumps (with addresses of instructions) and the program, and writes what was executed as
+//! a graph: functions and data are its nodes, an instruction refers to them by number. Where a linker put them is gone,
+//! and so are their names, but for evidence. Two such graphs can be compared anywhere, without the programs: by
+//! [`compare`].
+//!
+//! What is kept of an operand that is an address:
+//!
+//! * of a jump within a function the position of its target among the executed instructions, or that it is not executed;
+//! * of a call or jump elsewhere, and of a function's address, the function; of a library's function the name;
+//! * of a variable or table the node that has its initial content; pointers in it are references likewise;
+//! * of constant data without a symbol its content: what is read of a literal, a string to its end, a table to where the
+//!   next thing begins that the program refers to; of the table of a `switch` the positions that it leads to.
+//!
+//! Short texts that are read only before the windows are left out, as a version is that is logged at the start.
+//!
+//! Instructions that do nothing are left out: assemblers write them to align what follows, as the placement asks for.
+//! Only position-independent programs of x86-64 are read so: there an address is never written as a plain number. Of all
+//! others it is only known whether what is loaded of them is the same to the byte.
+
+mod code;
+mod comparison;
+mod data;
+mod image;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::callgrind::Dump;
+use crate::elf::{self, BinaryError};
+use crate::pin_library::PIN_LIBRARY;
+
+pub use comparison::{Difference, Identity, compare};
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "zerolap.executed/1";
+
+/// What a server executed: before the windows that are counted (its start, the first of the loading, its timers), and
+/// in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executed {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Requests that were answered in the windows.
+    pub requests: u64,
+    /// Digest of all that is loaded of the program, but for notes such as its build id.
+    pub image: String,
+    /// Instructions executed in the windows that are the program's own.
+    pub instructions: u64,
+    /// Why the program's instructions are not listed; none where they are.
+    pub unknown: Option<String>,
+    /// The other objects that code was executed of.
+    pub libraries: Vec<Library>,
+    /// Instructions and contents of data without addresses; [`Line`] refers to them.
+    pub texts: Vec<String>,
+    /// Functions, then data.
+    pub nodes: Vec<Node>,
+}
+
+/// A library, or the loader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Library {
+    /// Base name of its file.
+    pub name: String,
+    /// SHA-256 of its file; empty where it cannot be read. Of code that callgrind knows no file of (`???`: parts of
+    /// libraries that lie outside of their `.text`) how many instructions there were.
+    pub digest: String,
+    /// Instructions executed in the windows.
+    pub instructions: u64,
+}
+
+/// A function of which something was executed, or data that was referred to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// The symbol's normal form; empty where there is none.
+    pub name: String,
+    /// Whether it is a function.
+    pub code: bool,
+    /// A function's executed instructions in the order of addresses; of data one line, which stands for its content.
+    pub lines: Vec<Line>,
+}
+
+/// An instruction, or the content of data: index into [`Executed::texts`], how often it was executed in the windows (0:
+/// only before them), and the nodes that it refers to, one for each `@` in the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line(pub u32, pub u64, pub Vec<u32>);
+
+/// Why a kept form of executed instructions could not be read.
+#[derive(Debug, Error)]
+pub enum ExecutedError {
+    /// Not JSON of this form.
+    #[error("not executed instructions as zerolap writes them: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Another version, or one that contradicts itself.
+    #[error("not executed instructions as zerolap writes them: {0}")]
+    Inconsistent(&'static str),
+}
+
+impl Executed {
+    /// The JSON form.
+    ///
+    /// # Errors
+    /// None is known.
+    pub fn to_json(&self) -> Result<Vec<u8>, ExecutedError> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// Reads the JSON form.
+    ///
+    /// # Errors
+    /// When it is of another form or version, or refers to what is not there.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, ExecutedError> {
+        let read: Self = serde_json::from_slice(bytes)?;
+        if read.schema != SCHEMA {
+            return Err(ExecutedError::Inconsistent("another schema"));
+        }
+        let known = |line: &Line| {
+            (line.0 as usize) < read.texts.len() && line.2.iter().all(|target| (*target as usize) < read.nodes.len())
+        };
+        if !read.nodes.iter().flat_map(|node| &node.lines).all(known) {
+            return Err(ExecutedError::Inconsistent("a reference to what is not there"));
+        }
+        Ok(read)
+    }
+}
+
+/// The dumps of a trial, and whose they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// Of what was executed before the windows; it need not be all.
+    pub before: &'a Dump,
+    /// Of the windows that were counted.
+    pub windows: &'a [&'a Dump],
+    /// Requests that were answered in the windows.
+    pub requests: u64,
+    /// The program as the dumps name it.
+    pub object: &'a str,
+}
+
+/// What callgrind writes for an object that it does not know.
+const UNKNOWN: &str = "???";
+
+/// How often an instruction was executed in the windows, by its address in the file; 0: only before them.
+type Counts = BTreeMap<u64, u64>;
+
+/// What the program executed in a trial.
+///
+/// # Errors
+/// When the program cannot be read, is no ELF file, or a broken one.
+pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryError> {
+    let mut objects: BTreeMap<&str, Counts> = BTreeMap::new();
+    let mut has_addresses = true;
+    for (dump, is_window) in std::iter::once((trial.before, 0)).chain(trial.windows.iter().map(|dump| (*dump, 1))) {
+        for own in dump.own.iter().filter(|own| own.cost.instructions > 0) {
+            let object = dump.name(dump.functions[own.function as usize].object);
+            has_addresses = has_addresses && own.address != 0;
+            let counts = objects.entry(object).or_default();
+            let count = counts.entry(own.address).or_default();
+            *count = count.saturating_add(own.cost.instructions * is_window);
+        }
+    }
+    let mut own = objects.remove(trial.object).unwrap_or_default();
+    let mut unplaced = objects.remove(UNKNOWN).unwrap_or_default();
+    let bytes = elf::read(program)?;
+    let file = object::File::parse(&*bytes)?;
+    let image = image::Image::of(&file)?;
+    if let Ok(image) = &image {
+        place(image, &mut own, &mut unplaced);
+    }
+    let mut executed = Executed {
+        schema: SCHEMA.to_owned(),
+        requests: trial.requests,
+        image: image::digest(&file)?,
+        instructions: sum(&own),
+        libraries: libraries(&objects),
+        ..Executed::default()
+    };
+    if !unplaced.is_empty() {
+        let digest = format!("{} instructions", unplaced.len());
+        executed.libraries.push(Library { name: UNKNOWN.to_owned(), digest, instructions: sum(&unplaced) });
+    }
+    let listed = match () {
+        () if own.is_empty() => Err("the program is not among the objects that were counted".to_owned()),
+        () if !has_addresses => Err("the instructions were counted without their addresses".to_owned()),
+        () => image.and_then(|image| code::list(&image, &own)),
+    };
+    match listed {
+        Ok((texts, nodes)) => (executed.texts, executed.nodes) = (texts, nodes),
+        Err(reason) => executed.unknown = Some(reason),
+    }
+    Ok(executed)
+}
+
+/// Moves to the program what callgrind did not take for a part of it.
+fn place(image: &image::Image<'_>, own: &mut Counts, unplaced: &mut Counts) {
+    unplaced.retain(|in_memory, count| match image.address_in_file(*in_memory) {
+        Some(address) => {
+            let known = own.entry(address).or_default();
+            *known = known.saturating_add(*count);
+            false
+        }
+        None => true,
+    });
+}
+
+fn sum(counts: &Counts) -> u64 {
+    counts.values().fold(0, |sum, count| sum.saturating_add(*count))
+}
+
+fn libraries(objects: &BTreeMap<&str, Counts>) -> Vec<Library> {
+    let base_name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let mut libraries: Vec<Library> = (objects.iter())
+        .map(|(path, counts)| Library {
+            name: base_name(path),
+            digest: elf::read(Path::new(path)).map(|bytes| hexadecimal(&Sha256::digest(bytes))).unwrap_or_default(),
+            instructions: sum(counts),
+        })
+        .filter(|library| !library.name.starts_with(PIN_LIBRARY))
+        .collect();
+    libraries.sort_by(|one, other| one.name.cmp(&other.name));
+    libraries
+}
+
+use image::hexadecimal;

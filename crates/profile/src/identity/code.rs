@@ -1,0 +1,221 @@
+//! Executed instructions as text without addresses.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use iced_x86::{
+    Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind, Register,
+    SymbolResolver, SymbolResult,
+};
+
+use super::data::{Data, Reference};
+use super::image::{Image, Kind, Relocation, variable_at};
+use super::{Counts, Line, Node};
+use crate::symbol;
+
+/// Longest instruction of x86-64.
+const INSTRUCTION_BYTES: u64 = 15;
+/// More would be no server's.
+const INSTRUCTIONS_LIMIT: usize = 4_000_000;
+/// What is not executed, so that it does not matter which code it is.
+const NOT_EXECUTED: &str = "-";
+
+/// Functions that compilers add to each program. They refer to where the linker ends sections, which no symbol tells from
+/// what lies there.
+const START_FILES: [&str; 4] = ["register_tm_clones", "deregister_tm_clones", "__do_global_dtors_aux", "frame_dummy"];
+
+/// Where an executed instruction stands: index of its function, position among those of the function.
+type Place = (u32, u32);
+
+/// The executed instructions of a program, by which addresses of code are told.
+pub(super) struct Code<'a> {
+    pub(super) image: &'a Image<'a>,
+    places: HashMap<u64, Place>,
+}
+
+struct Function {
+    start: u64,
+    end: u64,
+    instructions: Vec<(Instruction, u64)>,
+}
+
+/// Texts and nodes of what was executed; the error is why they cannot be told.
+pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, Vec<Node>), String> {
+    let (functions, places) = functions(image, counts)?;
+    let code = Code { image, places };
+    let mut data = Data::new(&code, functions.len());
+    let mut texts = Texts::default();
+    let mut writer = Writer::new();
+    let mut nodes = Vec::new();
+    for function in &functions {
+        let mut lines = Vec::with_capacity(function.instructions.len());
+        for (instruction, count) in &function.instructions {
+            let mut reference = reference(&code, &mut data, function, instruction)?;
+            if let Some(reference) = reference.as_mut().filter(|_| *count == 0) {
+                reference.leave_text_out();
+            }
+            let (text, targets) = reference.map_or((None, Vec::new()), |one| (Some(one.text), one.targets));
+            lines.push(Line(texts.index(writer.text(instruction, text))?, *count, targets));
+        }
+        let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
+        nodes.push(Node { name: name.to_owned(), code: true, lines });
+    }
+    while let Some((name, content)) = data.next()? {
+        nodes.push(Node { name, code: false, lines: vec![Line(texts.index(content.text)?, 0, content.targets)] });
+    }
+    Ok((texts.table, nodes))
+}
+
+fn functions(image: &Image<'_>, counts: &Counts) -> Result<(Vec<Function>, HashMap<u64, Place>), String> {
+    if counts.len() > INSTRUCTIONS_LIMIT {
+        return Err(format!("more than {INSTRUCTIONS_LIMIT} instructions were executed"));
+    }
+    let mut by_start: BTreeMap<u64, Function> = BTreeMap::new();
+    let mut places = HashMap::new();
+    for (address, count) in counts {
+        let section = image.section(*address).ok_or_else(|| format!("there is no code at {address:#x}"))?;
+        if section.kind == Kind::Trampolines {
+            continue;
+        }
+        let (start, end) = image.function(*address).ok_or_else(|| format!("there is no code at {address:#x}"))?;
+        let bytes = section.bytes_of(*address, INSTRUCTION_BYTES);
+        let instruction = Decoder::with_ip(64, bytes, *address, DecoderOptions::NONE).decode();
+        if instruction.is_invalid() {
+            return Err(format!("there is no instruction at {address:#x}"));
+        }
+        let index = by_start.len();
+        let known = by_start.contains_key(&start);
+        let function = by_start.entry(start).or_insert(Function { start, end, instructions: Vec::new() });
+        // Functions come in the order of addresses, as instructions do.
+        let number = u32::try_from(if known { index - 1 } else { index }).map_err(|_| "too many functions")?;
+        let position = u32::try_from(function.instructions.len()).map_err(|_| "too many instructions")?;
+        places.insert(*address, (number, position));
+        let is_of_start_files = image.functions.get(&start).is_some_and(|name| START_FILES.contains(&name.as_str()));
+        if instruction.mnemonic() != Mnemonic::Nop && !is_of_start_files {
+            function.instructions.push((instruction, *count));
+        }
+    }
+    Ok((by_start.into_values().collect(), places))
+}
+
+impl Code<'_> {
+    /// What is at an address of code.
+    pub(super) fn reference(&self, address: u64) -> Reference {
+        if self.is_trampoline(address) {
+            return match self.image.imported(address) {
+                Some(Relocation::Own(own)) if !self.is_trampoline(*own) => self.reference(*own),
+                Some(Relocation::Foreign(name)) => Reference::plain(name),
+                // Nothing is the same as this, unless it lies at the same place.
+                Some(Relocation::Own(_)) | None => Reference::plain(&format!("a jump at {address:#x}")),
+            };
+        }
+        match self.places.get(&address) {
+            Some((function, 0)) => Reference { text: "@".to_owned(), targets: vec![*function] },
+            Some((function, position)) => Reference { text: format!("@#{position}"), targets: vec![*function] },
+            None => Reference::plain(NOT_EXECUTED),
+        }
+    }
+
+    fn is_trampoline(&self, address: u64) -> bool {
+        self.image.section(address).is_some_and(|section| section.kind == Kind::Trampolines)
+    }
+
+    /// The position of an instruction in the function that `within` is an address of.
+    pub(super) fn position(&self, address: u64) -> String {
+        self.places.get(&address).map_or(NOT_EXECUTED.to_owned(), |(_, position)| format!("#{position}"))
+    }
+}
+
+/// What an instruction's address refers to; none where it has none.
+fn reference(
+    code: &Code<'_>,
+    data: &mut Data<'_>,
+    function: &Function,
+    instruction: &Instruction,
+) -> Result<Option<Reference>, String> {
+    if has_near_branch(instruction) {
+        let target = instruction.near_branch_target();
+        let is_inside = (function.start..function.end).contains(&target) && !instruction.is_call_near();
+        return Ok(Some(if is_inside { Reference::plain(&code.position(target)) } else { code.reference(target) }));
+    }
+    if instruction.is_ip_rel_memory_operand() {
+        let reads = instruction.mnemonic() != Mnemonic::Lea;
+        let size = if reads { instruction.memory_size().size() as u64 } else { 0 };
+        return data.operand(instruction.ip_rel_memory_address(), size, (function.start, function.end)).map(Some);
+    }
+    Ok(thread_variable(code.image, instruction).map(|address| data.thread_variable(address)))
+}
+
+fn has_near_branch(instruction: &Instruction) -> bool {
+    instruction.op_count() > 0 && instruction.op0_kind() == OpKind::NearBranch64
+}
+
+/// The address in the thread's block of an operand that names a variable there.
+fn thread_variable(image: &Image<'_>, instruction: &Instruction) -> Option<u64> {
+    let is_plain = instruction.segment_prefix() == Register::FS
+        && instruction.memory_base() == Register::None
+        && instruction.memory_index() == Register::None;
+    let displacement = instruction.memory_displacement64().cast_signed();
+    let address = image.thread_block_bytes.checked_add_signed(displacement).filter(|_| is_plain && displacement < 0)?;
+    variable_at(&image.thread_variables, address).map(|_| address)
+}
+
+#[derive(Default)]
+struct Texts {
+    table: Vec<String>,
+    known: HashMap<String, u32>,
+}
+
+impl Texts {
+    fn index(&mut self, text: String) -> Result<u32, String> {
+        if let Some(known) = self.known.get(&text) {
+            return Ok(*known);
+        }
+        let index = u32::try_from(self.table.len()).map_err(|_| "too many instructions")?;
+        self.table.push(text.clone());
+        self.known.insert(text, index);
+        Ok(index)
+    }
+}
+
+/// Writes instructions, an address of theirs as the text that stands for it.
+struct Writer {
+    formatter: IntelFormatter,
+    reference: Rc<RefCell<Option<String>>>,
+}
+
+struct Resolver(Rc<RefCell<Option<String>>>);
+
+impl SymbolResolver for Resolver {
+    fn symbol(
+        &mut self,
+        instruction: &Instruction,
+        _operand: u32,
+        instruction_operand: Option<u32>,
+        address: u64,
+        _address_size: u32,
+    ) -> Option<SymbolResult<'_>> {
+        let kind = instruction.try_op_kind(instruction_operand?).ok()?;
+        let text = self.0.borrow_mut().take_if(|_| matches!(kind, OpKind::NearBranch64 | OpKind::Memory))?;
+        Some(SymbolResult::with_string(address, text))
+    }
+}
+
+impl Writer {
+    fn new() -> Self {
+        let reference = Rc::new(RefCell::new(None));
+        let mut formatter = IntelFormatter::with_options(Some(Box::new(Resolver(Rc::clone(&reference)))), None);
+        formatter.options_mut().set_memory_size_options(MemorySizeOptions::Always);
+        formatter.options_mut().set_show_branch_size(false);
+        Self { formatter, reference }
+    }
+
+    fn text(&mut self, instruction: &Instruction, reference: Option<String>) -> String {
+        *self.reference.borrow_mut() = reference;
+        let mut text = String::new();
+        self.formatter.format(instruction, &mut text);
+        *self.reference.borrow_mut() = None;
+        text
+    }
+}

@@ -1,0 +1,83 @@
+//! Executed instructions of the kept program: listed without addresses, and compared.
+
+use std::path::{Path, PathBuf};
+
+use zerolap_profile::callgrind::{Dump, read};
+use zerolap_profile::identity::{Executed, Identity, Trial, compare, executed};
+
+const DUMP: &str = include_str!("data/executed.callgrind");
+
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recording/program")
+}
+
+fn dump(text: &str) -> Dump {
+    read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the dump says was executed, before the windows and in them.
+fn listed(before: &str, window: &str) -> Executed {
+    let (before, window) = (dump(before), dump(window));
+    let trial = Trial { before: &before, windows: &[&window], requests: 10, object: "/zerolap/program" };
+    executed(&trial, &program()).expect("an ELF file")
+}
+
+/// The dump without the instructions from this address on.
+fn without_last(instructions: usize) -> String {
+    let lines: Vec<&str> = DUMP.lines().filter(|line| !line.starts_with("totals:")).collect();
+    lines[..lines.len() - instructions].iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn functions_and_instructions_are_listed_by_name() {
+    let executed = listed(DUMP, DUMP);
+    assert_eq!(executed.unknown, None);
+    let main = executed.nodes.iter().find(|node| node.name == "main").expect("the program's main");
+    assert!(main.code && !main.lines.is_empty());
+    assert!(executed.texts.iter().any(|text| text == "ret"));
+    assert!(executed.texts.iter().all(|text| !text.starts_with("nop")), "instructions that do nothing are left out");
+}
+
+#[test]
+fn the_kept_form_is_read_back() {
+    let executed = listed(DUMP, DUMP);
+    let json = executed.to_json().expect("a form of JSON");
+    assert_eq!(Executed::from_json(&json).expect("the same"), executed);
+    assert!(Executed::from_json(b"{}").is_err());
+}
+
+#[test]
+fn a_program_is_identical_to_itself_and_the_numbers_are_those_of_the_windows() {
+    let executed = listed(DUMP, DUMP);
+    let Identity::Identical { instructions, functions } = compare(&executed, &executed) else { panic!("identical") };
+    assert!(instructions > 50 && functions > 2);
+    let part = listed(DUMP, &without_last(40));
+    let Identity::Identical { instructions: fewer, .. } = compare(&part, &part) else { panic!("identical") };
+    assert!(fewer < instructions);
+}
+
+#[test]
+fn more_that_is_executed_or_oftener_is_a_difference() {
+    let whole = listed(DUMP, DUMP);
+    assert!(matches!(compare(&whole, &listed(DUMP, &without_last(1))), Identity::Different { .. }));
+    let (before, window) = (without_last(1), without_last(1));
+    assert!(matches!(compare(&whole, &listed(&before, &window)), Identity::Different { .. }));
+    let mut oftener = whole.clone();
+    oftener.nodes[1].lines[0].1 += 5;
+    let Identity::Different { differences } = compare(&whole, &oftener) else { panic!("different") };
+    assert_eq!(differences[0].name, whole.nodes[1].name);
+}
+
+#[test]
+fn other_amounts_of_requests_cannot_be_compared() {
+    let (whole, mut other) = (listed(DUMP, DUMP), listed(DUMP, DUMP));
+    other.requests += 1;
+    assert!(matches!(compare(&whole, &other), Identity::Unknown { .. }));
+}
+
+#[test]
+fn a_dump_without_addresses_lists_nothing() {
+    let text = "positions: line\nevents: Ir\nob=/zerolap/program\nfl=main.c\nfn=main\n1 3\n";
+    let executed = listed(text, text);
+    assert!(executed.unknown.is_some_and(|reason| reason.contains("addresses")));
+}

@@ -1,0 +1,119 @@
+"""Whether both sides of a case execute the same instructions, and which of such cases are timed nevertheless."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from zerolap import _core
+from zerolap.engines import counted_part
+from zerolap.records import BASE, HEAD, Build, Case, Finding, Measurement, Request, digest_of
+from zerolap.store import BlobDamaged, Blobs
+
+TIMED_SHARE = 12
+"""One in so many cases whose work is identical is timed, which keeps the claim honest that its time is too."""
+
+
+class Difference(BaseModel):
+    """Where the executed instructions differ first: a function, table or library, and what is there on each side."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    base: str | None
+    head: str | None
+
+    @property
+    def text(self) -> str:
+        """The difference as words."""
+        return f"`{self.name}`: {_quoted(self.base)} → {_quoted(self.head)}"
+
+
+class Identity(BaseModel):
+    """What the comparison of executed instructions says: `differences` or the `reason` why it says nothing.
+
+    `instructions` are those executed in the counted windows, each counted once, `functions` those that they belong to;
+    both are 0 where the programs are the same to the byte and their instructions cannot be listed.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    outcome: Literal["identical", "different", "unknown"]
+    instructions: int = 0
+    functions: int = 0
+    differences: list[Difference] = []
+    reason: str = ""
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether all that the case executes is the same on both sides but for addresses."""
+        return self.outcome == "identical"
+
+    def finding(self) -> Finding:
+        """Return the evidence."""
+        return Finding(kind="identity", rank=0, text=self._text())
+
+    def _text(self) -> str:
+        if self.outcome == "unknown":
+            return f"Whether the executed instructions are the same is unknown: {self.reason}."
+        if self.outcome == "different":
+            return f"The executed instructions differ: {'; '.join(one.text for one in self.differences)}."
+        if not self.instructions:
+            return "Identical: the programs are the same to the byte, but for notes such as the build id."
+        return (
+            f"Identical: the {self.instructions:,} instructions in {self.functions:,} functions that the case executes "
+            "are the same on both sides."
+        )
+
+
+def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> Identity | None:
+    """Return whether counted trials of both sides, in the order of blocks, executed the same.
+
+    None where what they executed was not recorded.
+    """
+    compared = []
+    for one, other in zip(base, head, strict=True):
+        if one.executed is None or other.executed is None:
+            return None
+        compared.append(_compared(one.executed, other.executed, blobs))
+        if not compared[-1].is_identical:
+            return compared[-1]
+    return max(compared, key=lambda identity: identity.instructions, default=None)
+
+
+def why_unknown(request: Request, builds: Mapping[str, Build], case: Case) -> str | None:
+    """Return why what is counted of a case does not say what it executes; none where it does."""
+    base, head = (request.servers[side] for side in (BASE, HEAD))
+    if base.config != head.config:
+        return "the sides have other settings"
+    known = [builds[side.spec.digest].arguments for side in (base, head) if side.spec.digest in builds]
+    if len(set(known)) > 1:
+        return "the sides have other arguments"
+    return counted_part(case.topology) or None
+
+
+def timed_nevertheless(identical: Collection[str], request: Request) -> frozenset[str]:
+    """Return which of the cases whose work is identical are timed: one in twelve, and one where all cases are such.
+
+    Which they are depends on the seed, the builds and the names: other cases on each commit.
+    """
+    builds = [request.servers[side].spec.digest for side in (BASE, HEAD)]
+    if builds[0] == builds[1]:
+        # A build is compared with itself to find out how much its times differ.
+        return frozenset(identical)
+    draws = {name: int(digest_of(str(request.settings.seed), *builds, name), 16) for name in identical}
+    drawn = frozenset(name for name, draw in draws.items() if draw % TIMED_SHARE == 0)
+    if not drawn and draws and len(draws) == len(request.cases):
+        return frozenset([min(draws, key=lambda name: draws[name])])
+    return drawn
+
+
+def _compared(base: str, head: str, blobs: Blobs) -> Identity:
+    try:
+        return Identity.model_validate_json(_core.compare_executed(blobs.get(base), blobs.get(head)))
+    except (ValueError, BlobDamaged) as fault:
+        return Identity(outcome="unknown", reason=f"what was recorded of them cannot be read: {fault}")
+
+
+def _quoted(text: str | None) -> str:
+    return "nothing" if text is None else f"`{text}`"

@@ -1,0 +1,178 @@
+"""Executed instructions without addresses: what a harmless edit leaves the same, and what no edit may hide."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from zerolap import _core
+from zerolap.sandbox import reading
+
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#define APART __attribute__((noinline))
+
+static const int weights[] = {3, 1, 4, 1, 5, 9, 2, 6};
+static const char *const words[] = {"one", "two", "three", "four"};
+static int counter = 11;
+static int total;
+static int other_total;
+
+static APART void fail(const char *what, int line) { fprintf(stderr, "%s %d\n", what, line); exit(1); }
+
+APART int twice(int x) { return x * 2 + counter; }
+APART int thrice(int x) { return x * 3 - counter; }
+static APART int scaled(int x) { return x * 7 + weights[x & 7]; }
+
+APART double halved(double x) { return x * 0.375; }
+
+APART int chosen(int kind, int x) {
+    switch (kind) {
+    case 0: return scaled(x) + 1;
+    case 1: return twice(x) - 5;
+    case 2: return thrice(x) ^ 77;
+    case 3: total += x; return total * 3;
+    case 4: return x / 3;
+    case 5: puts(words[x & 3]); return 4;
+    default: return kind;
+    }
+}
+
+APART int checked(int x) {
+    if (x < 0) fail("not read", __LINE__);
+    other_total += 1;
+    if (x > 40) return x * 5;
+    return x + 1;
+}
+
+int main(int count, char **arguments) {
+    int sum = 0;
+    for (int at = 0; at < 60; at++) sum += chosen(at % 7, at) + checked(at + count);
+    sum += (int)halved(sum);
+    printf("%d %d\n", sum, (int)(arguments != NULL));
+    return other_total == 0;
+}
+"""
+
+UNUSED = "int unused(int x) { int sum = 0; while (x-- > 0) sum += x * x; return sum; }\n"
+TWICE = "APART int twice(int x) { return x * 2 + counter; }\n"
+THRICE = "APART int thrice(int x) { return x * 3 - counter; }\n"
+
+HARMLESS = {
+    "an unused function before": [("APART int twice", UNUSED + "APART int twice")],
+    "an unused function behind": [("int main", UNUSED + "int main")],
+    "functions in another order": [(TWICE + THRICE, THRICE + TWICE)],
+    "a comment, so that lines move": [("APART int checked", "/* What\n   is checked. */\nAPART int checked")],
+    "a renamed static function": [("scaled", "in_proportion")],
+    "renamed static data": [("weights", "factors"), ("counter", "number_of_things")],
+    "code that is not executed in a function that is": [
+        ('fail("not read", __LINE__)', '{ if (x == -9) puts("minus nine"); other_total -= 2; fail("bad", 3); }')
+    ],
+    "a string that is not read": [('"not read"', '"not read either"')],
+    "variables in another order": [("static int total;\nstatic int other_total;", "static int other_total, total;")],
+    "an unused variable before": [("static int total;", "int more[100] = {1};\nstatic int total;")],
+}
+
+CHANGED = {
+    "a constant": [("x * 7", "x * 13")],
+    "a number in an operand": [("^ 77", "^ 78")],
+    "a literal": [("0.375", "0.625")],
+    "an entry of a table": [("3, 1, 4, 1", "3, 1, 4, 8")],
+    "a string that is read": [('"three"', '"seven"')],
+    "the initial value of a variable": [("counter = 11", "counter = 12")],
+    "another callee": [("return twice(x) - 5", "return thrice(x) - 5")],
+    "callees swapped": [("twice(x) - 5", "thrice(x) - 5"), ("thrice(x) ^ 77", "twice(x) ^ 77")],
+    "another branch": [("x > 40", "x >= 40")],
+    "a branch the other way round": [("x > 40", "x <= 40")],
+    "another variable": [("total += x; return total * 3", "other_total += x; return other_total * 3")],
+    "one more instruction": [("return x + 1;", "return (x + 1) ^ count_of(x);")],
+    "counts": [("at < 60", "at < 67")],
+}
+
+
+class Programs:
+    """Compiles the source with edits, and records what it executes."""
+
+    def __init__(self, directory: Path, flags: list[str]) -> None:
+        self._directory = directory
+        self._flags = flags
+        self._number = 0
+
+    def executed(self, edits: list[tuple[str, str]]) -> bytes:
+        source = SOURCE.replace("APART int checked", "static int count_of(int x) { return x & 1; }\nAPART int checked")
+        for old, new in edits:
+            assert old in source, old
+            source = source.replace(old, new)
+        self._number += 1
+        directory = self._directory / str(self._number)
+        directory.mkdir()
+        (directory / "main.c").write_text(source)
+        compiler = ["cc", "-O2", "-g", "-fpie", "-pie", *self._flags, "-o", "program", "main.c"]
+        subprocess.run(compiler, cwd=directory, check=True)
+        return executed(directory / "program", directory)
+
+
+def executed(program: Path, directory: Path) -> bytes:
+    """Return what a program executes, all of it as in one window."""
+    dump = directory / "dump"
+    callgrind = ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--dump-line=yes"]
+    command = [*callgrind, f"--callgrind-out-file={dump}", str(program)]
+    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    return reading.executed((str(dump), str(dump), str(dump)), 2, str(program.resolve()), str(program))
+
+
+def compared(base: bytes, head: bytes) -> dict[str, object]:
+    outcome: dict[str, object] = json.loads(_core.compare_executed(base, head))
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def programs(valgrind: None, compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return Programs(tmp_path_factory.mktemp("programs").resolve(), [])
+
+
+@pytest.fixture(scope="module")
+def base(programs: Programs) -> bytes:
+    return programs.executed([])
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_a_harmless_edit_leaves_the_work_identical(programs: Programs, base: bytes, edit: str) -> None:
+    outcome = compared(base, programs.executed(HARMLESS[edit]))
+    assert outcome["outcome"] == "identical", outcome
+    instructions = outcome["instructions"]
+    assert isinstance(instructions, int)
+    assert instructions > 100
+
+
+@pytest.mark.parametrize("edit", CHANGED)
+def test_what_is_executed_or_read_cannot_change_unseen(programs: Programs, base: bytes, edit: str) -> None:
+    outcome = compared(base, programs.executed(CHANGED[edit]))
+    assert outcome["outcome"] == "different", edit
+    assert outcome["differences"]
+
+
+def test_the_difference_names_the_function_and_both_instructions(programs: Programs, base: bytes) -> None:
+    outcome = compared(base, programs.executed([("^ 77", "^ 78")]))
+    [difference] = outcome["differences"]  # type: ignore[misc]
+    assert difference["name"] == "chosen"
+    assert "4Dh" in difference["base"]
+    assert "4Eh" in difference["head"]
+
+
+@pytest.mark.parametrize("flags", [["-no-pie", "-fno-pie"], ["-s"]])
+def test_programs_whose_addresses_cannot_be_told_are_identical_to_their_copy_alone(
+    valgrind: None, compiler: None, tmp_path: Path, flags: list[str]
+) -> None:
+    others = Programs(tmp_path, flags)
+    first, again, changed = (others.executed(edits) for edits in ([], [], [("int main", UNUSED + "int main")]))
+    assert compared(first, again)["outcome"] == "identical"
+    assert compared(first, changed)["outcome"] == "unknown"
+
+
+def test_what_is_not_of_this_form_is_refused(base: bytes) -> None:
+    for broken in (b"", b"{}", base.replace(b"zerolap.executed/1", b"zerolap.executed/9"), base[:-100]):
+        with pytest.raises(ValueError, match="executed instructions"):
+            _core.compare_executed(base, broken)
