@@ -77,3 +77,10 @@ def test_members_of_a_real_program_that_changed_places(base: Structures, tmp_pat
     )
     [finding] = explain_layout(base, structures_of(head))
     assert "`entry` (table.c) has `key` at byte 0 instead of 8." in finding.text
+
+
+def test_members_without_a_name_are_not_matched() -> None:
+    extent = Structure(80, (("bits", 0), ("", 16), ("", 64)))
+    assert explain_layout({ENTRY: extent}, {ENTRY: extent}) == []
+    [finding] = explain_layout({ENTRY: extent}, {ENTRY: Structure(80, (("bits", 0), ("", 16), ("", 72)))})
+    assert "`entry` (table.c) has other members in the same size." in finding.text

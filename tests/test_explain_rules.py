@@ -118,6 +118,28 @@ def test_only_a_call_in_the_place_of_another_replaces_it() -> None:
     assert [one.share_of_change for one in apart[:2]] == pytest.approx([400 / 110, -290 / 110])
 
 
+def called_by(command: float, helper: float) -> CallGraph:
+    """`lookup`, called so often by either of two functions."""
+    calls = {("main", "command"): 1.0, ("main", "helper"): 1.0}
+    calls |= {("command", "lookup"): command, ("helper", "lookup"): helper}
+    return call_graph({"main": 100.0, "command": 200.0, "helper": 50.0, "lookup": 100.0}, calls)
+
+
+def test_calls_more_of_one_function_and_fewer_of_another_are_two_changes() -> None:
+    findings = explained(called_by(5.0, 0.0), called_by(0.0, 7.0))
+    assert culprits(findings) == ["lookup", "lookup"]
+    assert [one.share_of_change for one in findings] == pytest.approx([3.5, -2.5])
+    assert [[caller.function for caller in one.callers] for one in findings] == [["helper"], ["command"]]
+
+
+def test_a_call_that_only_moved_to_another_caller_is_no_change() -> None:
+    slower = call_graph(
+        {"main": 100.0, "command": 260.0, "helper": 50.0, "lookup": 100.0},
+        {("main", "command"): 1.0, ("main", "helper"): 1.0, ("helper", "lookup"): 5.0},
+    )
+    assert culprits(explained(called_by(5.0, 0.0), slower)) == ["command"]
+
+
 def test_a_cheaper_call_in_the_place_of_another() -> None:
     base = call_graph({**COSTS, "lookup": 2692.0}, {**CALLS, ("command", "lookup"): 10.0})
     head = call_graph({**COSTS, "reply": 0.1}, {**CALLS, ("command", "reply"): 10.0})

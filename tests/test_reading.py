@@ -27,6 +27,7 @@ def test_binaries_give_the_same_answers_as_in_this_process() -> None:
             assert getattr(facts, name) == getattr(expected, name), name
         for root in ("/zerolap", "/nowhere"):
             assert reading.source_functions(str(program), root) == _core.source_functions(str(program), root)
+            assert reading.structures(str(program), root) == _core.structures(str(program), root)
     assert ("main.c", "main") in {
         (file, name) for file, name, _, _ in reading.source_functions(str(PROGRAM), "/zerolap")
     }
@@ -43,6 +44,7 @@ def test_errors_are_those_of_the_readers(tmp_path: Path) -> None:
     for read in (
         lambda: reading.binary_facts(missing),
         lambda: reading.source_functions(missing, "/"),
+        lambda: reading.structures(missing, "/"),
         lambda: reading.call_graph(missing, missing, 1, 2, "/"),
         lambda: reading.read_stacks(missing, "/"),
     ):

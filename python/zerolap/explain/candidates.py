@@ -86,13 +86,14 @@ def explain_placement(*, is_placed: bool) -> list[Finding]:
 
 
 def _moved(old: Structure, new: Structure) -> str | None:
+    """Return what lies elsewhere; members without a name, such as anonymous unions, cannot be matched one by one."""
+    if old.members == new.members:
+        return None
     before, after = dict(old.members), dict(new.members)
-    for name, begins in new.members:
-        if name in before and before[name] != begins:
+    for name, begins in after.items():
+        if name and before.get(name, begins) != begins:
             return f"`{name}` at byte {begins} instead of {before[name]}"
-    if before.keys() != after.keys():
-        return "other members in the same size"
-    return None
+    return "other members in the same size"
 
 
 def _effective(flags: str) -> list[str]:

@@ -7,7 +7,7 @@ of a function that calls it did, it is that caller that gives it more to do: a l
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from zerolap.explain.blame import Term
+from zerolap.explain.blame import SAME_NUMBER, Term
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.sides import Sides
 
@@ -55,10 +55,21 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> list[Sus
     for term in _by_maker(terms, sides):
         groups.setdefault(_group(term, sides), []).append(term)
     suspects = [
-        Suspect(function, dearer, of_group, sum(term.instructions for term in of_group) / total)
-        for (function, dearer, _), of_group in groups.items()
+        Suspect(function, dearer, part, sum(term.instructions for term in part) / total)
+        for (function, dearer, are_calls), of_group in groups.items()
+        for part in (_parted(function, of_group, sides) if are_calls else [of_group])
     ]
     return sorted(suspects, key=lambda one: (one.share < 0, -abs(one.share), one.function, one.dearer or one.function))
+
+
+def _parted(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> list[list[Term]]:
+    """Return the calls that are made more often and those made less often apart, unless they only moved elsewhere."""
+    calls = sides.calls(function)
+    if calls is not None and abs((calls.head or 0.0) - (calls.base or 0.0)) <= SAME_NUMBER * (calls.base or 0.0):
+        return [list(terms)]
+    more = [term for term in terms if term.instructions > 0]
+    less = [term for term in terms if term.instructions < 0]
+    return [part for part in (more, less) if part]
 
 
 def _by_maker(terms: Sequence[Term], sides: Sides) -> list[Term]:

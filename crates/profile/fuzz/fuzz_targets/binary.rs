@@ -9,9 +9,11 @@ mod files;
 use libfuzzer_sys::fuzz_target;
 use zerolap_profile::binary::facts;
 use zerolap_profile::functions::source_functions;
+use zerolap_profile::structs::structures;
 
 fuzz_target!(|data: &[u8]| {
     let program = files::write("program", data);
     drop(facts(&program));
     drop(source_functions(&program, files::ROOT));
+    drop(structures(&program, files::ROOT));
 });
