@@ -17,7 +17,13 @@ from zerolap.report.reading import (
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
-MARKS = {"moved": "moved cost: ", "diffuse": "diffuse: ", "cause": "cause: ", "limits": "limits: "}
+MARKS = {
+    "moved": "moved cost: ",
+    "diffuse": "diffuse: ",
+    "cause": "cause: ",
+    "identity": "code: ",
+    "limits": "limits: ",
+}
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:

@@ -10,6 +10,7 @@ const REMARKS = [
   ["moved", "Moved cost"],
   ["diffuse", "Diffuse"],
   ["cause", "Cause"],
+  ["identity", "Code"],
   ["limits", "Limits"],
 ] as const;
 
