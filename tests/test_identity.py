@@ -106,7 +106,8 @@ class Programs:
             assert old in source, old
             source = source.replace(old, new)
         self._number += 1
-        directory = self._directory / str(self._number)
+        # The dynamic linker works through the program's path: all are of one length.
+        directory = self._directory / f"{self._number:03}"
         directory.mkdir()
         (directory / "main.c").write_text(source)
         compiler = ["cc", "-O2", "-g", "-fpie", "-pie", *self._flags, "-o", "program", "main.c"]

@@ -905,7 +905,7 @@ def test_an_object_store_out_of_reach_is_reported(monkeypatch: pytest.MonkeyPatc
         blobs.put(b"content")
     assert "AWS_" in fault.value.hint
     for wrong in ("nonsense://bucket", ""):
-        with pytest.raises(UsageError, match="cannot store blobs"):
+        with pytest.raises(UsageError, match="blobs"):
             open_blobs(wrong, Path("unused"))
 
 
