@@ -385,6 +385,8 @@ def test_identical_work_is_not_timed_but_for_a_sample(bench: Callable[..., Bench
     timed = {case for case, _, _ in made.timed.carried_out}
     assert timed == {"case-3"} | timed_nevertheless(identical, made.store.request(comparison.id))
     assert len(timed) < 15
+    blocks = {name: {block for case, block, _ in made.counted.carried_out if case == name} for name in works}
+    assert blocks == {name: set(range(MIN_BLOCKS)) if name == "case-3" else {0} for name in works}
     by_name = {case.case: case for case in comparison.cases}
     untimed = by_name[min(identical - timed)]
     assert (untimed.verdict, untimed.confirmed, untimed.failure) == ("same", False, None)

@@ -2,7 +2,7 @@
 
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import CaseAnswers, case_answers, case_validity, time_answer, work_answer
-from zerolap.judge.counted import COUNTED_LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_counted, wants_more
+from zerolap.judge.counted import COUNTED_LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_counted, judge_identical, wants_more
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
@@ -28,6 +28,7 @@ __all__ = [
     "deciding_time",
     "faults_of",
     "judge_counted",
+    "judge_identical",
     "judge_timed",
     "next_look",
     "spread_of_starts",

@@ -17,6 +17,9 @@ COUNTED_LOOKS = MAX_BLOCKS - MIN_BLOCKS + 1
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
 RESOLUTION = 0.0002
 
+# Counts that differ by no more are those of the same executed instructions, as crates/profile/src/identity takes them.
+EQUAL_COUNTS = 0.0002
+
 # Counts below this many a request are noise of rare events; a change from none is measured against it.
 SMALLEST: Mapping[str, float] = {"instructions_per_op": 1.0, "allocations_per_op": 0.001, "syscalls_per_op": 0.001}
 
@@ -66,6 +69,33 @@ def judge_counted(
         detectable=detectable_at(q),
     )
     return Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
+
+
+def judge_identical(metric: str, base: Measurement, head: Measurement, min_effect: float) -> Judged | None:
+    """Return the verdict on one metric of a block in which both sides executed the same; none where one is missing.
+
+    The interval is how far counts may differ that are taken for equal.
+    """
+    if metric not in base.metrics or metric not in head.metrics:
+        return None
+    of_base, of_head = base.metrics[metric], head.metrics[metric]
+    change = (of_head - of_base) / max(of_base, SMALLEST[metric])
+    verdict = Verdict(
+        metric=metric,
+        engine="counted",
+        verdict="same",
+        base=of_base,
+        head=of_head,
+        change=change,
+        low=change - EQUAL_COUNTS,
+        high=change + EQUAL_COUNTS,
+        q=None,
+        samples=1,
+        pairs=1,
+        min_effect=min_effect,
+        detectable=EQUAL_COUNTS,
+    )
+    return Judged(verdict=verdict, p=1.0, detectable_at=lambda _: EQUAL_COUNTS)
 
 
 def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:

@@ -16,6 +16,7 @@ from zerolap.judge import (
     case_validity,
     deciding_time,
     judge_counted,
+    judge_identical,
     judge_timed,
     spread_of_starts,
     unequal_batching,
@@ -71,7 +72,7 @@ def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[
     settings = results.request.settings
     cases = results.reported_cases()
     timings = _judge_times(results.timed, settings, bank)
-    judged = [[*_judge_counts(results.counted.get(case.name), settings), *timings.get(case.name, [])] for case in cases]
+    judged = [[*_judge_work(case, results), *timings.get(case.name, [])] for case in cases]
     return [
         _conclude_case(case, verdicts, results, explainer)
         for case, verdicts in zip(cases, adjusted(judged, settings.q), strict=True)
@@ -130,6 +131,17 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
         if metric.engine == "counted"
     ]
     return [one for one in judged if one is not None]
+
+
+def _judge_work(case: Case, results: Results) -> list[Judged]:
+    """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
+    trials, settings, identity = results.counted.get(case.name), results.request.settings, results.identity(case)
+    if trials is None or trials.blocks != 1 or identity is None or not identity.is_identical:
+        return _judge_counts(trials, settings)
+    base, head = (trials.measurements[side][0] for side in (BASE, HEAD))
+    min_effect = settings.min_effect["counted"]
+    judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
+    return [of_metric for of_metric in judged if of_metric is not None]
 
 
 def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:

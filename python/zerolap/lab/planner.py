@@ -78,8 +78,10 @@ class Planner:
         done = {name: sum(map(len, by_case[name].measurements.values())) if name in by_case else 0 for name in names}
         if engine == "counted":
             least = self._first_blocks * sides
-            over = {name for name, trials in by_case.items() if trials.jobs_done}
-            return "counting", {name: done[name] if name in over else least for name in names}, sum(done.values())
+            identical = {case.name for case in self.request.cases if _is_identical(case, results)}
+            over = identical | {name for name, trials in by_case.items() if trials.is_over}
+            expected = {name: done[name] if name in over else max(done[name], least) for name in names}
+            return "counting", expected, sum(done.values())
         if engine == "sampled":
             chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
@@ -107,20 +109,28 @@ class Planner:
         jobs = []
         for case in self._counting_order:
             trials = results.counted.get(case.name)
-            blocks = self._next_blocks(trials)
+            blocks = self._next_blocks(trials, results)
             if blocks:
                 windows = None if trials is None or not trials.jobs_done else trials.windows
                 scale = QUICK_SCALE if self.request.settings.quick else 1.0
                 jobs.append(self._job(case, "counted", blocks, Amounts(windows=windows, scale=scale), left))
         return jobs
 
-    def _next_blocks(self, trials: Trials | None) -> Sequence[int]:
-        """Return the blocks of a case's next counted job: the first few, then one more as long as that may decide."""
-        if trials is None or not trials.jobs_done:
-            return [] if trials is not None and trials.is_over else range(self._first_blocks)
-        if trials.is_over or self.request.kind == "run" or trials.jobs_done > MAX_BLOCKS - self._first_blocks:
+    def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[int]:
+        """Return the blocks of a case's next counted job.
+
+        The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
+        first few follow, then one more as long as that may decide.
+        """
+        if trials is not None and trials.is_over:
             return []
-        block = self._first_blocks + trials.jobs_done - 1
+        if trials is None or not trials.jobs_done:
+            return range(self._first_blocks if self.request.kind == "run" else 1)
+        block = self._first_blocks + trials.jobs_done - 2
+        if self.request.kind == "run" or block >= MAX_BLOCKS:
+            return []
+        if trials.jobs_done == 1:
+            return [] if _is_identical(trials.case, results) else range(1, self._first_blocks)
         key = (trials.case.name, trials.jobs_done)
         if key not in self._counting_goes_on:
             self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
@@ -258,6 +268,11 @@ class Planner:
             )
         job = self._jobs[key]
         return job if left is None else job.model_copy(update={"seconds_left": left})
+
+
+def _is_identical(case: Case, results: Results) -> bool:
+    identity = results.identity(case)
+    return identity is not None and identity.is_identical
 
 
 def seed_of(seed: int, block: int) -> int:
