@@ -17,7 +17,7 @@ from zerolap.report import format as written
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html
-from zerolap.report.markdown import code, comparison_markdown, escaped
+from zerolap.report.markdown import code, comparison_markdown, escaped, finding_text
 from zerolap.report.terminal import show_comparison, show_run
 
 BUILD = {
@@ -428,6 +428,12 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     for told in ("`zerolap compare HEAD~1 HEAD 'xadd*'`", "seed: 7", "flags `-O2 -g`", "a cpu", "`c-20261120-4f1a`"):
         assert told in folded
     assert text.count("<details>") == text.count("</details>") == 2
+
+
+def test_markdown_shows_names_in_a_reason_as_code() -> None:
+    assert finding_text("`a_b` calls `c` (1 -> 2)") == "`a_b` calls `c` (1 -\\> 2)"
+    assert finding_text("`*a*` @me") == "`*a*` @\u200bme"
+    assert finding_text("one ` alone *") == escaped("one ` alone *")
 
 
 def test_markdown_shows_foreign_text_as_it_is() -> None:

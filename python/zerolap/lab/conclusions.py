@@ -312,14 +312,15 @@ def untimed_notes(results: Results) -> list[str]:
     """Return the notes on cases that could not be timed, or need not be."""
     settings, by_reason = results.request.settings, dict[str, list[str]]()
     not_to_be_timed = results.not_to_be_timed if "timed" in settings.engines and not settings.quick else frozenset()
+    identical = [case.name for case in results.request.cases if case.name in not_to_be_timed]
+    notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
     for case in results.request.cases:
         if case.name in not_to_be_timed:
-            by_reason.setdefault("both sides execute the same instructions", []).append(case.name)
             continue
         reason = _why_untimed(case.name, results)
         if reason is not None:
             by_reason.setdefault(reason, []).append(case.name)
-    return [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    return notes + [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
 def _why_untimed(name: str, results: Results) -> str | None:

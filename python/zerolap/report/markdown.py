@@ -67,7 +67,11 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 def escaped(text: str) -> str:
     """Return foreign text so that Markdown shows it as it is, and mentions nobody."""
-    return MENTION.sub("@\u200b", SPECIAL.sub(r"\\\1", one_line(text)))
+    return _escaped_part(one_line(text))
+
+
+def _escaped_part(line: str) -> str:
+    return MENTION.sub("@\u200b", SPECIAL.sub(r"\\\1", line))
 
 
 def code(text: str, in_table: bool = False) -> str:
@@ -76,6 +80,14 @@ def code(text: str, in_table: bool = False) -> str:
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
     pad = " " if "`" in shown else ""
     return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
+
+
+def finding_text(text: str) -> str:
+    """Return a finding's text: what stands in backticks as code, all else so that Markdown shows it as it is."""
+    parts = one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        return escaped(text)
+    return "".join(code(part) if number % 2 else _escaped_part(part) for number, part in enumerate(parts))
 
 
 def failure_line(failure: str, *, failed: bool = True) -> str:
@@ -172,11 +184,11 @@ def _reasons(case: CaseResult) -> str:
         mark = " **in this change**" if finding.in_diff else ""
         lines.append(f"{place}. {code(finding.function or '(unknown function)')}{where}{mark}  ")
         lines += [f"   {line}  " for line in _details_of(finding)]
-        lines.append(f"   {escaped(finding.text)}")
+        lines.append(f"   {finding_text(finding.text)}")
     if len(culprits) > REASONS:
         lines.append(f"\n{len(culprits) - REASONS} more functions are not listed.\n")
     for kind, mark in MARKS.items():
-        lines += [f"- {mark}{escaped(finding.text)}" for finding in ranked(case, kind)]
+        lines += [f"- {mark}{finding_text(finding.text)}" for finding in ranked(case, kind)]
     return "\n".join(lines)
 
 
