@@ -171,8 +171,10 @@ def test_a_budget_ends_the_work(zerolap: Zerolap, toy_program: Path, quick: list
     document = ended.document()
     assert ended.code == 0, ended.err
     assert document["settings"]["budget_seconds"] == 0.001
-    assert {case["verdict"] for case in document["cases"]} == {"unsure"}
-    assert all("budget" in case["failure"] for case in document["cases"])
+    # What has begun when time is up may still be decided, where both sides execute the same.
+    undecided = [case for case in document["cases"] if case["work"] != "identical"]
+    assert {case["verdict"] for case in undecided} == {"unsure"}
+    assert all("budget" in case["failure"] for case in undecided)
 
 
 @pytest.mark.usefixtures("valgrind")

@@ -1,6 +1,7 @@
 """Executed instructions without addresses: what a harmless edit leaves the same, and what no edit may hide."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -120,7 +121,9 @@ def executed(program: Path, directory: Path) -> bytes:
     dump = directory / "dump"
     callgrind = ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--dump-line=yes"]
     command = [*callgrind, f"--callgrind-out-file={dump}", str(program)]
-    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    # The dynamic linker works through all variables, of which one has the name of the test.
+    environment = {"PATH": os.environ["PATH"]}
+    subprocess.run(command, cwd=directory, check=True, capture_output=True, env=environment)
     return reading.executed((str(dump), str(dump), str(dump)), 2, str(program.resolve()), str(program))
 
 
