@@ -91,6 +91,22 @@ def test_a_recorded_link_that_leads_elsewhere_is_not_read(toy: ToySource, tmp_pa
     assert builder.builds.placed(server.record.build, 1).path.exists()
 
 
+@pytest.mark.parametrize("record", ["", "no words", "/tmp\\0/bin/true\\0-o\\0x\\0"])
+def test_a_record_that_is_none_is_not_read(toy: ToySource, tmp_path: Path, record: str) -> None:
+    edit = ("Makefile", LINK, f"{LINK}\n\tprintf '{record}' > $(CURDIR)/../../recorder/links/zz")
+    builder, server = built(toy, tmp_path, toy.changed(edit))
+    assert builder.builds.placed(server.record.build, 1).path.exists()
+
+
+def test_a_link_that_leaves_a_symbolic_link_is_refused(toy: ToySource, tmp_path: Path) -> None:
+    """gcc runs what `-wrapper` names, also when the lab links again: what comes out may lead to the lab's files."""
+    wrapped = '-wrapper \'sh,-c,case "$$*" in *order.ld*) ln -sf /etc/passwd program;; *) exec "$$@";; esac,sh\''
+    edit = ("Makefile", LINK, f"\t$(CC) -g {wrapped} -o $@ $(OBJECTS)")
+    builder, server = built(toy, tmp_path, toy.changed(edit))
+    with pytest.raises(LinkFailed, match="its link leaves no file"):
+        builder.builds.placed(server.record.build, 1)
+
+
 def test_a_program_beside_a_source_takes_the_order_from_both(toy: ToySource, tmp_path: Path) -> None:
     builder, server = built(toy, tmp_path / "builds", toy.first)
     given = builder.build(binary_source("given", server.program.path))

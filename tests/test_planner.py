@@ -223,6 +223,15 @@ def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[...
     assert all(case.failure == "the budget was used up before it was decided" for case in undecided)
 
 
+def test_a_budget_that_ends_after_the_first_block_leaves_cases_unsure(bench: Callable[..., Bench]) -> None:
+    made = bench(seconds=10.0)
+    comparison = made.compare(cases(4), Options(engines=["counted"], budget_seconds=1.0))
+    assert {block for _, block, _ in made.counted.carried_out} == {0}
+    assert {(case.verdict, case.failure) for case in comparison.cases} == {
+        ("unsure", "the budget was used up before it was decided")
+    }
+
+
 def test_a_run_measures_its_server_as_the_head(bench: Callable[..., Bench]) -> None:
     made = bench()
     report = run(run_question(made.server, cases(2), Options(engines=["counted"])), made.lab())

@@ -19,6 +19,7 @@ from benches.truth.harmless import Edit, harmless_edits
 from benches.truth.sampling import coverage, seconds_for_power, share_of_alarms, starts_of
 from zerolap import Options
 from zerolap.cases import core_suite
+from zerolap.records import CaseResult
 
 COPIES = 20
 RUNS_OF_A_CHANGE = 10
@@ -156,23 +157,23 @@ def sampling() -> dict[str, Figure]:
 def known_in_time() -> dict[str, Figure]:
     """Compare the release with changes in time alone, again and again."""
     store = empty_store("truth/time")
-    detected: dict[str, list[object]] = {}
+    compared: dict[str, list[CaseResult]] = {}
     for name, edit in changes_in_time().items():
         edited = Edited.make(name, edit)
         for seed in range(1, RUNS_OF_A_CHANGE + 1):
             [case] = edited.compare(Options(seed=seed), store, ["get-100B"]).document.cases
-            detected.setdefault(name, []).append(case.model_dump(mode="json", exclude={"findings"}))
+            compared.setdefault(name, []).append(case)
             print(f"{name}, {seed}: work {case.work}, time {case.time}", file=sys.stderr)
-    shares = {
-        name: sum(case["time"] == "regression" for case in cases) / len(cases)  # type: ignore[index]
-        for name, cases in detected.items()
-    }
+    shares = {name: sum(case.time == "regression" for case in cases) / len(cases) for name, cases in compared.items()}
     return {
         "time_only_found": Figure(
             value=min(shares.values()),
             unit="of runs, the least",
-            samples=[{"edit": name, "cases": cases} for name, cases in detected.items()],
-            trials=sum(map(len, detected.values())),
+            samples=[
+                {"edit": name, "cases": [case.model_dump(mode="json", exclude={"findings"}) for case in cases]}
+                for name, cases in compared.items()
+            ],
+            trials=sum(map(len, compared.values())),
             notes=[f"{name}: {share:.0%}" for name, share in shares.items()],
         )
     }

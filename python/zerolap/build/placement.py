@@ -37,7 +37,7 @@ COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
 SECTIONS_FLAG = "-ffunction-sections"
 NOT_LINKING = frozenset({"-c", "-S", "-E", "-M", "-MM", "--version", "-v", "-###"})
 TAKES_VALUE = frozenset(
-    {"-L", "-l", "-u", "-z", "-e", "-T", "-Xlinker", "-I", "-D", "-U", "-include", "-isystem", "-x"}
+    {"-L", "-l", "-u", "-z", "-e", "-T", "-Xlinker", "-I", "-D", "-U", "-include", "-isystem", "-x", "-wrapper"}
 )
 ABOUT_INPUTS = re.compile(r"-Wl,--(no-)?(whole-archive|start-group|end-group)|-Wl,-[()]")
 """Options of the linker that are about the files beside them."""
@@ -49,6 +49,7 @@ CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 48
 """Of one build: as many as a comparison takes, each of some megabytes."""
+LARGEST_RECORD_BYTES = 1 << 20
 LOG_LINES = 5
 
 
@@ -109,12 +110,15 @@ class LinkRecorder:
     def link_of(self, program: Path) -> "Link | None":
         """Return how a program was linked, or none if that was not recorded."""
         newest_first = sorted(self.records.iterdir(), key=lambda record: record.lstat().st_mtime_ns, reverse=True)
+        compilers = {path.name for path in self.programs.iterdir()}
         for record in newest_first:
-            # The build could have put a link there.
-            if not stat.S_ISREG(record.lstat().st_mode):
+            # The build can write there what it likes.
+            if not _is_regular(record) or record.lstat().st_size > LARGEST_RECORD_BYTES:
                 continue
-            directory, compiler, *arguments = record.read_bytes().decode(errors="replace").split("\0")[:-1]
-            link = Link(Path(directory), compiler, tuple(arguments))
+            directory, *words = record.read_bytes().decode(errors="replace").split("\0")
+            if not words or words[0] not in compilers:
+                continue
+            link = Link(Path(os.path.normpath(directory)), words[0], tuple(words[1:-1]))
             if link.output is not None and link.output == program:
                 return link
         return None
@@ -169,6 +173,7 @@ class Linking:
 
     def run(self, command: Sequence[str]) -> str:
         """Run a program and return its output; raises `LinkFailed`."""
+        self.log.unlink(missing_ok=True)
         confinement = Confinement(
             writable=[self.writable],
             read_only=self.visible,
@@ -221,6 +226,8 @@ class Relinkable:
             sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)]))
         except LinkFailed as failed:
             return cls.failed(str(failed))
+        if not _is_regular(code):
+            return cls.failed("its link leaves no file")
         ordered = tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART)))
         if not ordered:
             return cls.failed("its functions have no sections of their own")
@@ -265,7 +272,17 @@ class Relinkable:
         command = [self.relinking.compiler, str(self.code), *self.relinking.options]
         linking = Linking(directory, directory, policy, directory / "log", [self.code])
         linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)])
+        if not _is_regular(program):
+            raise LinkFailed("its link leaves no file")
         return program
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether there is a file, and no link: that would lead the lab to another file than what was built."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _with_generated_code(link: Link, files: Sequence[str], linking: Linking) -> list[str]:

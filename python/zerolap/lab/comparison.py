@@ -7,7 +7,7 @@ from zerolap.judge import with_rules
 from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, untimed_notes
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Lab
-from zerolap.lab.results import AS_BUILT, Results
+from zerolap.lab.results import Results
 from zerolap.records import (
     BASE,
     HEAD,
@@ -42,16 +42,9 @@ def read_bank(store: Store, platform: str) -> Bank:
 
 
 def add_to_bank(results: Results, store: Store) -> None:
-    """Record how much starts differed.
-
-    What changed does not matter, as a spread is about the starts' own mean. But two programs that are equal in every
-    placement show nothing of it.
-    """
-    request = results.request
-    is_one_build = request.servers[BASE].spec.digest == request.servers[HEAD].spec.digest
+    """Record how much starts differed."""
     for circumstances, spreads in spreads_of(results).items():
-        if not is_one_build or circumstances.endswith(AS_BUILT):
-            store.record_spreads(request.id, spreads, circumstances)
+        store.record_spreads(results.request.id, spreads, circumstances)
 
 
 def described_servers(request: Request, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:

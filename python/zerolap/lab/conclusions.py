@@ -8,6 +8,7 @@ from zerolap.explain import explain_cause, with_times
 from zerolap.judge import (
     CPU_TIME,
     DECIDING_TIMES,
+    MIN_BLOCKS,
     CaseAnswers,
     Judged,
     TimedPair,
@@ -108,9 +109,16 @@ def _may_be_sampled(measured: CaseResults) -> bool:
 
 
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
-    """Return how much starts differed, by circumstances, then by case and metric."""
+    """Return how much starts differed, by circumstances, then by case and metric.
+
+    What changed does not matter, as a spread is about the starts' own mean. But two programs that are equal in every
+    placement show nothing of it.
+    """
+    is_one_build = len({server.spec.digest for server in results.request.servers.values()}) == 1
     spreads: dict[str, dict[tuple[str, str], Spread]] = {}
     for name, trials in results.timed.items():
+        if is_one_build and trials.is_placed:
+            continue
         for metric in JUDGED_TIMES:
             chosen = trials.of_cost if metric in COSTS else trials
             spread = spread_of_starts(metric, chosen.pairs) if chosen.usable else None
@@ -180,7 +188,7 @@ def judge_time(
     settings: Settings,
     bank: Bank,
 ) -> dict[str, Judged]:
-    """Return the verdicts on one metric by case: only starts of like circumstances say how much each other vary."""
+    """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike."""
     groups: dict[str, dict[str, Sequence[TimedPair]]] = {}
     for name, of_case in starts.items():
         groups.setdefault(timed[name].circumstances, {})[name] = of_case
@@ -252,10 +260,19 @@ def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     settings = results.request.settings
     if settings.budget_seconds is None:
         return False
-    uncounted = "counted" in settings.engines and (counted is None or not counted.jobs_done)
+    uncounted = "counted" in settings.engines and not _has_counts(case, counted, results)
     is_due = _is_time_asked(settings) and case.name not in results.not_to_be_timed
     untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or counted.usable))
+
+
+def _has_counts(case: Case, counted: Trials | None, results: Results) -> bool:
+    """Whether counting came as far as it has to: to its first few blocks, or to one of an identical case."""
+    if counted is None or not counted.jobs_done:
+        return False
+    identity = results.identity(case)
+    is_identical = identity is not None and identity.is_identical
+    return is_identical or not counted.usable or counted.blocks >= MIN_BLOCKS
 
 
 def _validity(measured: CaseResults) -> Validity:
@@ -310,8 +327,8 @@ def placement_notes(results: Results) -> list[str]:
 
 def untimed_notes(results: Results) -> list[str]:
     """Return the notes on cases that could not be timed, or need not be."""
-    settings, by_reason = results.request.settings, dict[str, list[str]]()
-    not_to_be_timed = results.not_to_be_timed if "timed" in settings.engines and not settings.quick else frozenset()
+    by_reason: dict[str, list[str]] = {}
+    not_to_be_timed = results.not_to_be_timed if _is_time_asked(results.request.settings) else frozenset()
     identical = [case.name for case in results.request.cases if case.name in not_to_be_timed]
     notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
     for case in results.request.cases:

@@ -30,8 +30,6 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
-AS_BUILT = ", as built"
-"""Marks the circumstances of starts whose programs lay as they were built."""
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op",)
 """Metrics that a start has as a whole, and its slices have not."""
 COUNTING_SHARE = 0.5
@@ -146,7 +144,7 @@ class TimedTrials(Trials):
     @property
     def circumstances(self) -> str:
         """What starts must have in common for their variances to be of one kind: topology and kind of placement."""
-        return self.case.topology.name if self.is_placed else self.case.topology.name + AS_BUILT
+        return self.case.topology.name if self.is_placed else f"{self.case.topology.name}, as built"
 
     @property
     def alone(self) -> bool:
