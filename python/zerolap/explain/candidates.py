@@ -10,7 +10,7 @@ from typing import TypeAlias
 from zerolap.records import Finding
 
 NAMED_STRUCTURES = 4
-OF_THE_TREE = ("-g", "-W", "-I", "-D", "-M", "-fdebug-prefix-map", "-ffile-prefix-map", "-fmacro-prefix-map")
+OF_THE_TREE = ("-g", "-W", "-I", "-M", "-fdebug-prefix-map", "-ffile-prefix-map", "-fmacro-prefix-map")
 """Flags that do not change what the program executes."""
 
 
