@@ -1,6 +1,7 @@
 """What names on the command line stand for, how trees are built, copied and compared."""
 
 import os
+import shutil
 import subprocess
 import time
 from dataclasses import replace
@@ -17,7 +18,7 @@ from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
 from zerolap.records import BuildFailed, EndpointSource, EnvironmentMissing, RevisionSource, Source, UsageError
-from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
+from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process, reading
 
 # Names
 
@@ -427,3 +428,38 @@ def test_the_users_git_settings_do_not_matter(toy: ToySource, tmp_path: Path, mo
     changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
     assert changes is not None
     assert [file.new_file for file in changes.files] == ["src/commands.c"]
+
+
+# Objects of another build
+
+
+def compiled(builder: Builder, digest: str) -> int:
+    """Return how many files the builds that kept these objects have compiled in all."""
+    objects = builder.builds.directory / digest / "objects"
+    command = ["ccache", "--dir", str(objects), "--print-stats"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return int(dict(line.split("\t") for line in printed.splitlines())["cache_miss"])
+
+
+@pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
+def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, toy.first))
+    files = compiled(builder, base.record.build)
+    assert files > 1
+    changed = toy.changed(("format.c", "void add_bytes(", "int unused(int x) { return 31 * x; }\n\nvoid add_bytes("))
+    head = builder.build(revision_source("head", toy.path, changed), objects_of=base.record.build)
+    assert compiled(builder, head.record.build) == files + 1
+    # What is built from others' objects is what would be built without them, and the other's objects are as they were.
+    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed))
+    assert alone.program.path.read_bytes() == head.program.path.read_bytes()
+    assert compiled(builder, base.record.build) == files
+
+
+def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tmp_path: Path) -> None:
+    revision = revision_source("base", toy.path, toy.first)
+    here, elsewhere = (Builder(tmp_path / name).build(revision) for name in ("here", "a/longer/path"))
+    assert here.program.path.read_bytes() == elsewhere.program.path.read_bytes()
+    assert here.record.source_root == elsewhere.record.source_root
+    functions = reading.source_functions(str(here.program.path), here.record.source_root)
+    assert "format.c" in {file for file, _, _, _ in functions}

@@ -86,14 +86,14 @@ def test_a_build_that_cannot_be_linked_again_is_measured_as_it_is(
 def test_a_recorded_link_that_leads_elsewhere_is_not_read(toy: ToySource, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"\0".join([str(tmp_path).encode(), b"cc", b"-o", b"x", b""]))
-    edit = ("Makefile", LINK, f"{LINK}\n\tfor i in 1 2 3; do ln -s {secret} $(CURDIR)/../../recorder/links/a$$i; done")
+    edit = ("Makefile", LINK, f"{LINK}\n\tfor i in 1 2 3; do ln -s {secret} $(CURDIR)/../../compilers/links/a$$i; done")
     builder, server = built(toy, tmp_path / "builds", toy.changed(edit))
     assert builder.builds.placed(server.record.build, 1).path.exists()
 
 
 @pytest.mark.parametrize("record", ["", "no words", "/tmp\\0/bin/true\\0-o\\0x\\0"])
 def test_a_record_that_is_none_is_not_read(toy: ToySource, tmp_path: Path, record: str) -> None:
-    edit = ("Makefile", LINK, f"{LINK}\n\tprintf '{record}' > $(CURDIR)/../../recorder/links/zz")
+    edit = ("Makefile", LINK, f"{LINK}\n\tprintf '{record}' > $(CURDIR)/../../compilers/links/zz")
     builder, server = built(toy, tmp_path, toy.changed(edit))
     assert builder.builds.placed(server.record.build, 1).path.exists()
 

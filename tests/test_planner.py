@@ -14,20 +14,24 @@ from zerolap.engines.simulated import Simulated
 from zerolap.judge import LOOKS, MIN_BLOCKS
 from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
-from zerolap.lab.planner import Planner
+from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.results import Results
 from zerolap.lab.work import _recorded
 from zerolap.records import (
     BASE,
     HEAD,
+    BinarySource,
     BuildDone,
     BuildJob,
+    BuildSpec,
     Case,
     Comparison,
     Event,
     Interrupted,
     Progress,
     Request,
+    RequestedServer,
+    TreeSource,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -99,6 +103,32 @@ def plan_of(bench: Bench, identity: str) -> tuple[Request, Planner, Results]:
     assert built is not None
     results.add(build, BuildDone(job=build.id, build=built))
     return request, planner, results
+
+
+def test_the_head_is_built_after_the_base_whose_objects_it_uses(bench: Callable[..., Bench]) -> None:
+    def source(content: str) -> RequestedServer:
+        spec = BuildSpec(content=content, variant="default", recipe=1)
+        return RequestedServer(source=TreeSource(name=content, path=Path("/tree")), variant="default", spec=spec)
+
+    binary = RequestedServer(
+        source=BinarySource(name="server", path=Path("/server")), variant="", spec=BuildSpec(content="binary")
+    )
+    base, head = build_jobs("c-1", {BASE: source("old"), HEAD: source("new")})
+    assert (base.objects_of, head.objects_of) == (None, base.spec.digest)
+    assert [job.objects_of for job in build_jobs("c-1", {BASE: source("old"), HEAD: source("old")})] == [None, None]
+    assert [job.objects_of for job in build_jobs("c-1", {BASE: binary, HEAD: source("new")})] == [None, None]
+
+    made = bench()
+    finished = made.store.request(made.compare(cases(1), Options(engines=["counted"])).id)
+    request = finished.model_copy(update={"servers": {BASE: source("old"), HEAD: source("new")}})
+    results = Results(request, made.store.blobs)
+    [first] = Planner(request).next_jobs(results)
+    assert isinstance(first, BuildJob)
+    assert first.spec == base.spec
+    results.builds[base.spec.digest] = made.store.build(finished.servers[BASE].spec.digest)
+    [second] = Planner(request).next_jobs(results)
+    assert isinstance(second, BuildJob)
+    assert second.spec == head.spec
 
 
 def test_counting_begins_with_a_few_blocks_and_goes_on_while_undecided(bench: Callable[..., Bench]) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.placement import LinkRecorder, Relinkable, Relinking
+from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files
+from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
@@ -32,7 +33,7 @@ from zerolap.records import (
 )
 from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
 
-PROGRAM, RECORD = "server", "build.json"
+PROGRAM, RECORD, OBJECTS = "server", "build.json", "objects"
 WORK_PREFIX = "w-"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
@@ -86,8 +87,17 @@ class Builds:
         program = self.get(digest).program
         return replace(program, path=Relinkable.read(self.directory / digest).place(seed, program.policy))
 
-    def keep(self, record: Build, program: Path, relinkable: Relinkable | None = None) -> BuiltServer:
-        """Keep a build, its program and what its placements need, in one step; another process may have been first."""
+    def keep(
+        self,
+        record: Build,
+        program: Path,
+        relinkable: Relinkable | None = None,
+        objects: Path | None = None,
+    ) -> BuiltServer:
+        """Keep a build, its program and what its placements need, in one step; another process may have been first.
+
+        `objects` is the directory with its objects, for later builds of nearly the same source.
+        """
         self.directory.mkdir(parents=True, exist_ok=True)
         ready = self.directory / f"k-{secrets.token_hex(6)}"
         ready.mkdir()
@@ -96,6 +106,8 @@ class Builds:
                 shutil.copy2(program, ready / PROGRAM)
             if relinkable is not None:
                 relinkable.keep(ready)
+            if objects is not None:
+                copy_files(objects, ready / OBJECTS)
             (ready / RECORD).write_text(record.model_dump_json())
             kept = self.directory / record.build
             try:
@@ -162,9 +174,10 @@ class Builder:
                 return _spec(source, variant)
         raise AssertionError(source)  # an endpoint has been refused
 
-    def build(self, source: Source, variant: Variant = DEFAULT) -> BuiltServer:
+    def build(self, source: Source, variant: Variant = DEFAULT, objects_of: str | None = None) -> BuiltServer:
         """Return the build of a source in a variant, making it if it is not yet there.
 
+        Where ccache is installed, what the build of the digest `objects_of` has compiled alike is not compiled again.
         Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
         `EnvironmentMissing` where a compiler, disk space or a sandbox is missing, `UsageError` for a source that is no
         server or cannot be built so.
@@ -177,7 +190,7 @@ class Builder:
             case BinarySource():
                 return self._from_binary(source, spec)
             case TreeSource() | RevisionSource():
-                return self._from_source(source, variant, spec)
+                return self._from_source(source, variant, spec, objects_of)
         raise AssertionError(source)  # an endpoint has been refused
 
     def _from_binary(self, source: BinarySource, spec: BuildSpec) -> BuiltServer:
@@ -193,20 +206,28 @@ class Builder:
             record = record.model_copy(update={"path": str(source.path)})
         return self.builds.keep(record, source.path)
 
-    def _from_source(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec) -> BuiltServer:
+    def _from_source(
+        self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec, objects_of: str | None
+    ) -> BuiltServer:
         self._on_build(named(source, variant.name))
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             remove_abandoned(WORK_PREFIX, self._directory)
-            # Its name has a fixed length: the path is part of the debug information, whose size must not depend on it.
             with scratch_directory(WORK_PREFIX, self._directory) as work:
-                return self._make(source, variant, spec, work)
+                return self._make(source, variant, spec, work, objects_of)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
             raise no_space(self._directory) from fault
 
-    def _make(self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec, work: Path) -> BuiltServer:
+    def _make(
+        self,
+        source: TreeSource | RevisionSource,
+        variant: Variant,
+        spec: BuildSpec,
+        work: Path,
+        objects_of: str | None,
+    ) -> BuiltServer:
         name = named(source, variant.name)
         if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -214,12 +235,13 @@ class Builder:
         tree.mkdir()
         export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-        recorder = LinkRecorder.make(work / "recorder", variant)
-        program = run_recipe(name, tree, recipe, recorder, self._policy, self._limits)
+        objects = None if objects_of is None else self.builds.directory / objects_of / OBJECTS
+        compilers = Compilers.make(work / "compilers", tree, variant, objects)
+        program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
         words = server_words(Program(program, policy=self._policy))
         _require_effect(name, program, variant, words)
-        relinkable = Relinkable.make(recorder, tree, program, self._policy)
-        return self.builds.keep(_described(program, words, spec, str(tree)), program, relinkable)
+        relinkable = Relinkable.make(compilers, tree, program, self._policy)
+        return self.builds.keep(_described(program, words, spec, SOURCE_ROOT), program, relinkable, compilers.objects)
 
 
 def named(source: Source, variant: str) -> str:

@@ -9,11 +9,8 @@ stays apart.
 """
 
 import hashlib
-import os
 import re
-import shlex
 import shutil
-import stat
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +18,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
+from zerolap.build.compilers import SECTIONS_FLAG, Compilers, Link, is_regular_file
+from zerolap.build.variant import BUILD_PATH
 from zerolap.records import Record
 from zerolap.sandbox import (
     Confinement,
@@ -33,14 +31,6 @@ from zerolap.sandbox import (
     scratch_directory,
 )
 
-COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
-SECTIONS_FLAG = "-ffunction-sections"
-NOT_LINKING = frozenset({"-c", "-S", "-E", "-M", "-MM", "--version", "-v", "-###"})
-TAKES_VALUE = frozenset(
-    {"-L", "-l", "-u", "-z", "-e", "-T", "-Xlinker", "-I", "-D", "-U", "-include", "-isystem", "-x", "-wrapper"}
-)
-ABOUT_INPUTS = re.compile(r"-Wl,--(no-)?(whole-archive|start-group|end-group)|-Wl,-[()]")
-"""Options of the linker that are about the files beside them."""
 OF_CODE_GENERATION = re.compile(r"-(flto|fno-lto|ffat-lto|fuse-linker-plugin|fuse-ld|O|g|std=|W(?!l,))")
 """Options that a link of finished code does not need."""
 CODE_SECTION = re.compile(r"^\s*\[\s*\d+\]\s+(\.text\.[\w.$@]+)\s+PROGBITS\b", re.MULTILINE)
@@ -49,7 +39,6 @@ CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 48
 """Of one build: as many as a comparison takes, each of some megabytes."""
-LARGEST_RECORD_BYTES = 1 << 20
 LOG_LINES = 5
 
 
@@ -67,95 +56,6 @@ class Relinking(Record):
     options: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     failure: str = ""
-
-
-@dataclass(frozen=True)
-class LinkRecorder:
-    """Compilers under their usual names that record how they link and put each function into a section of its own."""
-
-    directory: Path
-
-    @classmethod
-    def make(cls, directory: Path, variant: Variant) -> "LinkRecorder":
-        """Make the programs in a new directory; what they record goes below it too."""
-        recorder = cls(directory)
-        recorder.programs.mkdir(parents=True)
-        recorder.records.mkdir()
-        for name in {*COMPILERS, compiler_of(variant), cxx_of(variant)}:
-            program = recorder.programs / name
-            program.write_text(recorder._script(name))
-            program.chmod(0o755)
-        return recorder
-
-    @property
-    def programs(self) -> Path:
-        """The directory to look for compilers in first."""
-        return self.directory / "bin"
-
-    @property
-    def records(self) -> Path:
-        """The directory that takes the records, which the build can write to."""
-        return self.directory / "links"
-
-    def _script(self, name: str) -> str:
-        # The number of its process names a record: two links at a time must not share one.
-        record = f"""printf '%s\\0' "$PWD" {shlex.quote(name)} "$@" > {shlex.quote(str(self.records))}/$$"""
-        return (
-            f"#!/bin/sh\nPATH={shlex.quote(BUILD_PATH)}\nlinks=1\n"
-            f"for argument; do case $argument in {'|'.join(sorted(NOT_LINKING))}) links=0;; esac; done\n"
-            f"[ $links = 0 ] || {record}\n"
-            f'exec {shlex.quote(name)} "$@" {SECTIONS_FLAG}\n'
-        )
-
-    def link_of(self, program: Path) -> "Link | None":
-        """Return how a program was linked, or none if that was not recorded."""
-        newest_first = sorted(self.records.iterdir(), key=lambda record: record.lstat().st_mtime_ns, reverse=True)
-        compilers = {path.name for path in self.programs.iterdir()}
-        for record in newest_first:
-            # The build can write there what it likes.
-            if not _is_regular(record) or record.lstat().st_size > LARGEST_RECORD_BYTES:
-                continue
-            directory, *words = record.read_bytes().decode(errors="replace").split("\0")
-            if not words or words[0] not in compilers:
-                continue
-            link = Link(Path(os.path.normpath(directory)), words[0], tuple(words[1:-1]))
-            if link.output is not None and link.output == program:
-                return link
-        return None
-
-
-@dataclass(frozen=True)
-class Link:
-    """A recorded link: where it ran, the compiler's name, its arguments."""
-
-    directory: Path
-    compiler: str
-    arguments: tuple[str, ...]
-
-    @property
-    def output(self) -> Path | None:
-        """The program that was written."""
-        for option, value in zip(self.arguments, self.arguments[1:], strict=False):
-            if option == "-o":
-                return Path(os.path.normpath(self.directory / value))
-        return None
-
-    def parts(self) -> tuple[list[str], list[str]]:
-        """Return the files with the options about them, and all other options."""
-        files: list[str] = []
-        options: list[str] = []
-        arguments = iter(self.arguments)
-        for argument in arguments:
-            if argument == "-o":
-                next(arguments, None)
-            elif argument in TAKES_VALUE:
-                options += [argument, next(arguments, "")]
-            elif ABOUT_INPUTS.match(argument) or not argument.startswith("-"):
-                # A shared library is no code of the program; the program is linked to it later.
-                (options if ".so" in Path(argument).name else files).append(argument)
-            else:
-                options.append(argument)
-        return files, options
 
 
 @dataclass(frozen=True)
@@ -205,18 +105,18 @@ class Relinkable:
         return cls(Relinking(failure=reason))
 
     @classmethod
-    def make(cls, recorder: LinkRecorder, tree: Path, program: Path, policy: SandboxPolicy) -> "Relinkable":
+    def make(cls, compilers: Compilers, tree: Path, program: Path, policy: SandboxPolicy) -> "Relinkable":
         """Put all code of a program that was just built in `tree` into one object.
 
         The object has no debug information, which placements do not need. Where any of it fails, the reason is in what
         is returned.
         """
-        link = recorder.link_of(program)
+        link = compilers.link_of(program)
         if link is None or not link.directory.is_relative_to(tree):
             return cls.failed("its Makefile does not link it by a compiler of the usual name")
         if any(argument.startswith("@") for argument in link.arguments):
             return cls.failed("its Makefile links by a file of arguments")
-        code, log = tree / CODE, recorder.directory / "relinking.log"
+        code, log = tree / CODE, compilers.directory / "relinking.log"
         linking = Linking(link.directory, tree, policy, log)
         files, options = link.parts()
         try:
@@ -226,7 +126,7 @@ class Relinkable:
             sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)]))
         except LinkFailed as failed:
             return cls.failed(str(failed))
-        if not _is_regular(code):
+        if not is_regular_file(code):
             return cls.failed("its link leaves no file")
         ordered = tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART)))
         if not ordered:
@@ -272,17 +172,9 @@ class Relinkable:
         command = [self.relinking.compiler, str(self.code), *self.relinking.options]
         linking = Linking(directory, directory, policy, directory / "log", [self.code])
         linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)])
-        if not _is_regular(program):
+        if not is_regular_file(program):
             raise LinkFailed("its link leaves no file")
         return program
-
-
-def _is_regular(path: Path) -> bool:
-    """Whether there is a file, and no link: that would lead the lab to another file than what was built."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
-        return False
 
 
 def _with_generated_code(link: Link, files: Sequence[str], linking: Linking) -> list[str]:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from zerolap.build.placement import LinkRecorder
+from zerolap.build.compilers import Compilers
 from zerolap.build.variant import (
     BUILD_PATH,
     CLANG_DEBUG_FLAGS,
@@ -144,7 +144,7 @@ def _applies(remedy: Remedy, tree: Path) -> bool:
     return file.is_file() and re.search(remedy.pattern, file.read_text(errors="replace"), re.MULTILINE) is not None
 
 
-RECIPE_REVISION = 4
+RECIPE_REVISION = 5
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 
@@ -242,11 +242,11 @@ def run_recipe(
     name: str,
     tree: Path,
     recipe: Recipe,
-    recorder: LinkRecorder,
+    compilers: Compilers,
     policy: SandboxPolicy,
     limits: Limits | None = None,
 ) -> Path:
-    """Build a tree in the sandbox, within limits, and return the program; `recorder` sees how it is linked.
+    """Build a tree by these compilers in the sandbox, within limits, and return the program.
 
     Raises `BuildFailed` if none comes out, or if a limit was reached, which the message names.
     """
@@ -258,15 +258,16 @@ def run_recipe(
             settings.write(recipe.settings)
     # What the lab itself was called with must not reach a server's Makefile, which reads CFLAGS and others.
     environment = {
-        "PATH": f"{recorder.programs}:{BUILD_PATH}",
+        "PATH": f"{compilers.programs}:{BUILD_PATH}",
         "HOME": "/tmp",
         "LANG": "C",
         "SOURCE_DATE_EPOCH": "0",
         "GIT_CEILING_DIRECTORIES": str(tree.parent),
+        **compilers.environment,
     }
     confinement = Confinement(
-        writable=[tree, recorder.records],
-        read_only=[recorder.programs],
+        writable=[tree, compilers.records, compilers.objects],
+        read_only=[compilers.programs],
         directory=tree / recipe.directory,
         limits=limits or build_limits(tree),
         policy=policy,

@@ -15,6 +15,7 @@ from zerolap.records import (
     Case,
     Progress,
     Request,
+    RequestedServer,
     ServerSpec,
     Side,
     TrialsJob,
@@ -22,6 +23,26 @@ from zerolap.records import (
 
 SEEDS_PER_REQUEST = 1000
 """Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
+
+
+def build_jobs(request: str, servers: Mapping[Side, RequestedServer]) -> list[BuildJob]:
+    """Return the jobs that build the servers of a request.
+
+    Those that are built from source may use the objects of the first such one, which is the base of a comparison: what
+    a change was made to is trusted before the change is.
+    """
+    from_source = (server.spec.digest for server in servers.values() if server.spec.recipe)
+    first = next(from_source, None)
+    return [
+        BuildJob(
+            request=request,
+            source=server.source,
+            variant=server.variant,
+            spec=server.spec,
+            objects_of=first if server.spec.recipe and server.spec.digest != first else None,
+        )
+        for server in servers.values()
+    ]
 
 
 class Planner:
@@ -93,12 +114,13 @@ class Planner:
         return 1 if self.request.kind == "run" and self.request.settings.quick else MIN_BLOCKS
 
     def _builds(self, results: Results) -> list[BuildJob | TrialsJob]:
-        jobs: dict[str, BuildJob | TrialsJob] = {}
-        for server in self.request.servers.values():
-            job = BuildJob(request=self.request.id, source=server.source, variant=server.variant, spec=server.spec)
-            if server.spec.digest not in results.builds and job.id not in results.ended_jobs:
-                jobs[job.id] = job
-        return list(jobs.values())
+        missing: dict[str, BuildJob] = {
+            job.id: job
+            for job in build_jobs(self.request.id, self.request.servers)
+            if job.spec.digest not in results.builds and job.id not in results.ended_jobs
+        }
+        awaited = {job.spec.digest for job in missing.values()}
+        return [job for job in missing.values() if job.objects_of not in awaited]
 
     def _counting(self, results: Results) -> list[TrialsJob]:
         if "counted" not in self.request.settings.engines:

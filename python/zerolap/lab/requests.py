@@ -11,6 +11,7 @@ from zerolap.cases import quick_factor, scaled
 from zerolap.engines import COMPARING, LOADED, Place, counted_part, missing_for_sampling
 from zerolap.host import fingerprint, read_processors
 from zerolap.judge import DEFAULT_MIN_EFFECT, Q
+from zerolap.lab.planner import build_jobs
 from zerolap.lab.selection import StartableServer, select_possible
 from zerolap.lab.worker import Worker
 from zerolap.load.tools import OWN_TOOL, load_tool_named
@@ -169,7 +170,8 @@ def request_of(question: Question, lab: Lab) -> Request:
     servers = _specified(question, lab)
     _refuse_conflicts(question)
     try:
-        startable = [_built(server, identity, lab) for server in servers.values()]
+        jobs = build_jobs(identity, servers)
+        startable = [_built(job, server.config, lab) for job, server in zip(jobs, servers.values(), strict=True)]
         with lab.cancellation.current():
             selection = select_possible(question.cases, startable, quick=question.settings.quick)
     except (KeyboardInterrupt, Interrupted):
@@ -268,13 +270,12 @@ def _specified(question: Question, lab: Lab) -> dict[Side, RequestedServer]:
     }
 
 
-def _built(server: RequestedServer, request: str, lab: Lab) -> StartableServer:
-    job = BuildJob(request=request, source=server.source, variant=server.variant, spec=server.spec)
+def _built(job: BuildJob, config: Mapping[str, str], lab: Lab) -> StartableServer:
     for event in lab.worker.carry_out(job, lab.place):
         lab.listen(event)
         if isinstance(event, BuildDone):
-            lab.store.record_build(event.build, server.source)
-    return StartableServer(lab.builds.get(server.spec.digest).program, server.config)
+            lab.store.record_build(event.build, job.source)
+    return StartableServer(lab.builds.get(job.spec.digest).program, config)
 
 
 def _refuse_conflicts(question: Question) -> None:

@@ -53,7 +53,7 @@ class Worker:
         builder = Builder(place.builds.directory, started.append, place.builds.policy)
         if place.builds.find(job.spec.digest) is None:
             yield Progress(activity="building", subject=job.source.name)
-        built = builder.build(job.source, parse_variant(job.variant))
+        built = builder.build(job.source, parse_variant(job.variant), job.objects_of)
         yield BuildDone(job=job.id, build=built.record)
 
     def _measure(self, job: TrialsJob, place: Place) -> Iterator[Event]:

@@ -23,7 +23,10 @@ class Block(Record):
 
 
 class BuildJob(Record):
-    """A source to be built in a variant; `spec` is the specification that must result."""
+    """A source to be built in a variant; `spec` is the specification that must result.
+
+    Objects of the build with the digest `objects_of` may be used again.
+    """
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
     kind: Literal["build"] = "build"
@@ -31,6 +34,7 @@ class BuildJob(Record):
     source: Source
     variant: str
     spec: BuildSpec
+    objects_of: str | None = None
 
     @property
     def id(self) -> str:

@@ -34,4 +34,5 @@ PROBES: tuple[Callable[[], Diagnosis], ...] = (
     programs.git,
     programs.compiler,
     programs.make,
+    programs.ccache,
 )

@@ -64,3 +64,12 @@ def make() -> Diagnosis:
     if version is None:
         return missing("make", "not found", "no server can be built; binaries work", installs("make"))
     return fine("make", version)
+
+
+def ccache() -> Diagnosis:
+    """Whether there is a cache of compiled objects."""
+    version = version_of(["ccache"])
+    if version is None:
+        cost = "a change's build compiles all files again, also those that its base has alike"
+        return missing("ccache", "not found", cost, installs("ccache"))
+    return fine("ccache", version)
