@@ -37,6 +37,30 @@ static void shareACounter(void) {
 }
 
 """
+BACKGROUND = """
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_long pending;
+/* Uses the processor for 500 ns for each command, a millisecond's commands at a time. */
+static void *workForEver(void *unused) {
+    for (;;) {
+        struct timespec now, pause = {0, 1000000};
+        long commands = atomic_exchange(&pending, 0);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        long long end = now.tv_sec * 1000000000LL + now.tv_nsec + commands * 500;
+        while (commands && now.tv_sec * 1000000000LL + now.tv_nsec < end) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        nanosleep(&pause, NULL);
+    }
+    return unused;
+}
+static void workInTheBackground(void) {
+    static int started;
+    pthread_t thread;
+    if (!started) { started = 1; pthread_create(&thread, NULL, workForEver, NULL); }
+    atomic_fetch_add(&pending, 1);
+}
+
+"""
 FORKED = """
 #include <sys/wait.h>
 static void useTheProcessorInAChild(void) {
@@ -57,6 +81,9 @@ def changes_in_time() -> Mapping[str, Edit]:
         "3 ms in serverCron": lambda source: _insert(source, WAIT, CRON, "    waitNanoseconds(3000000);\n"),
         "20 ms a second in a child": lambda source: _insert(
             source, WAIT + FORKED, CRON, "    useTheProcessorInAChild();\n"
+        ),
+        "500 ns in a background thread": lambda source: _insert(
+            source, WAIT + BACKGROUND, CALL, "    workInTheBackground();\n"
         ),
         "an atomic shared with a thread": lambda source: _insert(source, BUSY_THREAD, CALL, "    shareACounter();\n"),
     }
