@@ -11,6 +11,8 @@ import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource, compile_toy
 
+from zerolap.judge import MIN_BLOCKS
+
 pytestmark = pytest.mark.usefixtures("valgrind")
 
 BUSY = WORK_BEGINS + "\n    for (volatile int turn = 0; turn < 300; turn++);"
@@ -86,6 +88,7 @@ def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> 
     assert (settings["q"], settings["budget_seconds"], settings["seed"]) == (0.01, None, 1)
     assert (settings["level"], settings["equivalence_level"]) == (0.99, 0.05)
     assert settings["regression_rule"] == "interval beyond 0, estimate beyond the minimum effect"
+    assert all(sum(shares.values()) == pytest.approx(1.0, abs=0.001) for shares in settings["look_shares"].values())
     assert document["summary"].keys() == {
         "regression", "improvement", "same", "unsure", "invalid", "machine_seconds",
     }  # fmt: skip
@@ -117,7 +120,7 @@ def assert_is_a_documented_case(case: Any) -> None:
         assert verdict["engine"] == "counted"
         assert verdict["low"] <= verdict["change"] <= verdict["high"]
         assert (verdict["q"] is None) == (verdict["verdict"] in ("same", "identical"))
-        assert verdict["samples"] >= (1 if case["work"] == "identical" else 3)
+        assert verdict["samples"] >= (1 if case["work"] == "identical" else MIN_BLOCKS)
     instructions = case["verdicts"][0]
     assert instructions["metric"] == "instructions_per_op"
     assert instructions["change"] == pytest.approx(instructions["head"] / instructions["base"] - 1, abs=1e-3)

@@ -11,7 +11,7 @@ import pytest
 
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
-from zerolap.judge import LOOKS, MIN_BLOCKS
+from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
 from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import Planner, build_jobs
@@ -227,6 +227,10 @@ def test_the_document_states_how_verdicts_are_concluded(bench: Callable[..., Ben
     settings = bench().compare(cases(1)).settings
     assert (settings.level, settings.equivalence_level) == (0.99, 0.05)
     assert settings.regression_rule == "interval beyond 0, estimate beyond the minimum effect"
+    assert settings.look_shares is not None
+    looks = {engine: tuple(shares) for engine, shares in settings.look_shares.items()}
+    assert looks == {"counted": COUNTED_LOOKS, "timed": LOOKS}
+    assert [sum(shares.values()) for shares in settings.look_shares.values()] == pytest.approx([1.0, 1.0], abs=0.001)
 
 
 def test_cycles_decide_where_starts_differ_less_in_them(bench: Callable[..., Bench]) -> None:

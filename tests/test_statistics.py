@@ -9,9 +9,9 @@ from typing import TypeAlias
 import pytest
 
 from zerolap.judge import (
+    COUNTED_LOOKS,
     EQUIVALENCE_LEVEL,
     LOOKS,
-    MAX_BLOCKS,
     MIN_BLOCKS,
     Judged,
     Q,
@@ -19,6 +19,7 @@ from zerolap.judge import (
     adjusted,
     judge_counted,
     judge_timed,
+    share_of_look,
 )
 from zerolap.judge.judged import Change, look
 from zerolap.records import METRICS, Measurement, Validity, Verdict, VerdictWord
@@ -29,26 +30,40 @@ CHANGED = ("regression", "improvement")
 VALID = Validity.of([])
 
 
-def counted(ratios: Sequence[float], min_effect: float) -> Verdict:
-    """Return the verdict on blocks whose log ratios are given."""
+def judged_counts(ratios: Sequence[float], min_effect: float = 0.0) -> Judged:
+    """Return what is concluded on blocks whose log ratios are given."""
     base = [Measurement(metrics={INSTRUCTIONS: 1000.0}, validity=VALID)] * len(ratios)
     head = [Measurement(metrics={INSTRUCTIONS: 1000 * math.exp(ratio)}, validity=VALID) for ratio in ratios]
     judged = judge_counted(INSTRUCTIONS, base, head, min_effect)
     assert judged is not None
-    return judged.verdict
+    return judged
+
+
+def counted(ratios: Sequence[float], min_effect: float) -> Verdict:
+    """Return the verdict on blocks whose log ratios are given."""
+    return judged_counts(ratios, min_effect).verdict
+
+
+def starts(ratios: Sequence[float]) -> list[TimedPair]:
+    """Return starts whose log ratios are given."""
+    return [
+        TimedPair(slices=1, changes={CPU: ratio}, centres={CPU: 2 * math.log(1000)}, rates={}, reads={}, cycles={})
+        for ratio in ratios
+    ]
+
+
+def judged_starts(ratios: Sequence[float], min_effect: float = 0.0) -> Judged:
+    """Return what is concluded on starts whose log ratios are given."""
+    return judge_timed(CPU, {"case": starts(ratios)}, min_effect)["case"]
 
 
 def timed(ratios: Sequence[float], min_effect: float) -> Verdict:
     """Return the verdict on starts whose log ratios are given."""
-    starts = [
-        TimedPair(slices=1, changes={CPU: ratio}, centres={CPU: 2 * math.log(1000)}, rates={}, reads={}, cycles={})
-        for ratio in ratios
-    ]
-    return judge_timed(CPU, {"case": starts}, min_effect)["case"].verdict
+    return judged_starts(ratios, min_effect).verdict
 
 
 ENGINES = pytest.mark.parametrize(
-    ("verdict_on", "looks"), [(counted, range(MIN_BLOCKS, MAX_BLOCKS + 1)), (timed, LOOKS)], ids=["counted", "timed"]
+    ("verdict_on", "looks"), [(counted, COUNTED_LOOKS), (timed, LOOKS)], ids=["counted", "timed"]
 )
 
 
@@ -72,7 +87,7 @@ def test_a_regression_is_beyond_0_and_its_estimate_beyond_the_minimum_effect(
     def change_at(confidence: float) -> Change:
         return Change(change, low, high, detectable=0.01, p=0.001)
 
-    assert look(METRICS[CPU], change_at, 3, 0.02, Q)[0] == word
+    assert look(METRICS[CPU], change_at, 0.3, 0.02, Q)[0] == word
 
 
 # Looks
@@ -80,7 +95,7 @@ def test_a_regression_is_beyond_0_and_its_estimate_beyond_the_minimum_effect(
 
 @ENGINES
 def test_looking_repeatedly_raises_no_more_false_alarms(verdict_on: VerdictOn, looks: Sequence[int]) -> None:
-    """Uncorrected, 2.3 % (timed) and 3.6 % (counted) of comparisons without a change have one at some look."""
+    """Uncorrected, over 2 % of comparisons without a change have one at some look."""
     chance = random.Random(11)
     comparisons = 1500
     alarms = 0
@@ -104,6 +119,55 @@ def test_intervals_hold_the_truth_at_their_level_at_all_looks_together(
     assert missed <= 1.3 * Q * comparisons
 
 
+@pytest.mark.parametrize("looks", [COUNTED_LOOKS, LOOKS])
+def test_of_the_error_the_power_three_halves_of_what_was_measured_is_spent(looks: Sequence[int]) -> None:
+    spent = list(itertools.accumulate(share_of_look(looks, samples) for samples in looks))
+    assert spent == pytest.approx([(samples / looks[-1]) ** 1.5 for samples in looks])
+    # Where a budget ended between two looks, the part of the one that was to come is left.
+    assert share_of_look(looks, 2) == share_of_look(looks, looks[0])
+    assert share_of_look((6, 12), 7) == share_of_look((6, 12), 12)
+
+
+@ENGINES
+def test_the_p_of_a_look_is_below_q_where_its_interval_leaves_0_out(
+    verdict_on: VerdictOn, looks: Sequence[int]
+) -> None:
+    """The change has the p of the whole error: at that of the look's share, the interval ends at 0."""
+    judge = {counted: judged_counts, timed: judged_starts}[verdict_on]
+    for samples in looks:
+        scatter = [0.01 * (-1) ** number for number in range(samples)]
+        centred = [one - sum(scatter) / samples for one in scatter]
+        within = verdict_on(centred, 0.0)
+        to_0 = math.log1p(within.high)
+        beyond, short = (judge([one + to_0 * factor for one in centred]) for factor in (1.001, 0.999))
+        assert beyond.verdict.low > 0 > short.verdict.low
+        assert beyond.p < Q < short.p
+
+
+def test_counts_that_repeat_to_a_tenth_of_a_percent_have_an_interval_of_a_few_tenths() -> None:
+    """Log ratios of instructions in blocks of the demo; with three blocks and equal parts it was +-1.8 %."""
+    verdict = counted([0.09783, 0.09798, 0.09586, 0.09572, 0.09749][:MIN_BLOCKS], 0.005)
+    assert verdict.verdict == "regression"
+    assert verdict.high - verdict.low < 0.007
+
+
+def test_most_noisy_cases_without_a_change_are_called_the_same_in_the_end() -> None:
+    """Starts differ by 3 %: 80 % of such cases are with equal parts of the error."""
+    chance = random.Random(15)
+    comparisons, number_of_cases = 60, 12
+    same = 0
+    for _ in range(comparisons):
+        # A case's own spread is near that of the others, and not the same.
+        spreads = [0.03 * math.exp(chance.gauss(0, 0.25)) for _ in range(number_of_cases)]
+        ratios = [[chance.gauss(0, spread) for _ in range(LOOKS[-1])] for spread in spreads]
+        decided = set()
+        for count in LOOKS:
+            verdicts = judge_timed(CPU, {str(case): starts(own[:count]) for case, own in enumerate(ratios)}, 0.02)
+            decided |= {case for case, judged in verdicts.items() if judged.verdict.verdict == "same"}
+        same += len(decided)
+    assert same / (comparisons * number_of_cases) > 0.84
+
+
 # Equivalence
 
 
@@ -122,7 +186,7 @@ def test_a_change_of_the_minimum_effect_is_called_the_same_at_the_level_of_equiv
 
 @pytest.mark.parametrize(
     ("verdict", "min_effect"),
-    [(counted([0.0033, -0.0033] * 4, 0.005), 0.005), (timed([0.012, -0.012] * 3, 0.02), 0.02)],
+    [(counted([0.0033, -0.0033] * 4, 0.005), 0.005), (timed([0.009, -0.009] * 3, 0.02), 0.02)],
     ids=["counted", "timed"],
 )
 def test_all_engines_call_a_metric_the_same_by_the_test_of_equivalence(verdict: Verdict, min_effect: float) -> None:

@@ -227,7 +227,8 @@ export interface RunReport {
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
- * `regression_rule` says what a regression is. Both levels hold for all looks at a case together.
+ * `regression_rule` says what a regression is. Both levels hold for all looks at a case together: `look_shares` is
+ * the part of their error that a look has, by engine and number of blocks or starts.
  */
 export interface Settings {
   engines: Array<string>;
@@ -241,6 +242,7 @@ export interface Settings {
   level: number | null;
   equivalence_level: number | null;
   regression_rule: string | null;
+  look_shares: Record<string, Record<string, number>> | null;
 }
 
 /** A case that could not be measured on this machine or with this server; `text` is what it needs. */

@@ -2,11 +2,12 @@
 
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import CaseAnswers, case_answers, case_validity, time_answer, work_answer
-from zerolap.judge.counted import COUNTED_LOOKS, MAX_BLOCKS, MIN_BLOCKS, judge_counted, judge_identical, wants_more
+from zerolap.judge.counted import judge_counted, judge_identical, wants_more
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
-from zerolap.judge.timed import LOOKS, TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
+from zerolap.judge.looks import COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look
+from zerolap.judge.timed import TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
     "COUNTED_LOOKS",
@@ -31,6 +32,7 @@ __all__ = [
     "judge_identical",
     "judge_timed",
     "next_look",
+    "share_of_look",
     "spread_of_starts",
     "time_answer",
     "unequal_batching",

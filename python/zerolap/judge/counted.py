@@ -6,12 +6,8 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
+from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
 from zerolap.records import METRICS, Measurement, Verdict
-
-MIN_BLOCKS = 3
-MAX_BLOCKS = 8
-COUNTED_LOOKS = MAX_BLOCKS - MIN_BLOCKS + 1
-"""A case is judged after each block from the first few on, until it is decided."""
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
@@ -35,7 +31,8 @@ def judge_counted(
 ) -> Judged | None:
     """Return the verdict on one metric; none where a side did not measure it.
 
-    Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios.
+    Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios, by the case's own
+    variance: blocks of one case differ twenty times as much as those of another.
     """
     pairs = [
         (one.metrics[metric], other.metrics[metric])
@@ -51,8 +48,9 @@ def judge_counted(
     if min_effect * unit < SMALLEST_CHANGE[metric]:
         min_effect = SMALLEST_CHANGE[metric] / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
-    word, found = look(METRICS[metric], change_at, COUNTED_LOOKS, min_effect, q)
-    detectable_at = partial(detectable_change, change_at, COUNTED_LOOKS, min_effect)
+    share = share_of_look(COUNTED_LOOKS, len(pairs))
+    word, found = look(METRICS[metric], change_at, share, min_effect, q)
+    detectable_at = partial(detectable_change, change_at, share, min_effect)
     verdict = Verdict(
         metric=metric,
         engine="counted",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap import _core
+from zerolap.judge.looks import look_shares
 from zerolap.records import REGRESSION_RULE, Metric, Settings, Verdict, VerdictWord
 
 DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
@@ -55,17 +56,18 @@ class Change:
 
 
 def look(
-    metric: Metric, change_at: Callable[[float], Change], looks: int, min_effect: float, q: float
+    metric: Metric, change_at: Callable[[float], Change], share: float, min_effect: float, q: float
 ) -> tuple[VerdictWord, Change]:
-    """Judge a metric by its samples, at one of so many looks; `change_at` returns the change at a confidence.
+    """Judge a metric by its samples, at a look that has such a share of the error; `change_at` is by confidence.
 
-    The p and the interval of the change that is returned hold for all looks together. Each look has an equal part of
-    the error of both tests (Bonferroni): of the interval, whose level is 1 - q, and of equivalence. The latter is two
-    one-sided tests: at level a they hold where the interval at 1 - 2a lies within the minimum effect (Schuirmann,
-    Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+    The p and the interval of the change that is returned hold for all looks together, as their shares sum to one
+    (Bonferroni): whatever is looked at and whenever that ends. The look has its share of the error of both tests: of
+    the interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
+    where the interval at 1 - 2a lies within the minimum effect (Schuirmann, Journal of Pharmacokinetics and
+    Biopharmaceutics 15, 1987).
     """
-    found = change_at(1.0 - q / looks)
-    narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL / looks)
+    found = change_at(1.0 - q * share)
+    narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL * share)
     word: VerdictWord = "unsure"
     if found.low > 0 and found.change > min_effect:
         word = "regression" if metric.less_is_better else "improvement"
@@ -73,15 +75,15 @@ def look(
         word = "improvement" if metric.less_is_better else "regression"
     elif -min_effect < narrow.low and narrow.high < min_effect:
         word = "same"
-    return word, replace(found, p=min(1.0, found.p * looks))
+    return word, replace(found, p=min(1.0, found.p / share))
 
 
-def detectable_change(change_at: Callable[[float], Change], looks: int, min_effect: float, error: float) -> float:
-    """Return the smallest change that is detected at one of so many looks with a probability of 90 %.
+def detectable_change(change_at: Callable[[float], Change], share: float, min_effect: float, error: float) -> float:
+    """Return the smallest change that is detected at a look of such a share with a probability of 90 %.
 
     Its interval has to lie beyond 0, and its estimate beyond the minimum effect.
     """
-    found = change_at(1.0 - error / looks)
+    found = change_at(1.0 - error * share)
     half_width = (found.high - found.low) / 2
     return max(half_width, min_effect) + max(0.0, found.detectable - half_width)
 
@@ -92,6 +94,7 @@ def with_rules(settings: Settings) -> Settings:
         "level": 1.0 - settings.q,
         "equivalence_level": EQUIVALENCE_LEVEL,
         "regression_rule": REGRESSION_RULE,
+        "look_shares": look_shares(),
     }
     return settings.model_copy(update=rules)
 

@@ -8,10 +8,8 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
+from zerolap.judge.looks import LOOKS, share_of_look
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
-
-LOOKS = (6, 12, 18, 24, 36)
-"""Starts of each side after which a case is judged."""
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
@@ -93,8 +91,9 @@ def judge_timed(
         if len(changes) < 2 and prior is None:
             continue
         change_at = partial(_change_at, changes, prior)
-        word, found = look(METRICS[metric], change_at, len(LOOKS), min_effect, q)
-        detectable_at = partial(detectable_change, change_at, len(LOOKS), min_effect)
+        share = share_of_look(LOOKS, len(cases[name]))
+        word, found = look(METRICS[metric], change_at, share, min_effect, q)
+        detectable_at = partial(detectable_change, change_at, share, min_effect)
         starts = cases[name]
         centre = _centre(metric, starts)
         verdict = Verdict(

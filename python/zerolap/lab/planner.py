@@ -24,6 +24,9 @@ from zerolap.records import (
 SEEDS_PER_REQUEST = 1000
 """Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
 
+RUN_BLOCKS = 3
+"""Blocks of a case that is counted on one server only: enough to show how well it repeats."""
+
 
 def build_jobs(request: str, servers: Mapping[Side, RequestedServer]) -> list[BuildJob]:
     """Return the jobs that build the servers of a request.
@@ -110,8 +113,9 @@ class Planner:
 
     @property
     def _first_blocks(self) -> int:
-        # What is not compared need not show how well it repeats, where time matters most.
-        return 1 if self.request.kind == "run" and self.request.settings.quick else MIN_BLOCKS
+        if self.request.kind == "compare":
+            return MIN_BLOCKS
+        return 1 if self.request.settings.quick else RUN_BLOCKS
 
     def _builds(self, results: Results) -> list[BuildJob | TrialsJob]:
         missing: dict[str, BuildJob] = {

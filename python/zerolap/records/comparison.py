@@ -32,7 +32,8 @@ class Settings(Record):
 
     How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is the
     confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
-    `regression_rule` says what a regression is. Both levels hold for all looks at a case together.
+    `regression_rule` says what a regression is. Both levels hold for all looks at a case together: `look_shares` is the
+    part of their error that a look has, by engine and number of blocks or starts.
     """
 
     engines: list[str]
@@ -46,6 +47,7 @@ class Settings(Record):
     level: float | None = None
     equivalence_level: float | None = None
     regression_rule: str | None = None
+    look_shares: dict[str, dict[int, float]] | None = None
 
 
 class Summary(Record):

@@ -1,0 +1,42 @@
+"""When a case is looked at, and the part of the error that each look has."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+MIN_BLOCKS = 5
+MAX_BLOCKS = 8
+COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
+"""Blocks after which a case is judged by its counts."""
+
+LOOKS = (6, 12, 18, 24, 36)
+"""Starts of each side after which a case is judged by its time."""
+
+LOOKS_BY_ENGINE: Mapping[str, Sequence[int]] = {"counted": COUNTED_LOOKS, "timed": LOOKS}
+
+# Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
+# quiet cases sooner (docs/timed.md has the figures).
+SPENDING_EXPONENT = 1.5
+
+
+def share_of_look(looks: Sequence[int], samples: int) -> float:
+    """Return the part of the error that a look at so many samples has; the parts of all looks sum to one.
+
+    By a fraction t of the most samples, t^1.5 of the error is spent (Kim and DeMets, "Design and analysis of group
+    sequential tests based on the type I error spending rate function", Biometrika 74, 1987). Whoever stops between two
+    looks uses the part of the one that was to come.
+    """
+    reached = next((look for look in looks if look >= samples), looks[-1])
+    before = max((look for look in looks if look < reached), default=0)
+    return _spent(looks, reached) - _spent(looks, before)
+
+
+def _spent(looks: Sequence[int], samples: int) -> float:
+    return math.pow(samples / looks[-1], SPENDING_EXPONENT)
+
+
+def look_shares() -> dict[str, dict[int, float]]:
+    """Return the part of the error of each look, by engine and number of samples."""
+    return {
+        engine: {samples: round(share_of_look(looks, samples), 4) for samples in looks}
+        for engine, looks in LOOKS_BY_ENGINE.items()
+    }
