@@ -7,12 +7,27 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::cluster::{discover, discover_replicas};
 use crate::dialer::Dialer;
+use crate::resources::make_room;
 use crate::worker::{Flags, Targets, Worker};
-use crate::{Watch, open_files};
-use zerolap_load_measure::Tally;
-use zerolap_load_measure::{LoadError, Outcome, clock};
+use zerolap_load_measure::{Live, LoadError, Outcome, Tally, clock};
 use zerolap_load_requests::DataPool;
 use zerolap_load_requests::{Settings, Work};
+
+/// The user's side of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    /// Set when the user wants the work to end as if its time were over.
+    pub interrupt: Arc<AtomicBool>,
+    /// What was counted so far.
+    pub live: Arc<Live>,
+}
+
+impl Watch {
+    /// Whether the user wants the end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
 #[derive(Debug)]
@@ -65,7 +80,7 @@ impl Crew {
             Targets::One(dialer.node(settings.server.endpoint.clone())?)
         };
         let nodes = if let Targets::Cluster(map) = &targets { map.nodes() } else { 1 };
-        open_files::make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
+        make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
         let targets = Arc::new(targets);
         let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
         for thread in 0..settings.threads {
