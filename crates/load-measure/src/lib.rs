@@ -7,39 +7,31 @@
 
 #![forbid(unsafe_code)]
 
-mod bounds;
-mod checked;
 pub mod clock;
+mod command_tally;
 mod differences;
 mod error;
-mod error_counts;
 mod health;
 mod histogram;
 mod listener_tally;
 mod live;
 mod outcome;
 mod report_settings;
-mod request;
 mod result;
-mod run;
 mod search_record;
 mod summary;
 mod tally;
 mod timeline;
-mod tls_error;
 
-pub use differences::differences;
-pub use error::{LOADING, LoadError};
+pub use command_tally::CommandTally;
+pub use error::{LOADING, LoadError, TlsError};
 pub use health::Moment;
 pub use histogram::Histogram;
 pub use listener_tally::ListenerTally;
 pub use live::{Goal, Live, LiveCounts, Phase};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Run};
 pub use report_settings::ReportSettings;
-pub use request::Request;
 pub use result::{Document, ResultRecord, SCHEMA, SettingsRecord, SliceRecord};
-pub use run::Run;
 pub use search_record::{SearchRecord, Step};
 pub use summary::{write_settings, write_summary};
-pub use tally::{CommandTally, Tally};
-pub use tls_error::TlsError;
+pub use tally::{Request, Tally};

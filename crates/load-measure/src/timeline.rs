@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Histogram;
-use crate::tally::CommandTally;
+use crate::command_tally::CommandTally;
 
 /// Length of a slot at first.
 const FIRST_SLOT_NS: u64 = 100_000_000;
@@ -174,7 +174,7 @@ mod tests {
 
     use super::{FIRST_SLOT_NS, MOST_SLOTS, Slot, Timeline};
     use crate::Histogram;
-    use crate::tally::CommandTally;
+    use crate::command_tally::CommandTally;
 
     fn latencies(slots: &[Slot]) -> Histogram {
         let mut latencies = Histogram::default();
