@@ -52,7 +52,7 @@ struct Order {
     begin_ns: u64,
 }
 
-/// What a thread says when it is done: what it counted, and whether it could do all.
+/// The report of a thread that is done: what it counted, and whether it completed the work.
 #[derive(Debug)]
 struct Report {
     tally: Box<Tally>,
@@ -103,7 +103,7 @@ impl Crew {
     }
 
     /// Carries out one piece of work and waits until every reply is in. Where a connection does not hold, the outcome
-    /// says so; it holds what was counted until then, and the crew can do nothing more.
+    /// has failed; it holds what was counted until then, and the crew can do nothing more.
     ///
     /// # Errors
     /// When a thread is lost.
@@ -125,7 +125,7 @@ impl Crew {
         &self.settings
     }
 
-    /// Waits for one report of each thread. Of several errors the cause is told, not its consequences.
+    /// Waits for one report of each thread. Of several errors the cause is returned, not its consequences.
     fn collect(&self) -> (Vec<Tally>, Option<LoadError>) {
         let mut tallies = Vec::with_capacity(self.members.len());
         let mut failure = None;

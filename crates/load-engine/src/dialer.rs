@@ -39,7 +39,7 @@ impl Dialer {
         Ok(Self { settings: Arc::clone(settings), setup: Setup::new(server), tls })
     }
 
-    /// The same for replicas of a cluster, which answer only those who say that they only read.
+    /// The same for replicas of a cluster, which answer only connections that have declared to only read.
     pub(crate) fn for_replicas(&self) -> Self {
         let mut setup = self.setup.clone();
         if self.settings.server.is_cluster {

@@ -58,7 +58,7 @@ struct Counted {
 
 impl Shared {
     fn counted(&self) -> MutexGuard<'_, Counted> {
-        // Counts are never half written: a thread that panicked is told as lost when it is waited for.
+        // Counts are never half written: a thread that panicked is reported as lost when it is joined.
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -145,7 +145,7 @@ impl Listeners {
 
 impl Drop for Listeners {
     fn drop(&mut self) {
-        // What keeps a run from its end is told before.
+        // An error that matters to a run has been returned by `finish`.
         let _ = self.end();
     }
 }
@@ -401,7 +401,7 @@ fn make_listeners(settings: &Settings, listening: &Listening) -> Result<Vec<List
     Ok((0..listening.connections).map(listener).collect())
 }
 
-/// Where a listener connects to in a cluster: sharded channels have a node of their own, all else is told by each node.
+/// Where a listener connects to in a cluster: sharded channels have a node of their own, all else comes from every node.
 fn target(map: &ClusterMap, command: &ListenCommand, channel: Option<&[u8]>, index: usize) -> Node {
     let node = match channel {
         Some(channel) if command.template.command() == "SSUBSCRIBE" => map.node_of_key(channel),

@@ -9,7 +9,7 @@ use zerolap_load_measure::LoadError;
 
 /// Files that may be open besides: event loops, files of keys and certificates, results.
 const OTHERS: u64 = 64;
-/// Files that are taken to be open where the system does not tell.
+/// Files that are taken to be open where the system does not report their number.
 const USUAL: u64 = 16;
 
 /// Reads a list such as `0,2,4-7`.
@@ -47,7 +47,7 @@ pub(crate) fn make_room(connections: usize) -> Result<(), LoadError> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(USUAL, |files| files.count() as u64);
     let limit = getrlimit(Resource::Nofile);
     if let Some(raised) = raised(&limit, open.saturating_add(OTHERS).saturating_add(connections as u64))? {
-        // Where the system refuses, the connection that finds no room says so.
+        // Where the system refuses, the connection that finds no room fails with an error.
         let _ = setrlimit(Resource::Nofile, raised);
     }
     Ok(())

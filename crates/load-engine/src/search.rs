@@ -26,7 +26,7 @@ pub struct Found {
 }
 
 /// Looks for the highest rate that meets `slo`, from that of `plan` on: doubles it until it is missed, then halves the
-/// gap. Each step has new connections; what `plan` does before the first one is not done again. Tells each step to
+/// gap. Each step has new connections; what `plan` does before the first one is not done again. Reports each step to
 /// `progress`. Where no rate is met, the run of the last step has failed.
 ///
 /// # Errors

@@ -185,7 +185,7 @@ impl Poller {
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS) })
     }
 
-    /// Watches a new socket for room to write, which tells that it is connected.
+    /// Watches a new socket for room to write, which it has once it is connected.
     pub(crate) fn add(&mut self, socket: impl AsFd, index: usize) -> Result<(), LoadError> {
         let data = EventData::new_u64(index as u64);
         epoll::add(&self.epoll, socket, data, EventFlags::IN | EventFlags::OUT).map_err(thread_error)

@@ -6,7 +6,7 @@ use zerolap_resp::{Reply, ReplyKind};
 use crate::Histogram;
 use zerolap_load_requests::{Command, Settings};
 
-/// Codes that are told apart; further ones are counted together, so that no server can make it grow.
+/// Codes that are counted separately; further ones are counted together, so that no server can make it grow.
 const MAXIMUM_CODES: usize = 64;
 const OTHER_CODES: &str = "other";
 

@@ -31,7 +31,7 @@ pub enum LoadError {
     Resolve {
         /// Where to.
         endpoint: Endpoint,
-        /// What the resolver said.
+        /// The error of the resolver.
         source: io::Error,
     },
     /// A connection cannot be made.
@@ -39,7 +39,7 @@ pub enum LoadError {
     Connect {
         /// Where to.
         endpoint: Endpoint,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The settings for TLS cannot be used.
@@ -66,11 +66,11 @@ pub enum LoadError {
         reply: String,
     },
     /// A cluster's map of slots cannot be had.
-    #[error("{endpoint} does not tell which node has which slot: {reason}")]
+    #[error("{endpoint} does not report which node has which slot: {reason}")]
     NoSlots {
         /// Who was asked.
         endpoint: Endpoint,
-        /// What it said instead.
+        /// What it reported instead.
         reason: String,
     },
     /// There are no replicas to read from, or nothing that they could be asked.
@@ -102,7 +102,7 @@ pub enum LoadError {
     Broken {
         /// Where to.
         endpoint: Endpoint,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The server is silent.
@@ -153,7 +153,7 @@ pub enum LoadError {
     Pin {
         /// The processor's number.
         cpu: usize,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system refuses a thread or an event loop.
@@ -164,13 +164,13 @@ pub enum LoadError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Standard input cannot be read.
     #[error("cannot read standard input: {0}")]
     ReadInput(io::Error),
-    /// A thread ended without saying why.
+    /// A thread ended without an error.
     #[error("a thread of the load generator ended unexpectedly")]
     ThreadLost,
     /// Another thread failed first.
@@ -222,7 +222,7 @@ pub enum TlsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file is damaged.

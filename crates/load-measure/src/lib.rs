@@ -3,7 +3,7 @@
 //! A thread counts in its own [`Tally`]; those of all threads together are an [`Outcome`]: counts by kind of reply and
 //! error code, and a [`Histogram`] of latencies, for each command. Counts are merged over threads, percentiles never.
 //! Errors are never successes. [`Document`] is the JSON of some [`Run`]s, [`write_summary`] the table for people, and
-//! [`Live`] what a run has come to while it goes on. [`LoadError`] says why one ended early.
+//! [`Live`] what a run has come to while it goes on. [`LoadError`] is the reason why one ended early.
 
 #![forbid(unsafe_code)]
 

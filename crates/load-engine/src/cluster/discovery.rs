@@ -17,7 +17,7 @@ use zerolap_load_requests::{Endpoint, Settings};
 /// Longer words are no subcommands.
 const LONGEST_SUBCOMMAND: usize = 32;
 
-/// The map that the node at the settings' endpoint tells.
+/// The map that the node at the settings' endpoint reports.
 ///
 /// # Errors
 /// When it cannot be asked, or does not know a node for each slot.
@@ -91,7 +91,7 @@ pub(crate) fn discover_replicas(dialer: &Dialer) -> Result<ClusterMap, LoadError
     let endpoints = match ask(dialer, &primary, &request)? {
         Value::Array(role) => replicas_of_role(&role).map_err(|reason| no_replicas(&primary.endpoint, reason))?,
         Value::Error(text) => return Err(no_replicas(&primary.endpoint, &String::from_utf8_lossy(&text))),
-        _ => return Err(no_replicas(&primary.endpoint, "does not tell its role")),
+        _ => return Err(no_replicas(&primary.endpoint, "does not report its role")),
     };
     let slots = vec![0; SLOTS].into_boxed_slice();
     if endpoints.len() >= MOST_NODES {
@@ -119,7 +119,7 @@ fn replicas(of: Vec<Vec<usize>>, map: &ClusterMap, dialer: &Dialer, asked: &Node
     let reads = only_reading(dialer, asked)?;
     let sent = || settings.commands.iter().zip(&reads).filter(|(command, _)| command.ratio > 0);
     if !sent().any(|(_, reads)| *reads) {
-        return Err(no_replicas(&asked.endpoint, "says that none of the commands only reads"));
+        return Err(no_replicas(&asked.endpoint, "reports none of the commands as read-only"));
     }
     let has_writes = sent().any(|(_, reads)| !reads);
     Ok(Replicas { of, reads, has_writes })

@@ -86,10 +86,10 @@ pub(super) fn hosts_of_nodes(text: &[u8]) -> Vec<String> {
 pub(super) fn replicas_of_role(role: &[Value]) -> Result<Vec<Endpoint>, &'static str> {
     match role {
         [Value::Bulk(name), _, Value::Array(replicas), ..] if name == b"master" => {
-            replicas.iter().map(replica_of_role).collect::<Option<_>>().ok_or("tells its replicas in an unknown form")
+            replicas.iter().map(replica_of_role).collect::<Option<_>>().ok_or("reports its replicas in an unknown form")
         }
         [Value::Bulk(name), ..] if name == b"slave" => Err("is one itself"),
-        _ => Err("tells its role in an unknown form"),
+        _ => Err("reports its role in an unknown form"),
     }
 }
 

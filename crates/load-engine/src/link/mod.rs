@@ -93,7 +93,7 @@ impl Link {
         self.transport.as_ref()
     }
 
-    /// Whether the event loop has to tell when there is room to write.
+    /// Whether the event loop has to watch for room to write.
     pub(crate) fn needs_room(&self) -> bool {
         let Some(transport) = &self.transport else { return false };
         // While both sides agree on how to encrypt, room to write does not help the requests that wait for the end.

@@ -36,7 +36,7 @@ pub(crate) struct TlsSession {
     incoming: Incoming,
     /// The last call to [`TlsSession::receive`] filled the caller's buffer.
     has_decrypted: bool,
-    /// The server said that nothing follows, which is to be told after all that came before.
+    /// The server has ended the stream, which is reported after all that came before.
     has_ended: bool,
 }
 
@@ -122,7 +122,7 @@ impl TlsSession {
         let length = self.connection.read_tls(&mut self.incoming.unread())?;
         self.incoming.consume(length);
         let processed = self.connection.process_new_packets();
-        // Where the connection is broken, the next read or write says so. What was received before comes first.
+        // Where the connection is broken, the next read or write fails. What was received before comes first.
         let _ = self.write_out(socket);
         let state = processed.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         self.has_ended |= state.peer_has_closed();
@@ -139,7 +139,7 @@ impl TlsSession {
         Ok(())
     }
 
-    /// Why the server broke the connection, if it said so: a server that refuses a client's certificate closes at once.
+    /// Why the server broke the connection, if it sent an alert: one that refuses a client's certificate closes at once.
     fn last_words(&mut self, socket: &Socket, broken: io::Error) -> io::Error {
         while let Ok(Read::Bytes) = self.incoming.fill(socket) {
             match self.decrypt(socket) {

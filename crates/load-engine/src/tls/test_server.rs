@@ -37,8 +37,8 @@ pub(super) struct Behaviour {
 pub(super) struct Ending {
     /// How much it sends back before.
     pub(super) after: usize,
-    /// Whether it says so.
-    pub(super) says_goodbye: bool,
+    /// Whether it sends a close notification before.
+    pub(super) notifies: bool,
 }
 
 /// Serves one connection.
@@ -53,7 +53,7 @@ pub(super) fn start(certificates: &TestCertificates, behaviour: Behaviour) -> En
         } else {
             echo(&mut Stream::new(&mut connection, &mut stream), limit)
         };
-        if behaviour.ending.is_some_and(|ending| ending.says_goodbye) {
+        if behaviour.ending.is_some_and(|ending| ending.notifies) {
             connection.send_close_notify();
         }
         // Alerts too.

@@ -73,7 +73,7 @@ fn some_bytes(length: usize) -> Vec<u8> {
     (0..length).map(|index| u8::try_from(index * index % 251).unwrap_or_default()).collect()
 }
 
-/// What a client with these settings says to a server of this kind.
+/// The error of a client with these settings at a server of this kind.
 fn trouble(tls: &Tls, certificates: &TestCertificates, behaviour: Behaviour) -> String {
     let endpoint = test_server::start(certificates, behaviour);
     TestClient::connect(tls, &endpoint).exchange(b"hello").expect_err("no connection").to_string()
@@ -180,10 +180,10 @@ fn versions_are_those_asked_for() {
 }
 
 #[test]
-fn the_end_is_the_end_with_or_without_goodbye() {
+fn the_end_is_the_end_with_or_without_a_notification() {
     let certificates = TestCertificates::new();
-    for says_goodbye in [false, true] {
-        let behaviour = Behaviour { ending: Some(Ending { after: 5, says_goodbye }), ..Behaviour::default() };
+    for notifies in [false, true] {
+        let behaviour = Behaviour { ending: Some(Ending { after: 5, notifies }), ..Behaviour::default() };
         let endpoint = test_server::start(&certificates, behaviour);
         let mut client = TestClient::connect(&certificates.trusting(), &endpoint);
         assert_eq!(client.exchange(b"hello").expect("an echo"), b"hello");

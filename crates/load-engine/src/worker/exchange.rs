@@ -150,7 +150,7 @@ impl Worker {
         self.update_watch(index)
     }
 
-    /// Makes the event loop tell when there is room to write, if that is needed.
+    /// Makes the event loop watch for room to write, if that is needed.
     pub(super) fn update_watch(&mut self, index: usize) -> Result<(), LoadError> {
         let link = &mut self.links[index];
         let needs_room = link.needs_room();
@@ -191,7 +191,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Counts what has come; returns whether the server says that it loads its data.
+    /// Counts what has come; returns whether the server replied that it is loading its data.
     fn receive_replies(&mut self, index: usize, seen_ns: u64) -> Result<bool, LoadError> {
         let mut is_loading = false;
         let is_alone = self.settings.pipeline == 1;

@@ -60,7 +60,7 @@ pub(crate) struct Worker {
     held_links: usize,
 }
 
-/// What other threads have to say.
+/// Signals from other threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Flags {
     /// Set when any thread has failed.

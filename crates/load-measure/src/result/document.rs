@@ -18,7 +18,7 @@ use zerolap_load_requests::{Plan, Settings};
 /// Name and version of the part that is not memtier's.
 pub const SCHEMA: &str = "zerolap.load/2";
 
-/// A result with what it was made with: first in memtier's layout, then what memtier does not tell.
+/// A result with what it was made with: first in memtier's layout, then what memtier does not report.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
     configuration: Value,
@@ -35,7 +35,7 @@ struct LabRecord {
     schema: &'static str,
     /// Whose oddities were kept.
     policy: &'static str,
-    /// Where `memtier_benchmark` would have done or told something else.
+    /// Where `memtier_benchmark` would have done or reported something else.
     differences: Vec<String>,
     warnings: Vec<String>,
     /// Why the run ended early; null if it did not.
@@ -74,7 +74,7 @@ struct ConnectionsRecord {
 }
 
 impl Document {
-    /// The document of some runs of one plan. Of a run that failed it tells only what was counted, in its second part:
+    /// The document of some runs of one plan. Of a run that failed it holds only what was counted, in its second part:
     /// programs that read memtier's layout must not take that for a result.
     #[must_use]
     pub fn new(settings: &Settings, report: &ReportSettings, plan: &Plan, runs: &[Run]) -> Self {
@@ -142,7 +142,7 @@ struct ThreadRecord {
     cpu_ns: u64,
     /// Of this, looking for events in vain: only with busy polling.
     spin_ns: u64,
-    /// Time that it could have run, but got no processor; null where the system does not tell.
+    /// Time that it could have run, but got no processor; null where the system does not report it.
     run_queue_ns: Option<u64>,
     /// How long it did not look for replies, each time.
     loop_lag_us: Option<LatencyRecord>,

@@ -129,7 +129,7 @@ struct RowContext<'run> {
     policy: Policy,
     is_cluster: bool,
     percents: &'run [f64],
-    /// Connections that broke, which belong to no command; told with the totals.
+    /// Connections that broke, which belong to no command; reported with the totals.
     disconnects: u64,
 }
 
@@ -191,7 +191,7 @@ fn distribution(latencies: &Histogram) -> Value {
     Value::Array(steps.collect())
 }
 
-/// The seconds of some commands, told by their indexes. Where slots are longer, there is one for each, told by its first
+/// The seconds of the commands with these indexes. Where slots are longer, there is one entry for each, under its first
 /// second.
 fn time_series(timelines: &[Timeline], commands: &[usize], percents: &[f64]) -> Value {
     let tracks: Vec<&[Slot]> = timelines
@@ -252,7 +252,7 @@ fn percentiles(latencies: &Histogram, percents: &[f64]) -> Map<String, Value> {
     percents.sort_by(f64::total_cmp);
     let mut named = Map::new();
     for percent in percents {
-        // Names are so short that two percentiles may share one: it stays the lower one's, which it says exactly.
+        // Names are so short that two percentiles may share one: it stays that of the lower one, which it names exactly.
         let value = milliseconds(latencies.percentile_ns(percent).unwrap_or(0));
         named.entry(name(percent)).or_insert_with(|| json!(value));
     }
