@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 
-# Public suites beside the project, where they are there; tests that need them say so and skip otherwise.
+# Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
 .PHONY: help setup build demo test test-slow fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth clean

@@ -19,15 +19,15 @@ fi
 target_directory=${CARGO_TARGET_DIR:-target}
 stamps=.venv/stamps
 
-say() {
+log() {
     printf '%s\n' "$*" >&2
 }
 
 # fail MESSAGE [HINT]: ends the script.
 fail() {
-    say "error: $1"
+    log "error: $1"
     if [[ $# -gt 1 ]]; then
-        say "hint: $2"
+        log "hint: $2"
     fi
     exit 1
 }
@@ -36,7 +36,7 @@ failed=()
 
 # check COMMAND...: runs it and remembers a failure.
 check() {
-    say "--- $*"
+    log "--- $*"
     "$@" || failed+=("$*")
 }
 
@@ -94,7 +94,7 @@ hold_lock() {
     if [[ -z ${ZEROLAP_SETUP_LOCKED:-} ]]; then
         mkdir -p .venv
         exec 9>.venv/setup.lock
-        flock --nonblock 9 || { say 'waiting for another setup in this directory' && flock 9; }
+        flock --nonblock 9 || { log 'waiting for another setup in this directory' && flock 9; }
         export ZEROLAP_SETUP_LOCKED=1
     fi
 }

@@ -33,7 +33,7 @@ def call_graph(
     """A graph of one request from what one call of each function costs itself, and how often it calls the others.
 
     `lines` are a function's own instructions by file and line, where they are not all on one line of its own; `files`
-    are those where callgrind says that a function begins, where it is not `FILE`.
+    are those where a function begins by callgrind, where it is not `FILE`.
     """
     names = list(costs)
     places = {name: [(FILE, LINES.get(name, 900) + 1, costs[name] * times_called(name, calls))] for name in names}

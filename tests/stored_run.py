@@ -120,7 +120,7 @@ RUN = a_run(
         ),
     ]
 )
-"""A case with all there is, one that was counted only, one that says little, one invalid, one failed."""
+"""A case with all there is, one that was counted only, one with little in it, one invalid, one failed."""
 
 
 SPEC = BuildSpec(content="the server's program")

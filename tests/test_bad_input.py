@@ -1,4 +1,4 @@
-"""What is wrong is said once, with the documented exit code; nothing is left running and nothing is lost."""
+"""What is wrong is reported once, with the documented exit code; nothing is left running and nothing is lost."""
 
 import contextlib
 import os
@@ -193,7 +193,7 @@ def test_server_that_dies_of_one_command(zerolap: Zerolap, toy: ToySource) -> No
 
 
 def test_a_crash_names_side_signal_and_function(zerolap: Zerolap, redis_server: Path, toy: ToySource) -> None:
-    """A server's own handler of crashes stays out of the way, so that the first crash is the one that is told."""
+    """A server's own handler of crashes stays out of the way, so that the first crash is the one that is reported."""
     crash = "*(volatile char *)0 = 1;"
     head = toy.changed(("commands.c", WORK_BEGINS, f"{crash}\n    {WORK_BEGINS}"))
     common = ["--repo", toy.path, "--store", zerolap.store, "--cases", CASES, "--quick"]

@@ -196,11 +196,11 @@ def test_a_revision_is_copied_as_it_was_committed(toy: ToySource, tmp_path: Path
 
 
 def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
-    told: list[str] = []
-    builder = Builder(tmp_path / "builds", told.append)
+    announced: list[str] = []
+    builder = Builder(tmp_path / "builds", announced.append)
     built = builder.build(revision_source("first", toy.path, toy.first))
     again = builder.build(revision_source("the same", toy.path, toy.first))
-    assert told == ["first"]
+    assert announced == ["first"]
     assert built.record.build == again.record.build
     assert (built.record.version, built.record.stripped) == ("1.0.0", False)
     assert measured_server(built.record, revision_source("first", toy.path, toy.first), {}).commit == toy.first

@@ -1,4 +1,4 @@
-"""Case files: what they say, what is said about faulty ones, and the core suite against a real server."""
+"""Case files: what they hold, how faulty ones are reported, and the core suite against a real server."""
 
 import random
 import re
@@ -81,7 +81,7 @@ GET = "commands: [GET k]"
 
 
 class TestReading:
-    def test_a_case_has_what_its_file_says(self, tmp_path: Path) -> None:
+    def test_a_case_has_what_its_file_holds(self, tmp_path: Path) -> None:
         xadd = load(tmp_path, EXAMPLE)[0]
         assert (xadd.name, xadd.group, xadd.state, xadd.client.data_size) == ("xadd-auto-id", "stream", "grows", 10)
         assert xadd.client.keys == Keys(minimum=1, maximum=100, pattern="random")
@@ -234,7 +234,7 @@ FAULTS = {
     ),
     "axis not in the name": (
         one_case(GET, "matrix: {size: [1, 2]}"),
-        "own.yml:5: field \"matrix.size\": the case's name must contain {size}, to tell the cases apart",
+        "own.yml:5: field \"matrix.size\": the case's name must contain {size}, to distinguish the cases",
     ),
     "axis without values": (
         one_case(GET, "matrix: {size: []}").replace("one", "one-{size}"),
@@ -322,8 +322,8 @@ class TestFaults:
         with pytest.raises(CaseFileError) as raised:
             load(tmp_path, text)
         error = raised.value
-        told = f"{error.message} ({error.hint})" if error.hint else error.message
-        assert told.replace(f"{tmp_path}/", "") == expected
+        message = f"{error.message} ({error.hint})" if error.hint else error.message
+        assert message.replace(f"{tmp_path}/", "") == expected
         assert error.details == ""
         assert error.exit_code == 2
 
@@ -331,7 +331,7 @@ class TestFaults:
         ("text", "line"),
         [("group: g\ncases: [a\n", 3), ("group: g\ncases:\n  - name: a: b\n", 3), ("group: g\n\x01\n", 2)],
     )
-    def test_yaml_that_is_none_is_told_with_its_line(self, tmp_path: Path, text: str, line: int) -> None:
+    def test_yaml_that_is_none_is_reported_with_its_line(self, tmp_path: Path, text: str, line: int) -> None:
         (problem,) = problems(tmp_path, text)
         assert problem.startswith(f"own.yml:{line}: not valid YAML: ")
 
@@ -340,13 +340,13 @@ class TestFaults:
             load(tmp_path, "group: g\ncases:\n\t- name: a\n")
         assert raised.value.hint == "indent with spaces, not with tabs"
 
-    def test_bytes_that_are_not_utf8_are_told_with_their_line(self, tmp_path: Path) -> None:
+    def test_bytes_that_are_not_utf8_are_reported_with_their_line(self, tmp_path: Path) -> None:
         path = tmp_path / "own.yml"
         path.write_bytes(b"group: g\ncases: \xff\n")
         with pytest.raises(CaseFileError, match=r"own\.yml:2: not UTF-8 text"):
             load_cases(path)
 
-    def test_all_problems_of_a_file_are_told_at_once_in_order_of_lines(self, tmp_path: Path) -> None:
+    def test_all_problems_of_a_file_are_reported_at_once_in_order_of_lines(self, tmp_path: Path) -> None:
         text = one_case("pipeline: 0", "state: grow") + "  - name: two\n    comands: [PING]\n"
         with pytest.raises(CaseFileError) as raised:
             load(tmp_path, text)
@@ -354,7 +354,7 @@ class TestFaults:
         found = [re.findall(r'own\.yml:(\d+): field "(\w+)"', line)[0] for line in problems(tmp_path, text)]
         assert found == [("3", "commands"), ("4", "pipeline"), ("5", "state"), ("6", "commands"), ("7", "comands")]
 
-    def test_a_problem_of_a_template_is_told_once(self, tmp_path: Path) -> None:
+    def test_a_problem_of_a_template_is_reported_once(self, tmp_path: Path) -> None:
         text = one_case(GET, "matrix: {s: [1, 2, 3]}", "pipeline: 0").replace("one", "one-{s}")
         assert len(problems(tmp_path, text)) == 1
 
@@ -368,7 +368,7 @@ class TestFaults:
         with pytest.raises(CaseFileError, match=r'b\.yml:4: .* "one" exists already, at .*a\.yml:3'):
             load_cases(tmp_path)
 
-    def test_problems_of_all_files_are_told_at_once(self, tmp_path: Path) -> None:
+    def test_problems_of_all_files_are_reported_at_once(self, tmp_path: Path) -> None:
         for name in ("a", "b"):
             (tmp_path / f"{name}.yml").write_text(one_case(GET, "pipeline: 0").replace("one", name))
         with pytest.raises(CaseFileError) as raised:
@@ -468,7 +468,7 @@ class TestSelect:
             ({"patterns": ["get*"], "groups": ["list"]}, "no case matches all of: case get*, group list", ""),
         ],
     )
-    def test_no_match_is_told_with_near_misses(self, options: dict[str, list[str]], message: str, hint: str) -> None:
+    def test_no_match_names_near_misses(self, options: dict[str, list[str]], message: str, hint: str) -> None:
         with pytest.raises(UsageError) as raised:
             select(core_suite(), **options)
         assert raised.value.message == message

@@ -198,7 +198,7 @@ class TestSilentServers:
         return load_cases(file)[0]
 
     @pytest.mark.parametrize(
-        ("command", "waits", "said"),
+        ("command", "waits", "message"),
         [
             ("work", [(load, "REPLY_SECONDS")], "load generator"),
             ("config", [(running, "REPLY_SECONDS")], "the server was lost"),
@@ -213,13 +213,13 @@ class TestSilentServers:
         monkeypatch: pytest.MonkeyPatch,
         command: str,
         waits: list[tuple[ModuleType, str]],
-        said: str,
+        message: str,
     ) -> None:
         for module, name in waits:
             monkeypatch.setattr(module, name, 3)
         function = f"{command}_command(struct client *client, struct slice *arguments, int count) {{"
         program = toy_that(tmp_path, UNISTD, ("commands.c", function, f"{function} {SLEEP}"))
-        with pytest.raises(TrialFailed, match=said):
+        with pytest.raises(TrialFailed, match=message):
             trial(program, case, tmp_path / "t")
 
     def test_a_server_that_cannot_be_preloaded(

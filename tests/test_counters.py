@@ -77,7 +77,7 @@ def pinning() -> Pinning:
 
 
 class Start:
-    """Carries out starts of two pairs on a machine that is said to have these counters."""
+    """Carries out starts of two pairs on a machine that is taken to have these counters."""
 
     def __init__(self, case: Case, server: Path, pinning: Pinning, directory: Path, patch: pytest.MonkeyPatch) -> None:
         self._case, self._server, self._pinning, self._directory = case, server, pinning, directory

@@ -190,7 +190,7 @@ def wait_until_gone(shared: Network) -> None:
 
 @needs_network
 def test_a_server_does_not_reach_the_machines_loopback(program: Path, tmp_path: Path) -> None:
-    """A replica that is told to copy a listener of the machine, such as a database, does not get to it."""
+    """A replica that is ordered to copy a listener of the machine, such as a database, does not get to it."""
     with taken_port() as port, deployed("tcp", program, tmp_path) as deployment:
         only = deployment.nodes[0]
         only.command("REPLICAOF", "127.0.0.1", str(port))
@@ -219,12 +219,12 @@ def test_without_a_network_of_its_own(program: Path, tmp_path: Path, monkeypatch
 def test_each_node_has_a_launch_of_its_own(program: Path, tmp_path: Path) -> None:
     def launch(index: int, directory: Path) -> Launch:
         assert directory.is_dir()
-        script = f'echo "{index} $GIVEN" > said; exec "$@"'
+        script = f'echo "{index} $GIVEN" > launched; exec "$@"'
         return Launch(prefix=["sh", "-c", script, "prefix"], environment={"GIVEN": directory.name})
 
     with deployed("replicas-1", program, tmp_path, node_launch=launch) as deployment:
-        said = [(one.directory / "said").read_text() for one in deployment.nodes]
-    assert said == ["0 primary-1\n", "1 replica-1\n"]
+        launched = [(node.directory / "launched").read_text() for node in deployment.nodes]
+    assert launched == ["0 primary-1\n", "1 replica-1\n"]
 
 
 def test_a_fault_inside(program: Path, tmp_path: Path) -> None:
@@ -341,13 +341,13 @@ def test_a_port_that_is_taken_each_time(program: Path, tmp_path: Path, monkeypat
 
 @needs_openssl
 @pytest.mark.parametrize(
-    "said",
+    "log_end",
     # The ends of the logs of Redis 5.0.14 and Valkey 8.0.1, built with `make`.
     [">>> 'tls-port \"17615\"'\nBad directive or wrong number of arguments", "# Failed finding TLS support."],
 )
-def test_a_server_without_tls(tmp_path: Path, said: str) -> None:
+def test_a_server_without_tls(tmp_path: Path, log_end: str) -> None:
     script = tmp_path / "redis-server"
-    script.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\nexit 1\n")
+    script.write_text(f"#!/bin/sh\ncat <<'END'\n{log_end}\nEND\nexit 1\n")
     script.chmod(0o755)
     with (
         pytest.raises(TrialFailed, match=r"^primary-1: the server was built without TLS") as caught,

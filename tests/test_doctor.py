@@ -1,4 +1,4 @@
-"""The doctor: what it says of machines that this one is not, and that it never hangs."""
+"""The doctor: what it reports of machines that this one is not, and that it never hangs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -158,7 +158,7 @@ def test_a_program_that_hangs_is_stopped() -> None:
     assert outcome.last_words == "it did not end in time"
 
 
-def test_disturbance_is_told() -> None:
+def test_disturbance_is_reported() -> None:
     noisy = Noise(seconds=1.0, steal=0.2, others=1.5, swapped_pages=3.0)
     quiet = Noise(seconds=1.0, steal=0.0, others=0.0, swapped_pages=0.0)
     for probe in (disturbance.steal, disturbance.swap, disturbance.load):

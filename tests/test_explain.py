@@ -115,7 +115,7 @@ def test_work_that_moved_to_another_caller_is_no_culprit() -> None:
     assert "format" not in culprits(findings)
 
 
-def test_a_part_larger_than_the_whole_change_is_told_so() -> None:
+def test_a_part_larger_than_the_whole_change_is_reported_as_such() -> None:
     """Two independent commands of one request, one 200 more, one 150 less: 400 % and other functions take it back."""
     base = {"main": 100.0, "command": 200.0, "format": 300.0, "helper": 400.0}
     calls = {("main", "command"): 1.0, ("command", "format"): 1.0, ("main", "helper"): 1.0}

@@ -1,4 +1,4 @@
-"""Rules of reasons: who owns inlined lines, what is netted, who is named first, what a sentence says."""
+"""Rules of reasons: who owns inlined lines, what is netted, who is named first, what a sentence states."""
 
 import pytest
 from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at

@@ -1,4 +1,4 @@
-"""What docs/extending.md says: its files make a distribution, and its commands do what they promise."""
+"""What docs/extending.md describes: its files make a distribution, and its commands do what they promise."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def beside_zerolap(directory: Path) -> dict[str, str]:
 
 
 def of_the_page(tmp_path: Path) -> Path:
-    """Return the directory with the page's modules, installed as its pyproject.toml says."""
+    """Return the directory with the page's modules, installed with its pyproject.toml."""
     blocks = dict(re.findall(r"`([\w.]+)`[^`]*\n\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL))
     (text,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
     project = tomllib.loads(text)
@@ -69,28 +69,28 @@ def case_of(document: Any) -> Any:
 @pytest.mark.usefixtures("redis_server")
 def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
     environment = beside_zerolap(of_the_page(tmp_path))
-    told = {}
+    documents = {}
     for line, arguments in commands().items():
         ended = zerolap(*arguments, environment=environment)
         assert ended.code in (0, 4), ended
-        told[line] = ended.document()
-    assert len(told) == 4
+        documents[line] = ended.document()
+    assert len(documents) == 4
 
-    by_load = case_of(told["run get-100B --load-tool redis-py --json -"])
+    by_load = case_of(documents["run get-100B --load-tool redis-py --json -"])
     names = {check["check"] for check in by_load["validity"]["checks"]}
     assert {"errors", "hit_rate", "executed", "client_saturation"} <= names
     if by_load["validity"]["valid"]:
         assert by_load["metrics"]["ops_per_sec"] > 0
         assert {"latency_max_us", "cpu_ns_per_op", "client_cpu_ns_per_op"} <= by_load["metrics"].keys()
-    settings = told["run get-100B --load-tool redis-py --json -"]["settings"]
+    settings = documents["run get-100B --load-tool redis-py --json -"]["settings"]
     assert (settings["engines"], settings["load_tool"]) == (["loaded"], "redis-py")
 
-    by_engine = case_of(told["run get-100B --engine memory --json -"])
+    by_engine = case_of(documents["run get-100B --engine memory --json -"])
     assert 100 < by_engine["metrics"]["bytes_per_key"] < 400
-    both = case_of(told["run get-100B --engine counted,memory --json -"])
+    both = case_of(documents["run get-100B --engine counted,memory --json -"])
     assert {"bytes_per_key", "instructions_per_op"} <= both["metrics"].keys()
 
-    diagnoses = {one["subject"]: one for one in told["doctor --json -"]["diagnoses"]}
+    diagnoses = {one["subject"]: one for one in documents["doctor --json -"]["diagnoses"]}
     assert diagnoses["open files"]["state"] in ("ok", "warning")
 
 
@@ -103,7 +103,7 @@ def test_reports_show_the_metrics_of_a_plugin(zerolap: Zerolap, tmp_path: Path) 
     assert "bytes per key" in ended.out
     assert "bytes_per_key" in (tmp_path / "run.html").read_text()
     assert "bytes per key" in (tmp_path / "run.md").read_text()
-    # What was measured is told again also where the plugin is gone.
+    # What was measured is shown again also where the plugin is gone.
     again = zerolap("explain", "latest", "--store", zerolap.store)
     assert "bytes per key" in again.out, again
 
@@ -207,7 +207,7 @@ def broken(tmp_path: Path) -> dict[str, str]:
         (["compare", "redis-server", "redis-server", "--engine", "loaded"], 2, "zerolap run --engine loaded"),
     ],
 )
-def test_what_cannot_be_used_is_told_by_name(
+def test_what_cannot_be_used_is_reported_by_name(
     zerolap: Zerolap, broken: dict[str, str], arguments: list[str], code: int, part: str
 ) -> None:
     zerolap(*arguments, environment=broken).fails_with(code, part)

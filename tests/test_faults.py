@@ -11,7 +11,7 @@ MEBIBYTE = 1 << 20
 
 
 def command(name: str = "LPOP", **seen: Any) -> CommandFacts:
-    """What was seen of a command: all is well, unless something else is said."""
+    """What was seen of a command: all is well, unless something else is given."""
     shares = {"nothing_share_first": 0.0, "nothing_share": 0.0, "nothing_share_after": 0.0, "missing_share": 0.0}
     rest = {"errors": {}, "life_seconds": None, "example": "LPOP list"}
     return CommandFacts(**{"command": name, "writes": True, "requests": 600, **shares, **rest, **seen})

@@ -128,14 +128,14 @@ def test_a_suite_is_named_where_there_is_no_such_path(
 
 
 @pytest.mark.parametrize(
-    ("generator", "told"),
+    ("generator", "fault"),
     [
         ("{kind: geo, key: a, count: 0}", 'field "datasets.d.generator.count": expected at least 1'),
         ("{kind: map, key: a, count: 1}", 'field "datasets.d.generator.kind": expected one of geo'),
         ("{kind: geo, key: a, count: 1M}", 'field "datasets.d.generator.count": expected a whole number'),
     ],
 )
-def test_what_is_wrong_with_a_generator_is_told(tmp_path: Path, generator: str, told: str) -> None:
+def test_what_is_wrong_with_a_generator_is_reported(tmp_path: Path, generator: str, fault: str) -> None:
     file = tmp_path / "own.yml"
     file.write_text(
         f"group: g\ndatasets:\n  d:\n    generator: {generator}\ncases:\n"
@@ -143,4 +143,4 @@ def test_what_is_wrong_with_a_generator_is_told(tmp_path: Path, generator: str, 
     )
     with pytest.raises(CaseFileError) as raised:
         load_cases(file)
-    assert told in raised.value.message
+    assert fault in raised.value.message

@@ -167,7 +167,7 @@ def test_the_difference_names_the_function_and_both_instructions(programs: Progr
 
 
 @pytest.mark.parametrize("flags", [["-no-pie", "-fno-pie"], ["-s"]])
-def test_programs_whose_addresses_cannot_be_told_are_identical_to_their_copy_alone(
+def test_programs_whose_addresses_cannot_be_distinguished_are_identical_to_their_copy_alone(
     valgrind: None, compiler: None, tmp_path: Path, flags: list[str]
 ) -> None:
     others = Programs(tmp_path, flags)

@@ -61,9 +61,9 @@ def test_a_tool_measures_a_real_server(tmp_path: Path, name: str) -> None:
     assert 0 < metrics["latency_p50_us"] <= metrics["latency_p99_us"] <= metrics["latency_max_us"]
     assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
     assert metrics["client_cpu_ns_per_op"] > 0
-    told = {check.check: check.value for check in measurement.validity.checks}
-    assert told["errors"] == 0
-    assert told["hit_rate"] == 1.0
+    checks = {check.check: check.value for check in measurement.validity.checks}
+    assert checks["errors"] == 0
+    assert checks["hit_rate"] == 1.0
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -160,6 +160,7 @@ def test_what_memtier_tells(tmp_path: Path) -> None:
         "Percentile Latencies": {"p50.00": 0.031, "p99.00": 4.047, "p99.90": 8.159},
     }
     (tmp_path / "result").write_text(json.dumps({"ALL STATS": {"Totals": totals}}))
-    told = load_tool_named("memtier_benchmark").outcome(work(reading(), tmp_path), "")
-    assert (told.requests, told.ops_per_sec, told.errors) == (2000, 9795.71, None)
-    assert [told.p50_us, told.p99_us, told.p99_9_us, told.max_us] == pytest.approx([31.0, 4047.0, 8159.0, 12479.0])
+    outcome = load_tool_named("memtier_benchmark").outcome(work(reading(), tmp_path), "")
+    assert (outcome.requests, outcome.ops_per_sec, outcome.errors) == (2000, 9795.71, None)
+    latencies = [outcome.p50_us, outcome.p99_us, outcome.p99_9_us, outcome.max_us]
+    assert latencies == pytest.approx([31.0, 4047.0, 8159.0, 12479.0])

@@ -230,12 +230,12 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("change", "line", "text", "runs"), [one[1:] for one in FAULTS], ids=[one[0] for one in FAULTS]
     )
-    def test_each_is_told_with_its_line(
+    def test_each_is_reported_with_its_line(
         self, tmp_path: Path, change: tuple[str, str], line: int, text: str, runs: bool
     ) -> None:
         case = read(tmp_path, change)
-        told = [warning for warning in warnings(case) if re.search(text, warning)]
-        assert [warning.split(":")[0] for warning in told] == [str(line)], case.warnings
+        matching = [warning for warning in warnings(case) if re.search(text, warning)]
+        assert [warning.split(":")[0] for warning in matching] == [str(line)], case.warnings
         assert (case.cannot_run is None) is runs
         assert all(len(warning) < 1000 for warning in case.warnings)
 

@@ -1,4 +1,4 @@
-"""What docs/python.md says of the package as a library: its program runs, and its names are those of the package."""
+"""The package as a library, by docs/python.md: its program runs, and its names are those of the package."""
 
 import json
 import os

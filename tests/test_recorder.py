@@ -1,4 +1,4 @@
-"""How single requests are looked at: what comes over a connection, what a reply says, and who stands in between."""
+"""How single requests are looked at: what comes over a connection, what a reply holds, and who stands in between."""
 
 import contextlib
 import socket

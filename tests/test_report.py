@@ -1,4 +1,4 @@
-"""The reports say what a comparison holds, readably at 80 columns, and nothing that steers a reader's program."""
+"""The reports show what a comparison holds, readably at 80 columns, and nothing that steers a reader's program."""
 
 import io
 import json
@@ -178,7 +178,7 @@ xadd-auto-id  ! regression
 
 lpush  ? unsure
   work unsure: instructions per request 11,201 → 11,204, +0.40 % [-0.08, +0.90],
-  q 0.310; these 3 samples a side can tell a change of 0.2 % or more
+  q 0.310; these 3 samples a side can detect a change of 0.2 % or more
 
 fcall  x failed
   failed: the server exited with 139
@@ -340,12 +340,12 @@ def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:
 def test_reasons_are_limited_and_explained_in_full_on_demand() -> None:
     findings = [{**CULPRIT, "rank": rank, "function": f"function_{rank}"} for rank in range(1, 9)]
     comparison = a_comparison([a_case("x", "regression", findings=findings)])
-    assert "and 3 more, told by zerolap explain" in shown(comparison)
+    assert "and 3 more, listed by zerolap explain" in shown(comparison)
     assert "function_6" not in shown(comparison)
     assert "8. function_8" in shown(comparison, reasons=None)
 
 
-def test_an_unfinished_comparison_says_so() -> None:
+def test_an_unfinished_comparison_is_marked() -> None:
     assert "not finished: interrupted" in shown(a_comparison([a_case("x")], state="running"))
     assert "no case was measured" in shown(a_comparison([], state="interrupted"))
 
@@ -425,8 +425,8 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     folded = text[text.index("<details><summary>2 same</summary>") :]
     assert "`get-10B`" in folded
     assert "`get-10B`" not in text.removesuffix(folded)
-    for told in ("`zerolap compare HEAD~1 HEAD 'xadd*'`", "seed: 7", "flags `-O2 -g`", "a cpu", "`c-20261120-4f1a`"):
-        assert told in folded
+    for fact in ("`zerolap compare HEAD~1 HEAD 'xadd*'`", "seed: 7", "flags `-O2 -g`", "a cpu", "`c-20261120-4f1a`"):
+        assert fact in folded
     assert text.count("<details>") == text.count("</details>") == 2
 
 

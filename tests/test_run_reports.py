@@ -1,4 +1,4 @@
-"""A run's reports: what its trials left in the store is drawn, and Markdown says the same as the table."""
+"""A run's reports: what its trials left in the store is drawn, and Markdown holds the same as the table."""
 
 import json
 import re
@@ -85,7 +85,7 @@ def test_a_case_that_is_not_valid_has_no_pictures(store: Store) -> None:
     assert read_run_pictures(stored_run(store).model_copy(update={"cases": [broken]}), store) == Pictures()
 
 
-def test_a_lost_blob_is_told_and_costs_only_its_case(store: Store, tmp_path: Path) -> None:
+def test_a_lost_blob_is_reported_and_costs_only_its_case(store: Store, tmp_path: Path) -> None:
     report = stored_run(store)
     record_trials(store, "hset", "sampled", [a_pass(store)])
     lost = next(one.timeline for trial, one in store.measurements(report.id) if trial.engine == "timed")
@@ -166,8 +166,8 @@ Note: the host was noisy
     assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
     assert "#### `get-10B`" not in text
     folded = text[text.index("<details>") :]
-    for told in ("`zerolap run --server ./src/redis-server`", f"seed: {2**64 - 1}", "flags `-O2 -g`", "run: `r-4f1a`"):
-        assert told in folded
+    for fact in ("`zerolap run --server ./src/redis-server`", f"seed: {2**64 - 1}", "flags `-O2 -g`", "run: `r-4f1a`"):
+        assert fact in folded
 
 
 def test_markdown_has_the_columns_of_what_was_measured() -> None:

@@ -123,7 +123,7 @@ def test_a_perf_that_is_killed_ends_the_pass(
 
 
 @pytest.mark.usefixtures("short")
-def test_too_few_samples_and_lost_ones_are_told(
+def test_too_few_samples_and_lost_ones_are_reported(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How many there are is up to the machine: the limits are set so that they are too few, and too many are lost."""
@@ -158,8 +158,8 @@ def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
     assert any("perf is not installed" in note for note in ended.document()["notes"])
 
 
-def test_a_perf_that_may_not_record_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What perf says and how it ends where kernel.perf_event_paranoid forbids recording."""
+def test_a_perf_that_may_not_record_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What perf prints and how it ends where kernel.perf_event_paranoid forbids recording."""
     script = tmp_path / "perf"
     script.write_text("#!/bin/sh\necho 'Error:' >&2\necho 'No permission to enable cpu-clock event.' >&2\nexit 255\n")
     script.chmod(0o755)
@@ -193,7 +193,7 @@ def test_stacks_of_all_cases_reach_the_page(file: Path, redis_server: Path, tmp_
     [case] = ended.document()["cases"]
     too_few = [one["text"] for one in case["findings"] if one["text"].startswith("No stacks: ")]
     if too_few:
-        # A machine that is too busy for enough samples is no fault, but it is told.
+        # A machine that is too busy for enough samples is no fault, but it is reported.
         assert any(check in too_few[0] for check in CHECKS_OF_THE_MACHINE), too_few
         assert stacks is None
     else:

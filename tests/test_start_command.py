@@ -24,11 +24,14 @@ def test_words_that_begin_with_a_program_are_a_start_command(toy_program: Path, 
     assert resolve(str(spaced), None) == tree_source(str(spaced), spaced)
 
 
-def test_what_is_no_start_command_says_so() -> None:
-    for text, told in (("no-such-server --fast", "no program `no-such-server`"), ("sh 'open", "No closing quotation")):
+def test_what_is_no_start_command_is_an_error() -> None:
+    for text, why in (
+        ("no-such-server --fast", "no program `no-such-server`"),
+        ("sh 'open", "No closing quotation"),
+    ):
         with pytest.raises(UsageError) as raised:
             resolve(text, None)
-        assert told in raised.value.details
+        assert why in raised.value.details
 
 
 def test_its_arguments_go_before_the_settings(redis_server: Path, tmp_path: Path) -> None:

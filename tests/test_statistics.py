@@ -205,7 +205,7 @@ def rare(head: Sequence[float]) -> VerdictWord:
 
 def test_rare_events_are_the_same_by_the_test_of_equivalence_and_not_by_their_mean() -> None:
     assert rare([0.0, 0.002, 0.001]) == "same"
-    # Their mean is less than what matters, but nothing says so of the next block.
+    # Their mean is less than what matters, but that of the next block may not be.
     assert rare([0.0, 0.02, 0.0]) == "unsure"
     assert rare([0.02, 0.02, 0.02]) == "regression"
 

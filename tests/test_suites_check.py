@@ -17,7 +17,7 @@ LIST = '--command "RPUSH __key__ __data__" --command-key-pattern P -n allkeys'
 def suite(
     client: str, preload: str | None = None, tools: tuple[str, str] = ("memtier_benchmark",) * 2, **database: object
 ) -> dict[str, Any]:
-    """The values of a suite's file; both clients have keys of one range unless their arguments say otherwise."""
+    """The values of a suite's file; both clients have keys of one range unless their arguments set another."""
     fields: dict[str, Any] = {"configuration-parameters": {"save": '""'}, **database}
     if preload is not None:
         fields["preload_tool"] = {"tool": tools[0], "arguments": f"{RANGE} -c 1 -t 1 {preload}"}
@@ -139,7 +139,7 @@ def write(directory: Path, suites: Mapping[str, object]) -> Path:
 
 @pytest.fixture(scope="module")
 def report(redis_server: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What a check of all suites says, in one run."""
+    """What a check of all suites reports, in one run."""
     directory = tmp_path_factory.mktemp("check")
     suites = {name: values for name, (values, *_) in (FAULTY | UNMEASURABLE).items()} | SOUND
     files = write(directory / "suites", suites)

@@ -222,7 +222,7 @@ def test_at_a_fixed_rate_both_sides_are_sent_the_same(
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in found.timelines[side].slices)
 
 
-def test_a_rate_that_a_server_cannot_keep_is_told(
+def test_a_rate_that_a_server_cannot_keep_is_reported(
     cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
     amounts = Amounts(pairs=2, slice_requests=3200, per_second=50_000_000)
@@ -246,7 +246,7 @@ def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
         assert [one.requests for one in found.timelines[side].slices] == [slice_requests(found)] * 3
 
 
-def test_a_client_that_is_the_bottleneck_is_told(
+def test_a_client_that_is_the_bottleneck_is_reported(
     cases: dict[str, Case],
     both: dict[Side, Program],
     pinning: Pinning,
@@ -285,7 +285,7 @@ def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
     assert_nothing_runs_below(tmp_path)
 
 
-def test_slices_that_are_too_short_are_told(
+def test_slices_that_are_too_short_are_reported(
     cases: dict[str, Case],
     both: dict[Side, Program],
     pinning: Pinning,
@@ -305,7 +305,7 @@ def test_slices_that_are_too_short_are_told(
         ("clock_stepped_seconds", None, -3600.0),
     ],
 )
-def test_a_clock_that_leaps_within_a_trial_is_told(
+def test_a_clock_that_leaps_within_a_trial_is_reported(
     check: str,
     clock: int | None,
     seconds: float,
@@ -346,7 +346,7 @@ class Leaping:
 
 
 @pytest.mark.parametrize("check", ["steal", "swap"])
-def test_what_the_machine_takes_is_told(
+def test_what_the_machine_takes_is_reported(
     check: str,
     cases: dict[str, Case],
     both: dict[Side, Program],
@@ -365,7 +365,7 @@ def test_what_the_machine_takes_is_told(
     assert check in all_failed_checks(found)
 
 
-def test_a_load_generator_that_has_no_time_left_is_told(
+def test_a_load_generator_that_has_no_time_left_is_reported(
     cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
     """The load generator shares its processor with others: it is what limits the throughput."""
@@ -432,7 +432,7 @@ def test_a_server_that_is_killed_ends_the_trial_with_its_end(
     assert_nothing_runs_below(tmp_path)
 
 
-def test_cpu_time_is_told_by_role(redis_server: Path, tmp_path: Path) -> None:
+def test_cpu_time_is_reported_by_role(redis_server: Path, tmp_path: Path) -> None:
     directory = tmp_path / "server"
     directory.mkdir()
     with start(Program(redis_server), {"io-threads": "2"}, directory, log=tmp_path / "log") as server:

@@ -1,4 +1,4 @@
-"""Timed comparisons as a whole, on a real server: what is measured, recorded and told; no time is asserted."""
+"""Timed comparisons as a whole, on a real server: what is measured, recorded and reported; no time is asserted."""
 
 import shutil
 import statistics
@@ -59,7 +59,7 @@ def test_a_timed_comparison_is_recorded_with_its_pictures(redis_server: Path, tm
         metrics = {verdict.metric: verdict for verdict in found.cases[0].verdicts}
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert all(verdict.engine == "timed" and verdict.samples >= LOOKS[0] for verdict in metrics.values())
-        # A build compared with itself says how much starts differ on this machine.
+        # A build compared with itself shows how much starts differ on this machine.
         assert store.spreads(found.platform.fingerprint, "cpu_ns_per_op")
         pictures = read_pictures(store.comparison(found.id), store).cases["get"]
         assert pictures.stacks is None
@@ -82,7 +82,7 @@ def test_a_timed_comparison_is_recorded_with_its_pictures(redis_server: Path, tm
 def test_unequal_batches_are_judged_at_an_equal_rate(
     redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One build has equal batches: it is told otherwise here."""
+    """One build has equal batches: here they are made to look unequal."""
     at_full_speed: list[TimedPair] = []
 
     def unequal_at_full_speed(starts: Sequence[TimedPair]) -> Batching | None:
@@ -95,9 +95,9 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
         found = timed(store, redis_server, tmp_path)
         trials = store.measurements(found.id)
         slices = [Timeline.model_validate_json(store.blobs.get(one.timeline or "")).slices for _, one in trials]
-    told = next(check for check in found.cases[0].validity.checks if check.check == "batching")
-    assert told.value == "8.0 → 16.0 requests a read"
-    assert "20,000 requests/s" in told.limit
+    batching = next(check for check in found.cases[0].validity.checks if check.check == "batching")
+    assert batching.value == "8.0 → 16.0 requests a read"
+    assert "20,000 requests/s" in batching.limit
     has_rate = ["rate" in {check.check for check in one.validity.checks} for _, one in trials]
     assert [trial.per_second for trial, _ in trials] == [PER_SECOND if paced else None for paced in has_rate]
     served_at_the_rate, served_at_full_speed = (
@@ -112,4 +112,4 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
     assert verdicts["cpu_ns_per_op"].samples == verdicts["ops_per_sec"].samples == LOOKS[0]
     assert verdicts["full_speed_cpu_ns_per_op"].samples == LOOKS[0]
     centre = statistics.geometric_mean([verdicts["ops_per_sec"].base, verdicts["ops_per_sec"].head])
-    assert min(served_at_full_speed) <= centre <= max(served_at_full_speed), "what is served is told at full speed"
+    assert min(served_at_full_speed) <= centre <= max(served_at_full_speed), "what is served is reported at full speed"

@@ -1,4 +1,4 @@
-"""Topologies: those that come with the package, those of a public file, and what is said of faults."""
+"""Topologies: those that come with the package, those of a public file, and how faults are reported."""
 
 import os
 from pathlib import Path

@@ -182,8 +182,8 @@ def test_clang(build: Any, era: str, words: str) -> None:
 
 
 def test_a_version_of_a_compiler(build: Any) -> None:
-    told = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout
-    version = told.strip().partition(".")[0]
+    printed = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+    version = printed.strip().partition(".")[0]
     if shutil.which(f"gcc-{version}") is None:
         pytest.skip(f"not installed: gcc-{version}")
     built = build("redis-7.0", f"gcc-{version}")

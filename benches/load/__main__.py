@@ -1,7 +1,7 @@
 """Measures how cheap and how true the load generator is; writes `.bench/load.json`.
 
 Names of figures as arguments measure these alone; the file then holds no others. `--quick` shows that everything works:
-its runs are too few and too short to say more, and the file says so.
+its runs are too few and too short to show more, and the file states it.
 """
 
 import argparse

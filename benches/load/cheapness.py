@@ -16,7 +16,7 @@ MANY_CONNECTIONS = 1000
 MEMORY_REQUESTS = 200_000
 MEMORY_RUNS = 3
 UNIT = "x the requests per client CPU second of the best peer"
-LATENCY_UNIT = "x the latency told by the best peer"
+LATENCY_UNIT = "x the latency reported by the best peer"
 
 
 def closed_loop(suffix: str, load: Load, effort: Effort) -> dict[str, Figure]:

@@ -30,13 +30,13 @@ class Count:
     """One count, by the load generator and by the server."""
 
     name: str
-    told: Any
+    reported: Any
     truth: Any
 
     @property
     def is_equal(self) -> bool:
-        """Whether both say the same."""
-        return bool(self.told == self.truth)
+        """Whether both are the same."""
+        return bool(self.reported == self.truth)
 
 
 def count_errors(effort: Effort) -> dict[str, Figure]:
@@ -53,10 +53,10 @@ def count_errors(effort: Effort) -> dict[str, Figure]:
         "count_errors": Figure(
             value=len(differing),
             unit=f"of {len(counts)} counts differ",
-            samples=[{"count": count.name, "told": count.told, "truth": count.truth} for count in counts],
+            samples=[{"count": count.name, "told": count.reported, "truth": count.truth} for count in counts],
             trials=1,
             notes=[
-                *(f"{count.name}: told {count.told}, in truth {count.truth}" for count in differing),
+                *(f"{count.name}: reported {count.reported}, in truth {count.truth}" for count in differing),
                 *effort.notes,
             ],
         )
@@ -85,13 +85,13 @@ def compare(document: dict[str, Any], truth: dict[str, Any]) -> list[Count]:
         Count("replies in the timeline", sum(slot["replies"] for slot in lab["timeline"]["slots"]), truth["replies"]),
         Count("errors in the timeline", sum(slot["errors"] for slot in lab["timeline"]["slots"]), truth["errors"]),
     ]
-    told = {command["command"]: command for command in lab["commands"]}
+    commands = {command["command"]: command for command in lab["commands"]}
     for name in names:
-        counts.append(Count(f"{name}: requests", told[name]["requests"], truth["commands"].get(name, 0)))
+        counts.append(Count(f"{name}: requests", commands[name]["requests"], truth["commands"].get(name, 0)))
     for quantity, expected in (("succeeded", succeeded), ("bytes_sent", truth["bytes_received"])):
-        counts.append(Count(f"{quantity} of all commands", sum(one[quantity] for one in told.values()), expected))
-    errors = sum(one["errors"].get(ERROR_CODE, 0) for one in told.values())
-    received = sum(one["bytes_received"] for one in told.values())
+        counts.append(Count(f"{quantity} of all commands", sum(one[quantity] for one in commands.values()), expected))
+    errors = sum(one["errors"].get(ERROR_CODE, 0) for one in commands.values())
+    received = sum(one["bytes_received"] for one in commands.values())
     counts.append(Count("errors of all commands", errors, truth["errors"]))
     counts.append(Count("bytes_received of all commands", received, truth["bytes_sent"]))
     counts.append(Count("other commands", sorted(set(truth["commands"]) - set(names)), []))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Effort:
-    """Rounds, runs and their lengths; `notes` say in every figure where they are less than the bench stands for."""
+    """Rounds, runs and their lengths; `notes` state in every figure where they are less than the bench stands for."""
 
     rounds: int
     run_seconds: float

@@ -11,7 +11,7 @@ from benches.figures import Figure
 from benches.load.data import DataServer, data_server
 from benches.load.effort import Effort
 from benches.load.process import run_client
-from benches.load.tools import OWN, Load, Told, Tool, missing_notes
+from benches.load.tools import OWN, Load, Reported, Tool, missing_notes
 
 CALIBRATION_REQUESTS = 20_000
 
@@ -23,18 +23,18 @@ class Run:
     requests: int
     cpu_seconds: float
     seconds: float
-    told: Told
+    told: Reported
 
     def requests_per_cpu_second(self) -> float:
         """Return how many requests the tool sent for each second of its CPU time."""
         return self.requests / self.cpu_seconds
 
     def p50_us(self) -> float:
-        """Return the median latency that the tool told."""
+        """Return the median latency that the tool reported."""
         return self.told.p50_us
 
     def p99_us(self) -> float:
-        """Return the 99th percentile of latencies that the tool told."""
+        """Return the 99th percentile of latencies that the tool reported."""
         return self.told.p99_us
 
 
@@ -73,7 +73,7 @@ class Rounds:
         )
 
     def throughput(self) -> Figure:
-        """Return our throughput, and all that the tools told."""
+        """Return our throughput, and all that the tools reported."""
         own = self.runs[OWN]
         return Figure(
             value=statistics.median(run.told.per_second for run in own),
@@ -91,14 +91,14 @@ def run_tool(tool: Tool, server: DataServer, load: Load) -> Run:
     with tempfile.TemporaryDirectory() as directory:
         document = Path(directory) / "document.json"
         finished = run_client(tool.command(server.port, load, document))
-        told = tool.read(document.read_text() if tool.writes_document else finished.output)
+        reported = tool.read(document.read_text() if tool.writes_document else finished.output)
     hits, misses = server.lookups()
     if misses != misses_before:
         raise ValueError(f"{tool.name} asked for {misses - misses_before} keys that are not there")
     requests = hits - hits_before
     if requests < load.requests:
         raise ValueError(f"{tool.name} sent {requests} requests of {load.requests}")
-    return Run(requests, finished.cpu_seconds, finished.seconds, told)
+    return Run(requests, finished.cpu_seconds, finished.seconds, reported)
 
 
 def run_rounds(tools: list[Tool], load: Load, effort: Effort) -> Rounds:

@@ -1,4 +1,4 @@
-"""The load generators: how each is told what to send, and what it says about it."""
+"""The load generators: the arguments of each for a load, and what it reports of it."""
 
 import csv
 import json
@@ -30,8 +30,8 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a tool says about its run."""
+class Reported:
+    """What a tool reports of its run."""
 
     per_second: float
     p50_us: float
@@ -45,14 +45,14 @@ class Tool:
     name: str
     program: str
     arguments: Callable[[int, Load], list[str]]
-    read: Callable[[str], Told]
+    read: Callable[[str], Reported]
     writes_document: bool
     """Whether there is more to read in a document than in the output."""
 
     def command(self, port: int, load: Load, document: Path) -> list[str]:
         """Return the command line that puts a load on the server at a port."""
-        told = ["--json-out-file", str(document)] if self.writes_document else []
-        return [self.program, *self.arguments(port, load), *told]
+        output = ["--json-out-file", str(document)] if self.writes_document else []
+        return [self.program, *self.arguments(port, load), *output]
 
 
 def memtier_arguments(port: int, load: Load) -> list[str]:
@@ -76,27 +76,27 @@ def benchmark_arguments(port: int, load: Load) -> list[str]:
     return arguments
 
 
-def read_own(output: str) -> Told:
+def read_own(output: str) -> Reported:
     """Read the document of zerolap-load; raises `ValueError` if not every GET found its key."""
     lab: dict[str, Any] = json.loads(output)["lab"]
     if lab["hits"] != lab["requests"] or lab["failure"] is not None:
         raise ValueError(f"{lab['hits']} hits of {lab['requests']} requests, failure: {lab['failure']}")
     latency = lab["schedule"]["service_us"] if lab["schedule"] else lab["latency_us"]
-    return Told(lab["ops_per_sec"], latency["p50"], latency["p99"])
+    return Reported(lab["ops_per_sec"], latency["p50"], latency["p99"])
 
 
-def read_memtier(output: str) -> Told:
+def read_memtier(output: str) -> Reported:
     """Read the document of memtier_benchmark."""
     totals = json.loads(output)["ALL STATS"]["Totals"]
     percentiles = totals["Percentile Latencies"]
-    return Told(totals["Ops/sec"], 1000 * percentiles["p50.00"], 1000 * percentiles["p99.00"])
+    return Reported(totals["Ops/sec"], 1000 * percentiles["p50.00"], 1000 * percentiles["p99.00"])
 
 
-def read_benchmark(output: str) -> Told:
+def read_benchmark(output: str) -> Reported:
     """Read the table of redis-benchmark."""
     lines = output[output.index('"test"') :].splitlines()
     (row,) = csv.DictReader(lines)
-    return Told(float(row["rps"]), 1000 * float(row["p50_latency_ms"]), 1000 * float(row["p99_latency_ms"]))
+    return Reported(float(row["rps"]), 1000 * float(row["p50_latency_ms"]), 1000 * float(row["p99_latency_ms"]))
 
 
 def own_tool() -> Tool:
@@ -124,7 +124,7 @@ def peers() -> list[Tool]:
 
 
 def missing_notes(tools: list[Tool]) -> list[str]:
-    """Say which peers are not there."""
+    """Return a note for each peer that is not on the PATH."""
     names = {tool.name for tool in tools}
     return [f"{name} is not on the PATH" for name in (MEMTIER, REDIS, VALKEY) if name not in names]
 

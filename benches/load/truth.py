@@ -1,4 +1,4 @@
-"""Whether the latencies that the load generator tells are those that a server with known times has caused."""
+"""Whether the latencies that the load generator reports are those that a server with known times has caused."""
 
 import json
 import math
@@ -22,7 +22,7 @@ ALLOWED = 0.02
 
 @dataclass(frozen=True)
 class Percentile:
-    """What was told of one percentile and what it was, in microseconds."""
+    """One percentile as it was reported and as it was, in microseconds."""
 
     percentile: str
     measured_us: float
@@ -43,7 +43,7 @@ class Disturbance:
 
     @classmethod
     def of(cls, counts: dict[str, Any], lab: dict[str, Any]) -> "Disturbance":
-        """Take it from what the server and the load generator tell."""
+        """Take it from what the server and the load generator report."""
         return cls(
             server_longest_pause_us=counts["longest_pause_ns"] / 1000,
             client_run_queue_us=sum(thread["run_queue_ns"] for thread in lab["client"]["threads"]) / 1000,
@@ -51,8 +51,8 @@ class Disturbance:
             unsent=lab["schedule"]["unsent"],
         )
 
-    def told(self) -> str:
-        """Say it in a line."""
+    def line(self) -> str:
+        """Return it as a line of text."""
         waited = f"the client waited {self.client_run_queue_us:.0f} us in all for its processor"
         return f"the server did not look for up to {self.server_longest_pause_us:.0f} us; {waited}"
 
@@ -80,7 +80,7 @@ def response_and_service(effort: Effort, *arguments: str) -> tuple[Figure, Figur
             lab = measure(server.port, effort.truth_seconds, *arguments)
         times_ns = server.times_ns
         if len(times_ns) != lab["requests"]:
-            raise ValueError(f"the server got {len(times_ns)} requests, of {lab['requests']} that are told")
+            raise ValueError(f"the server got {len(times_ns)} requests, of {lab['requests']} that are reported")
         due_ns = [lab["began_monotonic_ns"] + number * 1_000_000_000 // PER_SECOND for number in range(len(times_ns))]
         true_response_ns = [replied - due for (_, replied), due in zip(times_ns, due_ns, strict=True)]
         true_service_ns = [replied - arrived for arrived, replied in times_ns]
@@ -92,7 +92,7 @@ def response_and_service(effort: Effort, *arguments: str) -> tuple[Figure, Figur
 
 
 def measure(port: int, seconds: int, *arguments: str) -> dict[str, Any]:
-    """Send at the fixed rate and return what is told."""
+    """Send at the fixed rate and return the report."""
     command = [str(packaged(OWN)), "-s", "127.0.0.1", "-p", str(port), "-t", "1", "-c", "50", "--cpus", "1"]
     command += ["--rate", str(PER_SECOND), "--test-time", str(seconds), "--json-out-file", "-"]
     command += arguments
@@ -100,14 +100,14 @@ def measure(port: int, seconds: int, *arguments: str) -> dict[str, Any]:
     return lab
 
 
-def percentiles(told_us: dict[str, float], true_ns: list[int]) -> list[Percentile]:
-    """Compare what is told of each percentile with the smallest value that so many do not exceed."""
+def percentiles(reported_us: dict[str, float], true_ns: list[int]) -> list[Percentile]:
+    """Compare each reported percentile with the smallest value that so many do not exceed."""
     ordered = sorted(true_ns)
     compared = []
     for name, share in SHARES.items():
         truth_us = ordered[math.ceil(share * len(ordered)) - 1] / 1000
-        error_us = told_us[name] - truth_us
-        compared.append(Percentile(name, told_us[name], truth_us, error_us, error_us / truth_us))
+        error_us = reported_us[name] - truth_us
+        compared.append(Percentile(name, reported_us[name], truth_us, error_us, error_us / truth_us))
     return compared
 
 
@@ -123,7 +123,7 @@ def figure(runs: list[list[Percentile]], disturbances: list[Disturbance], effort
         trials=len(runs),
         notes=[
             f"0 if all of {', '.join(SHARES)} are within {ALLOWED:.0%}",
-            *(disturbance.told() for disturbance in disturbances),
+            *(disturbance.line() for disturbance in disturbances),
             *(f"{one.percentile}: {one.measured_us:.1f} us, in truth {one.truth_us:.1f} us" for one in runs[-1]),
             *effort.notes,
         ],

@@ -33,7 +33,7 @@ class ZeroSideError(ValueError):
 
 @final
 class BinaryFacts:
-    """What an ELF file says of how it was built."""
+    """What an ELF file records of how it was built."""
 
     @property
     def build_id(self) -> str:
@@ -53,7 +53,7 @@ class BinaryFacts:
 
     @property
     def debug_lines(self) -> bool:
-        """Whether there is line information: costs can be told by source line."""
+        """Whether there is line information: costs can be reported by source line."""
 
     @property
     def compile_directory(self) -> str:
@@ -93,7 +93,7 @@ class PairedChange:
 
     @property
     def detectable(self) -> float:
-        """The smallest relative change that would have been told from none with 90 % power."""
+        """The smallest relative change that would have been detected with 90 % power."""
 
     @property
     def pairs(self) -> int:
@@ -195,7 +195,7 @@ def function_samples(table: bytes) -> list[tuple[str, str, str | None, int, int]
     """
 
 def binary_facts(path: str) -> BinaryFacts:
-    """What an ELF file says of how it was built.
+    """What an ELF file records of how it was built.
 
     Raises `OSError` when it cannot be read, `ValueError` when it is no ELF file or a broken one.
     """
@@ -221,7 +221,7 @@ def paired_change(base: list[float], head: list[float], sd_floor: float, confide
 def moderated_change(
     log_ratios: list[float], prior: tuple[float, float] | None, sd_floor: float, confidence: float
 ) -> PairedChange:
-    """The change that log ratios of starts say, their variance moderated by a prior of variance and degrees of freedom.
+    """The change estimated from log ratios of starts, moderated by a prior of their variance and degrees of freedom.
 
     Raises `ValueError` when nothing is known of the spread, or a number is not finite.
     """

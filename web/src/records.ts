@@ -222,13 +222,14 @@ export interface RunReport {
 /**
  * What the comparison was asked to do; `min_effect` by engine, as a fraction.
  *
- * `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
- * is the program that the engine `loaded` uses, all others use the lab's own.
+ * `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
+ * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own.
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
- * `regression_rule` says what a regression is. Both levels hold for all looks at a case together: `look_shares` is
- * the part of their error that a look has, by engine and number of blocks or starts.
+ * <<<<<<< HEAD `regression_rule` says what a regression is. Both levels hold for all looks at a case together:
+ * `look_shares` is the part of their error that a look has, by engine and number of blocks or starts. =======
+ * `regression_rule` states what a regression is. Both levels hold for all looks at a case together. >>>>>>> part-a
  */
 export interface Settings {
   engines: Array<string>;
@@ -307,8 +308,8 @@ export interface Validity {
  * A verdict with its evidence.
  *
  * `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
- * same and identical; `detectable` is the smallest relative change that these samples could have told from none;
- * `samples` counts the trials of a side.
+ * same and identical; `detectable` is the smallest relative change that these samples could have detected; `samples`
+ * counts the trials of a side.
  */
 export interface Verdict {
   metric: string;

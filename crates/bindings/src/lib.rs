@@ -1,5 +1,5 @@
-//! The Rust crates as seen from Python: `zerolap._core`. Conversion only; what it does is said in the crates it calls,
-//! and for Python in `python/zerolap/_core.pyi`.
+//! The Rust crates as seen from Python: `zerolap._core`. Conversion only; what it does is documented in the crates it
+//! calls, and for Python in `python/zerolap/_core.pyi`.
 
 mod counters;
 mod errors;

@@ -22,7 +22,7 @@ pub enum Refusal {
     /// An event that happens all the time was never seen.
     #[error("it counted nothing")]
     CountsNothing,
-    /// Anything else that the system says.
+    /// Any other error of the system.
     #[error("{0}")]
     System(String),
 }

@@ -7,12 +7,27 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::cluster::{discover, discover_replicas};
 use crate::dialer::Dialer;
+use crate::resources::make_room;
 use crate::worker::{Flags, Targets, Worker};
-use crate::{Watch, open_files};
-use zerolap_load_measure::Tally;
-use zerolap_load_measure::{LoadError, Outcome, clock};
+use zerolap_load_measure::{Live, LoadError, Outcome, Tally, clock};
 use zerolap_load_requests::DataPool;
 use zerolap_load_requests::{Settings, Work};
+
+/// The user's side of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    /// Set when the user wants the work to end as if its time were over.
+    pub interrupt: Arc<AtomicBool>,
+    /// What was counted so far.
+    pub live: Arc<Live>,
+}
+
+impl Watch {
+    /// Whether the user wants the end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
 
 /// Connected threads that wait for work. They sleep in between, and end when this is dropped.
 #[derive(Debug)]
@@ -37,7 +52,7 @@ struct Order {
     begin_ns: u64,
 }
 
-/// What a thread says when it is done: what it counted, and whether it could do all.
+/// The report of a thread that is done: what it counted, and whether it completed the work.
 #[derive(Debug)]
 struct Report {
     tally: Box<Tally>,
@@ -65,7 +80,7 @@ impl Crew {
             Targets::One(dialer.node(settings.server.endpoint.clone())?)
         };
         let nodes = if let Targets::Cluster(map) = &targets { map.nodes() } else { 1 };
-        open_files::make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
+        make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
         let targets = Arc::new(targets);
         let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
         for thread in 0..settings.threads {
@@ -88,7 +103,7 @@ impl Crew {
     }
 
     /// Carries out one piece of work and waits until every reply is in. Where a connection does not hold, the outcome
-    /// says so; it holds what was counted until then, and the crew can do nothing more.
+    /// has failed; it holds what was counted until then, and the crew can do nothing more.
     ///
     /// # Errors
     /// When a thread is lost.
@@ -110,7 +125,7 @@ impl Crew {
         &self.settings
     }
 
-    /// Waits for one report of each thread. Of several errors the cause is told, not its consequences.
+    /// Waits for one report of each thread. Of several errors the cause is returned, not its consequences.
     fn collect(&self) -> (Vec<Tally>, Option<LoadError>) {
         let mut tallies = Vec::with_capacity(self.members.len());
         let mut failure = None;

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use zerolap_resp::{MalformedReply, ReplyReader, Value, parse_value};
 
-use crate::dialer::{Dialer, Node};
+use crate::dialer::{Dialer, Node, Transport};
 use crate::socket::Socket;
-use crate::transport::Transport;
 use zerolap_load_measure::LoadError;
 use zerolap_load_requests::Endpoint;
 

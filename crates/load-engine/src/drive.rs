@@ -63,7 +63,7 @@ fn one_run(settings: &Settings, plan: &Plan, watch: &Watch, number: u32) -> Resu
         stop_if_interrupted()?;
         phases.end("prefill");
     }
-    // After the keys are written, which need not be told to anybody.
+    // After the keys are written, so that listeners do not receive those writes.
     let mut listeners = Listeners::connect(settings, watch)?;
     if listeners.is_some() {
         phases.end("listen");

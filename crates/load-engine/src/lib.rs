@@ -17,27 +17,21 @@
 
 #![forbid(unsafe_code)]
 
-mod address;
 mod cluster;
-mod cpus;
 mod crew;
 mod dialer;
 mod dialogue;
 mod drive;
 mod link;
 mod listeners;
-mod open_files;
+mod resources;
 mod search;
-mod setup;
 mod socket;
 mod tls;
-mod transport;
-pub mod untrusted;
-mod watch;
 mod worker;
 
-pub use cpus::parse_cpus;
-pub use crew::Crew;
+pub use cluster::untrusted;
+pub use crew::{Crew, Watch};
 pub use drive::drive;
+pub use resources::parse_cpus;
 pub use search::{Found, search};
-pub use watch::Watch;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustls::pki_types::pem;
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
-use crate::TlsError;
 use zerolap_load_requests::{Endpoint, Slo};
 
 /// The environment cannot do it.
@@ -31,7 +31,7 @@ pub enum LoadError {
     Resolve {
         /// Where to.
         endpoint: Endpoint,
-        /// What the resolver said.
+        /// The error of the resolver.
         source: io::Error,
     },
     /// A connection cannot be made.
@@ -39,7 +39,7 @@ pub enum LoadError {
     Connect {
         /// Where to.
         endpoint: Endpoint,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The settings for TLS cannot be used.
@@ -66,11 +66,11 @@ pub enum LoadError {
         reply: String,
     },
     /// A cluster's map of slots cannot be had.
-    #[error("{endpoint} does not tell which node has which slot: {reason}")]
+    #[error("{endpoint} does not report which node has which slot: {reason}")]
     NoSlots {
         /// Who was asked.
         endpoint: Endpoint,
-        /// What it said instead.
+        /// What it reported instead.
         reason: String,
     },
     /// There are no replicas to read from, or nothing that they could be asked.
@@ -102,7 +102,7 @@ pub enum LoadError {
     Broken {
         /// Where to.
         endpoint: Endpoint,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The server is silent.
@@ -153,7 +153,7 @@ pub enum LoadError {
     Pin {
         /// The processor's number.
         cpu: usize,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system refuses a thread or an event loop.
@@ -164,13 +164,13 @@ pub enum LoadError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Standard input cannot be read.
     #[error("cannot read standard input: {0}")]
     ReadInput(io::Error),
-    /// A thread ended without saying why.
+    /// A thread ended without an error.
     #[error("a thread of the load generator ended unexpectedly")]
     ThreadLost,
     /// Another thread failed first.
@@ -212,4 +212,72 @@ impl LoadError {
             Self::Connect { .. } | Self::Disconnected { .. } | Self::Broken { .. } | Self::ReplyTimeout { .. }
         )
     }
+}
+
+/// Why no connection can be encrypted as asked.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A file is damaged.
+    #[error("{} is not valid PEM: {source}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: pem::Error,
+    },
+    /// A file holds something else.
+    #[error("{} holds no {content}", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What it should hold.
+        content: &'static str,
+    },
+    /// A file holds the right thing, but of a kind that is not known or not allowed.
+    #[error("{} holds a {content} that cannot be used: {source}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        content: &'static str,
+        /// What is wrong with it.
+        source: rustls::Error,
+    },
+    /// The private key is another certificate's.
+    #[error("the private key in {} does not belong to the certificate in {}", key.display(), certificate.display())]
+    WrongKey {
+        /// File of the certificate.
+        certificate: PathBuf,
+        /// File of the key.
+        key: PathBuf,
+    },
+    /// There is a private key, but no certificate.
+    #[error("the private key {} is of no use without a certificate", key.display())]
+    NoCertificate {
+        /// File of the key.
+        key: PathBuf,
+    },
+    /// No certificate can be for this name.
+    #[error("{name:?} is neither a name nor an address that a certificate can be for")]
+    ServerName {
+        /// The name.
+        name: String,
+    },
+    /// The system trusts nobody.
+    #[error("found no authorities of the system {reasons:?}; name a file of authorities")]
+    NoSystemAuthorities {
+        /// What went wrong.
+        reasons: Vec<rustls_native_certs::Error>,
+    },
+    /// The settings contradict each other.
+    #[error("cannot set up TLS: {0}")]
+    Setup(rustls::Error),
 }

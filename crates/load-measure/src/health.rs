@@ -11,7 +11,7 @@ pub struct Health {
     pub cpu_ns: u64,
     /// Time that it looked for events in vain instead of sleeping; CPU time, too.
     pub spin_ns: u64,
-    /// Time for which it could have run, but did not get a processor; none where the system does not tell.
+    /// Time for which it could have run, but did not get a processor; none where the system does not report it.
     pub run_queue_ns: Option<u64>,
     /// Time that it was at work, waiting included.
     pub elapsed_ns: u64,

@@ -2,7 +2,7 @@
 
 use zerolap_resp::{Reply, ReplyKind};
 
-use crate::error_counts::ErrorCounts;
+use crate::command_tally::ErrorCounts;
 
 /// What a pushed message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

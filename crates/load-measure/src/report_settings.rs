@@ -8,13 +8,13 @@ pub struct ReportSettings {
     pub json_out_file: Option<String>,
     /// Where to write the summary, in place of standard output.
     pub out_file: Option<String>,
-    /// Percentiles that are told, as given.
+    /// Percentiles that are reported, as given.
     pub percentiles: Vec<f64>,
     /// Whether the distribution of latencies is left out.
     pub hide_histogram: bool,
-    /// Whether of several runs each is told, not only the best, the worst and all together.
+    /// Whether of several runs each is reported, not only the best, the worst and all together.
     pub print_all_runs: bool,
-    /// Whether commands with the same name are told apart by their lines.
+    /// Whether commands with the same name are distinguished by their lines.
     pub breakdown_by_line: bool,
     /// Whether the settings are printed first.
     pub show_settings: bool,

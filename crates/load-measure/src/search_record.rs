@@ -95,7 +95,7 @@ impl Step {
     }
 }
 
-/// Requests a second that were due: by chance they may be fewer than the rate says.
+/// Requests a second that were due: by chance they may be fewer than the rate implies.
 fn asked(pace: Pace, outcome: &Outcome, lost: u64) -> f64 {
     let rate = pace.per_second.get() as f64;
     match pace.arrivals {
@@ -157,12 +157,12 @@ mod tests {
         let good = outcome(0, ReplyKind::Bulk, 0);
         assert_eq!(reason(100, Arrivals::Fixed, &good), None);
         assert_eq!(reason(102, Arrivals::Fixed, &good), None, "98 % are enough");
-        let told = |rate, outcome: &Outcome| reason(rate, Arrivals::Fixed, outcome).expect("a reason");
-        assert_eq!(told(103, &good), "only 100 of 103 requests a second were answered");
-        assert_eq!(told(100, &outcome(1, ReplyKind::Error, 1000)), "1 replies were errors");
+        let reason_at = |rate, outcome: &Outcome| reason(rate, Arrivals::Fixed, outcome).expect("a reason");
+        assert_eq!(reason_at(103, &good), "only 100 of 103 requests a second were answered");
+        assert_eq!(reason_at(100, &outcome(1, ReplyKind::Error, 1000)), "1 replies were errors");
         assert_eq!(reason(100, Arrivals::Fixed, &outcome(1, ReplyKind::Bulk, 9_000_000)), None, "99 of 100 are fast");
-        assert_eq!(told(100, &outcome(2, ReplyKind::Bulk, 9_000_000)), "not p99<1ms");
-        let nothing = told(100, &Outcome::empty(1));
+        assert_eq!(reason_at(100, &outcome(2, ReplyKind::Bulk, 9_000_000)), "not p99<1ms");
+        let nothing = reason_at(100, &Outcome::empty(1));
         assert_eq!(nothing, "only 0 of 100 requests a second were answered; not p99<1ms");
     }
 

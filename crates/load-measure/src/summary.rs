@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::command_tally::CommandTally;
 use crate::listener_tally::MessageKind;
 use crate::result::configuration;
-use crate::tally::CommandTally;
 use crate::{Outcome, ReportSettings, Run};
 use zerolap_load_requests::{Plan, Settings};
 

@@ -1,15 +1,29 @@
 //! What one thread counts during one piece of work.
 
-use zerolap_resp::{Reply, ReplyKind};
+use zerolap_resp::Reply;
 
-use crate::Histogram;
-use crate::LiveCounts;
-use crate::Request;
-use crate::checked::CheckedValues;
-use crate::error_counts::ErrorCounts;
+use crate::command_tally::CommandTally;
 use crate::health::Health;
 use crate::timeline::Timeline;
-use zerolap_load_requests::{Command, Endpoint, Settings, Work};
+use crate::{Histogram, LiveCounts};
+use zerolap_load_requests::{Endpoint, Settings, Work};
+
+/// One request under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// When it was due: when it was sent, if it had no time of its own.
+    pub due_ns: u64,
+    /// When it was first handed to the system; 0 before.
+    pub sent_ns: u64,
+    /// Index of its command.
+    pub command: u32,
+    /// How often it was redirected.
+    pub redirects: u16,
+    /// Whether it is no command of the settings, but ASKING.
+    pub is_asking: bool,
+    /// Whether it had to wait until a pipeline had room.
+    pub was_held_up: bool,
+}
 
 /// Counts of one thread.
 #[derive(Debug, Clone, Default)]
@@ -222,172 +236,5 @@ impl Tally {
         if let Some(command) = self.commands.get_mut(request.command as usize) {
             command.checked.get_or_insert_default().count(is_match);
         }
-    }
-}
-
-/// Replies to one command, or to several.
-#[derive(Debug, Clone)]
-pub struct CommandTally {
-    kinds: [u64; ReplyKind::ALL.len()],
-    /// Aggregates without elements.
-    pub empty_arrays: u64,
-    errors: ErrorCounts,
-    /// The text of the first error.
-    pub first_error: Option<String>,
-    /// Requests whose connection ended before their reply.
-    pub disconnected: u64,
-    /// Requests whose reply did not come in time.
-    pub timed_out: u64,
-    /// Redirections that were followed; they are no replies.
-    pub moved: u64,
-    /// The same of those that go for one request only.
-    pub asked: u64,
-    /// Bytes of its requests.
-    pub bytes_sent: u64,
-    /// Bytes of its replies.
-    pub bytes_received: u64,
-    /// Latencies of all replies, errors too, and of lost requests what was waited for them.
-    pub latencies: Histogram,
-    /// The least and the greatest latency since the timeline took them.
-    pub recent_ends_ns: (u64, u64),
-    /// Only where values are compared.
-    pub checked: Option<CheckedValues>,
-}
-
-impl Default for CommandTally {
-    fn default() -> Self {
-        Self {
-            kinds: [0; ReplyKind::ALL.len()],
-            empty_arrays: 0,
-            errors: ErrorCounts::default(),
-            first_error: None,
-            disconnected: 0,
-            timed_out: 0,
-            moved: 0,
-            asked: 0,
-            bytes_sent: 0,
-            bytes_received: 0,
-            latencies: Histogram::default(),
-            recent_ends_ns: (u64::MAX, 0),
-            checked: None,
-        }
-    }
-}
-
-impl CommandTally {
-    /// Nothing counted for this command.
-    fn new(command: &Command, settings: &Settings) -> Self {
-        let is_checked = settings.verify && command.reads_one_value();
-        Self { checked: is_checked.then(CheckedValues::default), ..Self::default() }
-    }
-
-    /// Counts a reply.
-    pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
-        self.kinds[reply.kind as usize] += 1;
-        self.empty_arrays += u64::from(reply.is_empty_aggregate());
-        if reply.kind == ReplyKind::Error {
-            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
-            if self.first_error.is_none() {
-                self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
-            }
-        }
-        self.record_latency(latency_ns);
-    }
-
-    fn record_latency(&mut self, latency_ns: u64) {
-        self.latencies.record(latency_ns);
-        let (least_ns, greatest_ns) = self.recent_ends_ns;
-        self.recent_ends_ns = (least_ns.min(latency_ns), greatest_ns.max(latency_ns));
-    }
-
-    /// Counts a request that will never get a reply, for which was waited so long.
-    pub fn count_lost(&mut self, is_timeout: bool, waited_ns: u64) {
-        self.record_latency(waited_ns);
-        if is_timeout {
-            self.timed_out += 1;
-        } else {
-            self.disconnected += 1;
-        }
-    }
-
-    /// Adds what another one counted.
-    pub fn merge(&mut self, other: &Self) {
-        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
-            *count += more;
-        }
-        self.empty_arrays += other.empty_arrays;
-        self.errors.merge(&other.errors);
-        if self.first_error.is_none() {
-            self.first_error.clone_from(&other.first_error);
-        }
-        self.disconnected += other.disconnected;
-        self.timed_out += other.timed_out;
-        self.moved += other.moved;
-        self.asked += other.asked;
-        self.bytes_sent += other.bytes_sent;
-        self.bytes_received += other.bytes_received;
-        self.latencies.merge(&other.latencies);
-        if let Some(checked) = other.checked {
-            self.checked.get_or_insert_default().merge(checked);
-        }
-    }
-
-    /// Replies of one kind.
-    #[must_use]
-    pub const fn replies(&self, kind: ReplyKind) -> u64 {
-        self.kinds[kind as usize]
-    }
-
-    /// Replies of all kinds.
-    #[must_use]
-    pub fn requests(&self) -> u64 {
-        self.kinds.iter().sum()
-    }
-
-    /// Requests that never got a reply.
-    #[must_use]
-    pub const fn lost(&self) -> u64 {
-        self.disconnected + self.timed_out
-    }
-
-    /// Replies that are no errors.
-    #[must_use]
-    pub fn succeeded(&self) -> u64 {
-        self.requests() - self.replies(ReplyKind::Error)
-    }
-
-    /// Successful replies that bring something: neither nil nor an empty aggregate.
-    #[must_use]
-    pub fn hits(&self) -> u64 {
-        self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
-    }
-
-    /// Errors by code, in the order they first came.
-    #[must_use]
-    pub fn errors(&self) -> &[(String, u64)] {
-        self.errors.list()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use zerolap_resp::{Reply, ReplyKind};
-
-    use super::CommandTally;
-    use crate::error_counts::MAXIMUM_CODES;
-
-    #[test]
-    fn error_codes_are_limited_in_number_but_all_are_counted() {
-        let mut tally = CommandTally::default();
-        for number in 0..MAXIMUM_CODES + 10 {
-            for _ in 0..2 {
-                let code = format!("E{number}");
-                let kind = ReplyKind::Error;
-                tally.count(&Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"" }, 1);
-            }
-        }
-        assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);
-        assert_eq!(tally.errors().last(), Some(&("other".to_owned(), 20)));
-        assert_eq!((tally.requests(), tally.succeeded(), tally.hits()), (148, 0, 0));
     }
 }

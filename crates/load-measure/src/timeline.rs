@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Histogram;
-use crate::tally::CommandTally;
+use crate::command_tally::CommandTally;
 
 /// Length of a slot at first.
 const FIRST_SLOT_NS: u64 = 100_000_000;
@@ -174,7 +174,7 @@ mod tests {
 
     use super::{FIRST_SLOT_NS, MOST_SLOTS, Slot, Timeline};
     use crate::Histogram;
-    use crate::tally::CommandTally;
+    use crate::command_tally::CommandTally;
 
     fn latencies(slots: &[Slot]) -> Histogram {
         let mut latencies = Histogram::default();
@@ -208,10 +208,10 @@ mod tests {
             let slots = &timeline.tracks[0].slots;
             assert!(slots.len() < MOST_SLOTS);
             assert_eq!(slots.len() as u64, (seconds * 1_000_000_000).div_ceil(slot_ns));
-            let (told, all) = (latencies(slots), &command.latencies);
-            assert_eq!((told.count(), told.sum_ns()), (seconds * 10, all.sum_ns()));
-            assert_eq!((told.minimum_ns(), told.maximum_ns()), (all.minimum_ns(), all.maximum_ns()));
-            assert!(told.buckets().eq(all.buckets()));
+            let (timed, all) = (latencies(slots), &command.latencies);
+            assert_eq!((timed.count(), timed.sum_ns()), (seconds * 10, all.sum_ns()));
+            assert_eq!((timed.minimum_ns(), timed.maximum_ns()), (all.minimum_ns(), all.maximum_ns()));
+            assert!(timed.buckets().eq(all.buckets()));
             let per_slot = slot_ns / FIRST_SLOT_NS;
             assert!(slots.iter().rev().skip(1).all(|slot| latencies(std::slice::from_ref(slot)).count() == per_slot));
         }

@@ -1,8 +1,8 @@
 //! What is asked of a load generator, and what it therefore sends.
 //!
-//! [`Settings`] say what to send, where to and how; a [`Plan`] says how much and when. A [`RequestStream`] is what one
-//! connection sends: commands in rotation, with keys and values of its own, drawn from [`Random`] streams that depend on
-//! the seed alone. [`Recording`]s are sent as they were recorded.
+//! [`Settings`] define what to send, where to and how; a [`Plan`] defines how much and when. A [`RequestStream`] is what
+//! one connection sends: commands in rotation, with keys and values of its own, drawn from [`Random`] streams that depend
+//! on the seed alone. [`Recording`]s are sent as they were recorded.
 
 #![forbid(unsafe_code)]
 

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_is_no_command_is_told() {
+    fn the_line_that_is_no_command_is_named() {
         assert_eq!(recording(&[r#""GET" "a""#, r#""GET" "b"#]).expect_err("an open quote"), 1);
         assert_eq!(recording(&[r#""SET" "a" "x__data__""#]).expect_err("a part of an argument"), 0);
     }

@@ -263,7 +263,7 @@ pub enum DataSizes {
     Uniform(usize, usize),
     /// From the first to the second, in proportion to the place of the key in its range.
     ByKey(usize, usize),
-    /// Each size as many times in turn as its weight says.
+    /// Each size in turn, as many times as its weight.
     Weighted(Vec<(usize, u64)>),
 }
 

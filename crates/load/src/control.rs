@@ -64,7 +64,7 @@ impl ControlError {
     }
 }
 
-/// Connects and does what the lines of `input` say, until they end. Returns all slices together.
+/// Connects and carries out the orders in the lines of `input`, until they end. Returns all slices together.
 ///
 /// # Errors
 /// When a line is no order, or a connection does not hold. The error has been written to `output` as an event then.

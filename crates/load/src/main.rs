@@ -32,7 +32,7 @@ fn main() -> ExitCode {
             Err(error) => (error.to_string(), error.exit_code()),
         },
     };
-    // Where standard error is closed, the exit code still tells.
+    // Where standard error is closed, the exit code still shows it.
     let _ = writeln!(io::stderr(), "zerolap-load: {message}");
     ExitCode::from(code)
 }

@@ -1,4 +1,4 @@
-//! Readers of what a file or another program says, apart from both: what fuzzing calls with any bytes.
+//! Readers of files and of the output of other programs, apart from both: what fuzzing calls with any bytes.
 
 use zerolap_load_requests::Recording;
 

@@ -139,7 +139,7 @@ fn a_rate_is_in_total_and_a_limit_for_each_connection() {
 }
 
 #[test]
-fn phases_come_from_the_command_line_unless_another_program_says() {
+fn phases_come_from_the_command_line_unless_another_program_gives_them() {
     let plan = plan(&["--check", "--prefill", "--warm-up", "1.5", "--test-time", "3", "-x", "4"]);
     assert!(plan.check && plan.prefill);
     assert_eq!(plan.warm_up, Some(Duration::from_millis(1500)));

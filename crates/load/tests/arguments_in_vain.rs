@@ -1,4 +1,4 @@
-//! What is asked for without effect is told.
+//! What is asked for without effect is reported.
 
 mod support;
 
@@ -28,8 +28,8 @@ fn an_argument_without_effect_is_told_with_its_reason() {
         ),
         (vec!["-D"], "--debug has no effect"),
         (vec!["-S", "/x", "-4"], "--ipv4 or --ipv6 has no effect: a unix socket"),
-        (vec!["-u", "redis://db", "-s", "other"], "--server has no effect: --uri says it too"),
-        (vec!["-u", "redis://:x@db", "-a", "y"], "--authenticate has no effect: --uri says it too"),
+        (vec!["-u", "redis://db", "-s", "other"], "--server has no effect: --uri sets it too"),
+        (vec!["-u", "redis://:x@db", "-a", "y"], "--authenticate has no effect: --uri sets it too"),
         (vec!["--tls-skip-verify"], "--tls-skip-verify has no effect: --tls is not given"),
         (vec!["--tls-protocols", "TLSv1.2"], "--tls-protocols has no effect: --tls is not given"),
         (vec!["--tls", "--key", "k.pem"], "--key has no effect: --cert is not given"),
@@ -66,10 +66,10 @@ fn an_argument_without_effect_is_told_with_its_reason() {
 }
 
 #[test]
-fn what_acts_is_not_told() {
+fn what_acts_is_not_reported() {
     let commands = ["--command", "PING", "--command-ratio", "1", "--command-key-pattern", "P"];
     let cases: [&[&str]; 8] = [
-        // The range and the pattern say how many requests there are.
+        // The range and the pattern determine how many requests there are.
         &[&commands[..], &["-n", "allkeys", "--key-maximum", "9"]].concat(),
         &["--prefill", "--ratio", "0:1", "-d", "3", "-R"],
         &["--prefill", "--command", "PING", "--key-prefix", "x"],

@@ -12,7 +12,7 @@ use support::program::Finished;
 use support::real::{Real, partial_document, suites};
 
 /// Longest time of a line; blocking commands take the reply timeout.
-/// What the server counted since it was last told to forget.
+/// What the server counted since its counts were last reset.
 struct ServerCounts {
     calls: BTreeMap<String, u64>,
     errors: BTreeMap<String, u64>,
@@ -145,14 +145,14 @@ impl Runner {
         Ok(())
     }
 
-    /// What the server does not know must be told as such, and nothing else.
+    /// What the server does not know must be reported as such, and nothing else.
     fn judge_command(&self, command: &Value) -> Result<(), String> {
         let name = command["command"].as_str().unwrap_or_default().to_lowercase();
         let requests = &command["requests"];
         let first_error = command["first_error"].as_str().unwrap_or_default();
-        let is_told = first_error.starts_with("ERR unknown command");
+        let is_rejected = first_error.starts_with("ERR unknown command");
         let is_unknown = !self.known.contains(&name) && *requests != 0;
-        if is_told != is_unknown || is_unknown && command["errors"] != json!({"ERR": requests}) {
+        if is_rejected != is_unknown || is_unknown && command["errors"] != json!({"ERR": requests}) {
             return Err(format!("{name}: {} {first_error:?}", command["errors"]));
         }
         if command["errors"] == json!({}) && !first_error.is_empty() {
@@ -180,8 +180,8 @@ impl Runner {
                 return Err(format!("{name}: sent {count}, the server got {received}"));
             }
         }
-        let told = json!(counts.errors);
-        if document["errors"] == told { Ok(()) } else { Err(format!("errors {}, sent {told}", document["errors"])) }
+        let sent = json!(counts.errors);
+        if document["errors"] == sent { Ok(()) } else { Err(format!("errors {}, sent {sent}", document["errors"])) }
     }
 
     fn sort_in(&mut self, name: &str, document: &Value) {

@@ -17,7 +17,7 @@ fn load(cluster: &Cluster, arguments: &[&str]) -> Value {
     run(&[&server[..], arguments].concat()).document()
 }
 
-/// What the document says of a node.
+/// What the document reports of a node.
 fn record<'a>(document: &'a Value, node: &Real) -> &'a Value {
     let name = format!("tcp://127.0.0.1:{}", node.ports[0]);
     let nodes = document["nodes"].as_array().expect("nodes");
@@ -252,5 +252,5 @@ fn a_server_that_is_no_cluster_is_noticed() {
     let port = server.ports[0].to_string();
     let finished = run(&["-s", "127.0.0.1", "-p", &port, "--cluster-mode", "-t", "1", "-c", "1", "-n", "1"]);
     assert_eq!(finished.code, Some(4), "{}", finished.stderr);
-    assert!(finished.stderr.contains("does not tell which node has which slot: ERR"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("does not report which node has which slot: ERR"), "{}", finished.stderr);
 }

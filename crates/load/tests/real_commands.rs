@@ -14,7 +14,7 @@ fn invalidations_are_pushes_and_answer_nothing() {
     let keys = ["--key-minimum", "1", "--key-maximum", "1", "-P", "resp3", "-n", "300"];
     let document = server.load(&[&ONE_CONNECTION[..], &lines, &keys].concat());
     assert_eq!((&document["succeeded"], &document["errors"]), (&json!(300), &json!({})));
-    // Each GET makes the server remember the key, so each SET is told.
+    // Each GET makes the server remember the key, so each SET invalidates it.
     assert_eq!(document["pushes"], 100);
     assert_eq!(document["replies"]["status"], 200);
     assert_eq!((&document["hits"], &document["nils"]), (&json!(299), &json!(1)));
@@ -129,7 +129,7 @@ fn an_incremental_scan_sees_each_key_once_in_a_pass() {
     assert_eq!((&one["requests"], &one["errors"]), (&json!(calls), &json!({})));
     let received = |document: &serde_json::Value| document["bytes_received"].as_u64().expect("a count");
     let names: u64 = (0..10_000).map(|key: u32| bulk(&format!("key:{key}"))).sum();
-    assert!(received(&one) > names, "every key is told once");
+    assert!(received(&one) > names, "every key is returned once");
     assert!(received(&one) < names + calls * 100, "and no key twice");
     assert_eq!(received(&two), 2 * received(&one), "the second pass is like the first");
 }

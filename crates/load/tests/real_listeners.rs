@@ -60,9 +60,9 @@ fn changes_of_keys_are_pushed_to_those_who_track_them() {
     let listen = ["--listen", "CLIENT TRACKING ON BCAST PREFIX bench:", "--listeners", "4"];
     let document = server.load(&[&set[..], &KEYS, &listen].concat());
     let invalidations = count(&document, "invalidate");
-    // The server tells of several changes together.
+    // The server reports several changes together.
     assert!((4..=160).contains(&invalidations), "{invalidations}");
-    // RESP2 has no pushes: the server takes the command and tells nothing.
+    // RESP2 has no pushes: the server takes the command and reports nothing.
     let set = ["-t", "1", "-c", "1", "-n", "40", "--command", "SET __key__ x"];
     let document = server.load(&[&set[..], &KEYS, &listen].concat());
     assert_eq!(count(&document, "invalidate"), 0);
@@ -90,7 +90,7 @@ fn listeners_may_be_other_users() {
 }
 
 #[test]
-fn five_thousand_listeners_hear_what_one_client_says() {
+fn five_thousand_listeners_hear_what_one_client_publishes() {
     let most = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
     let Some(server) = Real::start(&["--maxclients", "6000"]) else { return };
     if most < 6_100 {

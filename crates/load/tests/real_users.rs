@@ -35,7 +35,7 @@ fn wrong_passwords_users_and_cut_ones_end_with_4() {
         let finished = server.run(&[&SHAPE[..], &["--command", "GET open:1", "-a", credentials]].concat());
         assert_eq!(finished.code, Some(4), "{credentials}: {}", finished.stderr);
         assert!(finished.stderr.contains("refused AUTH: WRONGPASS"), "{credentials}: {}", finished.stderr);
-        assert!(!finished.stderr.contains(credentials), "a password is told: {}", finished.stderr);
+        assert!(!finished.stderr.contains(credentials), "a password is shown: {}", finished.stderr);
         assert_eq!(finished.stdout, "");
     }
     assert_eq!(server.call(&["GET", "open:1"]), "-NOAUTH Authentication required.");

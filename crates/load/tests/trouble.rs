@@ -64,7 +64,7 @@ fn a_server_that_closes_ends_with_4() {
             peer.send(b"+PONG\r\n");
         }
     });
-    // Where bytes are left unread, the system resets the connection: both are told as what they are.
+    // Where bytes are left unread, the system resets the connection: both are reported as what they are.
     let finished = load(&server.port(), &[]);
     assert_eq!(finished.code, Some(4), "{}", finished.stderr);
     assert!(

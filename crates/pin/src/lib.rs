@@ -1,11 +1,11 @@
 //! Preloaded (`LD_PRELOAD`) into a server that runs under callgrind.
 //!
-//! Two runs of one build execute the same instructions only if what the outside world tells them is the same. This
+//! Two runs of one build execute the same instructions only if their input from the outside world is the same. This
 //! library therefore answers in the world's place:
 //!
 //! * [`clock`]: time moves by a fixed step for each wake-up of the event loop and each reading, not with the machine,
 //!   and no wait ends because time has passed;
-//! * [`randomness`]: `/dev/urandom`, `getrandom`, `srandom` and `getpid` give what the trial's seed says;
+//! * [`randomness`]: `/dev/urandom`, `getrandom`, `srandom` and `getpid` give what follows from the trial's seed;
 //! * [`event_loop`]: at the entry of `epoll_wait`, the one point where nothing is half done, it carries out what the
 //!   lab asked for: start counting, write the counters out.
 //!

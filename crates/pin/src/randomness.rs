@@ -114,7 +114,7 @@ pub extern "C" fn getpid() -> pid_t {
     unsafe { next::getpid() }
 }
 
-/// A process that signals itself by the id it was told means itself and no other.
+/// A process that signals itself by the id it was given means itself and no other.
 ///
 /// # Safety
 /// As `kill(2)`.

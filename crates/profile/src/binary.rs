@@ -1,4 +1,4 @@
-//! What a binary says of how it was built.
+//! What a binary records of how it was built.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub struct BinaryFacts {
     pub compile_directory: String,
     /// Whether there is no symbol table: functions have no names.
     pub stripped: bool,
-    /// Whether there is line information: costs can be told by source line.
+    /// Whether there is line information: costs can be reported by source line.
     pub debug_lines: bool,
     /// Functions in the dynamic symbol table that others can call.
     pub exported_functions: usize,
@@ -84,7 +84,7 @@ fn has_interpreter(file: &object::File<'_>) -> bool {
     }
 }
 
-/// Units that link-time optimisation makes; the source's own units stand beside them and tell the flags given.
+/// Units that link-time optimisation makes; the source's own units stand beside them and record the flags given.
 const LINK_TIME_PRODUCER: &str = "GNU GIMPLE";
 
 /// The directory that most C units were compiled in, which is a server's own code and not its bundled libraries', and

@@ -26,7 +26,7 @@ pub struct Dump {
     pub calls: Vec<CallCost>,
 }
 
-/// What tells one function from another.
+/// What distinguishes one function from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FunctionNames {
     /// Path of the program or library (`ob=`).
@@ -174,7 +174,7 @@ pub enum Syntax {
     /// Instructions are not among the events.
     #[error("event Ir is not among {0:?}")]
     NoInstructions(String),
-    /// More names than can be told apart.
+    /// More names than can be distinguished.
     #[error("too many names")]
     TooManyNames,
 }

@@ -162,7 +162,7 @@ struct Subprogram {
     name: Option<String>,
     file: Option<FileId>,
     first_line: Option<u32>,
-    /// Says of itself that it is a declaration only.
+    /// It is marked as a declaration only.
     declared: bool,
     /// The entry that holds what this one leaves out.
     refers_to: Option<Offset>,

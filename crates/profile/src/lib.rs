@@ -1,4 +1,4 @@
-//! Call graphs of callgrind and stacks of perf: read, symbolised, merged; and what a binary says of its source.
+//! Call graphs of callgrind and stacks of perf: read, symbolised, merged; and what a binary records of its source.
 //!
 //! The way of a number: [`callgrind`] reads a dump, [`window`] subtracts two dumps of one process and divides by the
 //! requests between them, [`graph`] takes the mean over seeds. [`binary`], [`functions`] and [`structs`] read ELF and DWARF, with

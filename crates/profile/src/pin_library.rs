@@ -11,7 +11,7 @@ pub(crate) const PIN_LIBRARY: &str = "libzerolap_pin";
 ///
 /// Their instructions go. Calls that pass through them become calls of their callers, and system calls that they make
 /// themselves become their callers', in proportion to each caller's calls. The inclusive costs of edges further up still
-/// hold the instructions taken out: a call graph does not say how much of them lies under which edge.
+/// hold the instructions taken out: a call graph does not record how much of them lies under which edge.
 pub(crate) fn remove_pin_library(sums: &mut Sums) {
     let pins: Vec<FunctionKey> =
         sums.functions.keys().filter(|key| key.object.starts_with(PIN_LIBRARY)).cloned().collect();

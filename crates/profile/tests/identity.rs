@@ -15,7 +15,7 @@ fn dump(text: &str) -> Dump {
     read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the dump says was executed, before the windows and in them.
+/// What was executed by the dump, before the windows and in them.
 fn listed(before: &str, window: &str) -> Executed {
     let (before, window) = (dump(before), dump(window));
     let trial = Trial { before: &before, windows: &[&window], requests: 10, object: "/zerolap/program" };

@@ -5,11 +5,11 @@
 //! * [`Template`] parses a command line once, by the quoting rules of redis-cli ([`split_words`]), and keeps it as RESP
 //!   bytes with holes where `__key__` and `__data__` stood. Writing a request copies bytes and prints numbers.
 //! * [`write_request`] encodes one request whose arguments are all known.
-//! * [`ReplyReader`] takes bytes as they arrive, cut anywhere, and says of each reply what kind it is, which error code
+//! * [`ReplyReader`] takes bytes as they arrive, cut anywhere, and reports of each reply its kind, which error code
 //!   it carries and how many elements it has. Bodies are skipped, and none is kept but the beginning of an error and a
 //!   short first element.
 //! * [`parse_value`] takes apart the few replies that have to be looked into before the load begins.
-//! * [`cluster::key_slot`] says which slot of a cluster a key belongs to.
+//! * [`cluster::key_slot`] returns the slot of a cluster that a key belongs to.
 //!
 //! Nothing here reads or writes a socket, and no input makes it panic.
 

@@ -58,7 +58,7 @@ fn the_template_knows_its_name_and_holes() {
 }
 
 #[test]
-fn the_first_argument_with_a_key_is_told() {
+fn the_first_argument_with_a_key_is_returned() {
     let key = |line: &str| {
         let template = Template::compile(line.as_bytes(), b"p-").expect("a template");
         let mut output = b"earlier".to_vec();
@@ -71,7 +71,7 @@ fn the_first_argument_with_a_key_is_told() {
 }
 
 #[test]
-fn a_constant_first_argument_is_told() {
+fn a_constant_first_argument_is_returned() {
     let first = |line: &str| {
         let template = Template::compile(line.as_bytes(), b"p-").expect("a template");
         template.first_argument().map(<[u8]>::to_vec)

@@ -1,7 +1,7 @@
 //! Paired comparisons and multiplicity.
 //!
-//! [`paired`] says how much a metric changed between two sides and how sure that is, [`moderated`] does so from few
-//! samples with what comparisons alike say of the spread; [`multiplicity`] adjusts the p values of many such
+//! [`paired`] estimates how much a metric changed between two sides and how sure that is, [`moderated`] does so from few
+//! samples and the spread of similar comparisons; [`multiplicity`] adjusts the p values of many such
 //! comparisons. Pure functions on numbers; what a number means is the caller's business.
 
 pub mod moderated;

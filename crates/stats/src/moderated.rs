@@ -26,7 +26,7 @@ const POWER: f64 = 0.9;
 /// Tenths of the values that [`trimmed_mean`] leaves out at either end.
 const TRIMMED_TENTHS: usize = 3;
 
-/// What comparisons of the same kind say of a variance: its centre, and how many degrees of freedom that is worth.
+/// A prior of a variance from comparisons of the same kind: its centre, and how many degrees of freedom that is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VariancePrior {
     /// Centre of the variances.
@@ -47,8 +47,8 @@ pub struct SeenVariance {
 /// Why a change cannot be given.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum ModeratedError {
-    /// Neither samples nor prior say anything of the spread.
-    #[error("{samples} samples without a prior say nothing of the spread")]
+    /// The spread can be estimated neither from samples nor from a prior.
+    #[error("the spread cannot be estimated from {samples} samples without a prior")]
     TooFew {
         /// Number of samples.
         samples: usize,
@@ -92,7 +92,7 @@ pub fn fit_prior(seen: &[SeenVariance]) -> Option<VariancePrior> {
     let spread = sample_variance(&logarithms.values)?.variance;
     let expected = logarithms.expected_variance;
     let degrees = if spread > expected { 2.0 * inverse_trigamma(spread - expected) } else { MOST_DEGREES };
-    // However alike they are: a comparison's own variance and the prior together say no more than all samples do.
+    // However alike they are: a comparison's own variance and the prior together are worth no more than all samples are.
     let all: f64 = usable.iter().map(|one| one.degrees).sum();
     let largest = usable.iter().map(|one| one.degrees).fold(0.0, f64::max);
     let degrees = degrees.min(MOST_DEGREES).min(all - largest);
@@ -143,13 +143,13 @@ fn logarithms(seen: &[SeenVariance]) -> Option<Logarithms> {
     Some(Logarithms { values, mean, expected_variance })
 }
 
-/// The change that log ratios of starts say, their variance moderated by `prior`.
+/// The change estimated from log ratios of starts, their variance moderated by `prior`.
 ///
 /// `sd_floor` is the instrument's resolution and `confidence` the interval's, both as in
 /// [`paired_change`](crate::paired::paired_change). The result counts its samples as pairs.
 ///
 /// # Errors
-/// As the errors' texts say.
+/// As described at each of [`ModeratedError`].
 pub fn moderated_change(
     log_ratios: &[f64],
     prior: Option<VariancePrior>,

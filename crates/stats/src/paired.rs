@@ -19,7 +19,7 @@ pub struct PairedChange {
     pub p: f64,
     /// Standard deviation of a pair's log ratio, as used: not below the floor.
     pub sd: f64,
-    /// The smallest relative change that would have been told from none with 90 % power.
+    /// The smallest relative change that would have been detected with 90 % power.
     pub detectable: f64,
     /// Number of pairs.
     pub pairs: usize,
@@ -36,7 +36,7 @@ pub enum PairedError {
         /// Samples of head.
         head: usize,
     },
-    /// One pair says nothing of the spread.
+    /// The spread cannot be estimated from one pair.
     #[error("{pairs} pairs are too few: at least 2 are needed")]
     TooFew {
         /// Number of pairs.
@@ -73,7 +73,7 @@ pub enum PairedError {
 /// When all samples of both sides are 0, nothing changed, for sure.
 ///
 /// # Errors
-/// [`PairedError::ZeroSide`] when exactly one side is 0 throughout; others as their texts say.
+/// [`PairedError::ZeroSide`] when exactly one side is 0 throughout; others as described at each of [`PairedError`].
 pub fn paired_change(base: &[f64], head: &[f64], sd_floor: f64, confidence: f64) -> Result<PairedChange, PairedError> {
     if base.len() != head.len() {
         return Err(PairedError::Lengths { base: base.len(), head: head.len() });

@@ -50,7 +50,7 @@ class BuiltServer:
 class Builds:
     """The builds of this machine, in directories named by their digests.
 
-    What was built from source runs as `policy` says; programs that the user gave run without a sandbox too.
+    What was built from source runs under `policy`; programs that the user gave run without a sandbox too.
     """
 
     def __init__(self, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
@@ -124,7 +124,7 @@ class Builds:
 class Builder:
     """Turns sources into builds, which are kept in `directory`.
 
-    Code of trees and revisions is built, and may run later, as `policy` says. `limits` are for each build.
+    Code of trees and revisions is built, and may run later, under `policy`. `limits` are for each build.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class Builder:
 
 
 def named(source: Source, variant: str) -> str:
-    """Return a server's name: what the user called the source, and the variant that tells it from another of it."""
+    """Return a server's name: what the user called the source, and the variant where it is not the default."""
     return source.name if variant in {"", DEFAULT.name} else f"{source.name} ({variant})"
 
 

@@ -2,7 +2,7 @@
 
 Redis, Valkey and their relatives share a Makefile, which hands flags to the compiler in another way in each era. All
 eras since Redis 2.6 read `src/.make-settings` after their own defaults and before they compose the final flags, and
-it is there that a variant is said: one way that later eras did not change, that the dependencies do not see, and that
+it is there that a variant is set: one way that later eras did not change, that the dependencies do not see, and that
 can take out what the Makefile put in. What the eras put in, and where:
 
 - Redis to 7.0: `OPTIMIZATION?=-O2`, handed on as `OPT`; the linker gets `LDFLAGS` and `REDIS_LDFLAGS`.

@@ -27,7 +27,7 @@ def combinations(raw: Mapping[str, Any], document: Document, at: Path) -> Iterat
         if not _AXIS.fullmatch(axis):
             document.add((*at, "matrix", axis), "expected a name of a-z, 0-9 and _")
         elif axis not in in_name:
-            document.add((*at, "matrix", axis), f"the case's name must contain {{{axis}}}, to tell the cases apart")
+            document.add((*at, "matrix", axis), f"the case's name must contain {{{axis}}}, to distinguish the cases")
     for point in itertools.product(*distinguishing.values()):
         yield dict(zip(distinguishing, point, strict=True))
 

@@ -7,7 +7,7 @@ from zerolap.records import Case, Check, container_of
 
 
 def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
-    """Return what the replies of all measured slices say: errors, hits, kinds."""
+    """Return the checks of the replies of all measured slices: errors, hits, kinds."""
     errors: dict[str, int] = {}
     for part in slices:
         for code, count in part.errors.items():
@@ -51,10 +51,10 @@ def _kind_check(kind: str, slices: Sequence[SliceResult]) -> Check:
 
 
 def executed_check(case: Case, requests: int, executed: int) -> Check:
-    """Whether the server says that it executed exactly the requests that were sent.
+    """Whether the server counted that it executed exactly the requests that were sent.
 
-    Where other clients send the same commands it executed more; servers before Redis 7 do not tell the subcommands of
-    a container apart.
+    Where other clients send the same commands it executed more; servers before Redis 7 do not distinguish the
+    subcommands of a container.
     """
     others = {container_of(command.verb) for client in case.companions for command in client.sent}
     if not others.isdisjoint(map(container_of, case.verbs)):

@@ -52,7 +52,7 @@ METHOD = 2
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
-# A server that handles its own crash dies a second time under valgrind, which tells of the first by itself.
+# A server that handles its own crash dies a second time under valgrind, which reports the first by itself.
 CRASH_SETTINGS = {"crash-log-enabled": "no"}
 # Until here the server's timers have finished what loading left behind, such as a table half way to its new size.
 SETTLED_SETTINGS = {"activerehashing": "no"}
@@ -238,5 +238,5 @@ def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | N
     try:
         return reading.executed(dumps, requests, name, str(trial.program.path))
     except (OSError, ValueError):
-        # What was counted stands; that the work is identical is then never said.
+        # What was counted stands; the work is then never called identical.
         return None

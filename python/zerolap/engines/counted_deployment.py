@@ -25,7 +25,7 @@ CALLGRIND = (
 )
 
 DEBUG_UNREADABLE = "unhandled dwarf2 abbrev form code"
-"""What valgrind says before it gives up."""
+"""What valgrind prints before it gives up."""
 # `rep movsb` counts once a byte under valgrind, which no processor does; these keep the C library off it.
 GLIBC_TUNABLES = ":".join(
     f"glibc.cpu.x86_{name}={1 << 40}"
@@ -70,15 +70,15 @@ class CountedDeployment:
         expected = len(self.deployment.replicas)
         if not expected:
             return []
-        told = self.target.server.command("INFO", "replication")
-        attached = told.get("connected_slaves") if isinstance(told, dict) else None
+        replication = self.target.server.command("INFO", "replication")
+        attached = replication.get("connected_slaves") if isinstance(replication, dict) else None
         return [Check(check="replicas", ok=attached == expected, value=str(attached), limit=f"= {expected}")]
 
 
 def counted_topology(topology: Topology) -> Topology:
     """Return what is deployed for counting: of a cluster one node, which has all slots.
 
-    What a request costs a node does not depend on the others; what nodes say to each other depends on time.
+    What a request costs a node does not depend on the others; what nodes send to each other depends on time.
     """
     if not topology.is_cluster:
         return topology

@@ -56,7 +56,7 @@ class Disturbance:
 def watch(used_ns: Callable[[], int], processors: Collection[int]) -> Iterator[Disturbance]:
     """Watch the machine for the length of the context.
 
-    `used_ns` tells what the trial's own processes have used, `processors` are those that they run on.
+    `used_ns` returns what the trial's own processes have used, `processors` are those that they run on.
     """
     disturbance = Disturbance(_read(used_ns, processors))
     yield disturbance

@@ -33,7 +33,7 @@ class Loaded:
     """Measures by a load tool: a look at how fast it is, then so many requests as take about two seconds."""
 
     def missing(self) -> str | None:
-        """Return none: which tool is used, the job says, and whether it can be, the tool."""
+        """Return none: the job names the tool, and the tool checks whether it can be used."""
         return None
 
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
@@ -83,7 +83,7 @@ class _Load:
         while True:
             run = self._run(trial, filled, statistics, requests)
             rate = run.outcome.ops_per_sec
-            # Of a run that is too short for it a tool may tell no rate.
+            # Of a run that is too short for it a tool may report no rate.
             if rate > 0 and run.outcome.requests / rate >= LOOK_SECONDS:
                 return max(1, round(MEASURED_SECONDS * rate / unit)) * unit
             if run.seconds > LONGEST_LOOK_SECONDS or run.outcome.errors == run.outcome.requests:
@@ -100,7 +100,7 @@ class _Load:
         client_seconds, seconds = _client_seconds() - client_seconds, time.monotonic() - began
         cpu, counts = read_cpu_times(filled.server.process) - cpu, read_counts(filled.server, verbs) - counts
         calls = statistics.read().calls - calls
-        return LoadedRun(self._told(work, output), client_seconds, seconds, cpu, calls, counts)
+        return LoadedRun(self._outcome(work, output), client_seconds, seconds, cpu, calls, counts)
 
     def _work(self, trial: EngineTrial, requests: int) -> LoadWork:
         socket, result = trial.directory / "server" / "socket", trial.directory / "result"
@@ -123,20 +123,20 @@ class _Load:
                 raise TrialFailed(f"{self._name} failed (exit code {code})", details=process.output_tail())
         return log.read_text(errors="replace")
 
-    def _told(self, work: LoadWork, output: str) -> LoadOutcome:
+    def _outcome(self, work: LoadWork, output: str) -> LoadOutcome:
         try:
             outcome = self._tool.outcome(work, output)
         except (ValueError, KeyError, TypeError, OSError) as wrong:
-            reason = f"{self._name} told its result in another form: {type(wrong).__name__}: {wrong}"
+            reason = f"{self._name} reported its result in another form: {type(wrong).__name__}: {wrong}"
             raise TrialFailed(reason, details=output[-2000:]) from wrong
         if outcome.requests <= 0 or not 0 <= outcome.ops_per_sec < math.inf:
-            raise TrialFailed(f"{self._name} tells of {outcome.requests} requests, {outcome.ops_per_sec} a second")
+            raise TrialFailed(f"{self._name} reports {outcome.requests} requests, {outcome.ops_per_sec} a second")
         return outcome
 
     def _require_rate(self, outcome: LoadOutcome) -> None:
         if not outcome.ops_per_sec:
             errors = f", {outcome.errors} of them answered with errors" if outcome.errors else ""
-            raise TrialFailed(f"{self._name} tells of {outcome.requests} requests{errors}, and none a second")
+            raise TrialFailed(f"{self._name} reports {outcome.requests} requests{errors}, and none a second")
 
 
 def _client_seconds() -> float:

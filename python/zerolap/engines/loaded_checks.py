@@ -15,7 +15,7 @@ from zerolap.server.statistics import rows_of
 
 @dataclass(frozen=True)
 class ServerCounts:
-    """Totals since the server began; `errors` are none where it does not tell them, as before Redis 6.2."""
+    """Totals since the server began; `errors` are none where it does not report them, as before Redis 6.2."""
 
     errors: int | None
     hits: int
@@ -28,7 +28,7 @@ class ServerCounts:
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """One run of a program: what it told, what it used itself, and what the server did meanwhile."""
+    """One run of a program: what it reported, what it used itself, and what the server did meanwhile."""
 
     outcome: LoadOutcome
     client_seconds: float
@@ -38,7 +38,7 @@ class LoadedRun:
     counts: ServerCounts
 
     def metrics(self) -> dict[str, float]:
-        """Return what the program told and what the lab saw, by name."""
+        """Return what the program reported and what the lab saw, by name."""
         requests = self.outcome.requests
         seen = {
             "cpu_ns_per_op": self.cpu.total_ns / requests,
@@ -49,28 +49,28 @@ class LoadedRun:
 
 
 def read_counts(server: RunningServer, verbs: Sequence[str]) -> ServerCounts:
-    """Return what a server tells of look-ups, and of errors of these commands.
+    """Return what a server counted of look-ups, and of errors of these commands.
 
     Other commands, with which a client introduces itself, not every server knows. Raises `TrialFailed` if the server is
     gone.
     """
-    totals, commands = _told(server, "stats"), _told(server, "commandstats")
+    totals, commands = _info(server, "stats"), _info(server, "commandstats")
     own = rows_of(verbs, commands)
-    tells = all("failed_calls" in fields for fields in commands.values())
+    has_errors = all("failed_calls" in fields for fields in commands.values())
     return ServerCounts(
-        errors=sum(int(one["failed_calls"]) + int(one["rejected_calls"]) for one in own) if tells else None,
+        errors=sum(int(one["failed_calls"]) + int(one["rejected_calls"]) for one in own) if has_errors else None,
         hits=int(totals.get("keyspace_hits", 0)),
         misses=int(totals.get("keyspace_misses", 0)),
     )
 
 
-def _told(server: RunningServer, section: str) -> dict[str, Any]:
+def _info(server: RunningServer, section: str) -> dict[str, Any]:
     reply = server.command("INFO", section)
     return reply if isinstance(reply, dict) else {}
 
 
 def loaded_checks(trial: EngineTrial, run: LoadedRun) -> list[Check]:
-    """Return what the server says of errors, hits and calls, and whether the program kept up, on its own core."""
+    """Return the checks of a run: errors, hits and calls, and whether the program kept up, on its own core."""
     return [
         *_reply_checks(trial.case, run),
         executed_check(trial.case, run.outcome.requests, run.calls),

@@ -22,7 +22,7 @@ FIRST_LOOK_SECONDS = 0.004
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
 IDLE_ENOUGH_SECONDS = 0.1
-"""Of idle time say whether a server rests: its timers fire ten times a second."""
+"""Of idle time show whether a server rests: its timers fire ten times a second."""
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,10 @@ def missing_for_sampling() -> Missing | None:
         check=False,
     )
     if tried.returncode != 0:
-        # Where it is not permitted, perf says so below a heading.
+        # Where it is not permitted, perf prints the reason below a heading.
         lines = [line.strip() for line in tried.stderr.splitlines()]
-        said = next((line for line in lines if line not in ("", "Error:")), "it does not say why")
-        return Missing(f"perf may not record: {said}", PERMISSION_HINT)
+        reason = next((line for line in lines if line not in ("", "Error:")), "it gives no reason")
+        return Missing(f"perf may not record: {reason}", PERMISSION_HINT)
     return None
 
 
@@ -95,7 +95,7 @@ class Recorder:
             code = self.process.wait(ANSWER_SECONDS)
         except subprocess.TimeoutExpired as late:
             raise TrialFailed("perf does not end") from late
-        # Having been told to end by a signal, it ends with it.
+        # Ended by a signal, it exits with it.
         if code not in (0, -signal.SIGINT):
             raise self._failed()
 

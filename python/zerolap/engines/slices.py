@@ -47,7 +47,7 @@ class SliceWork:
 
 @dataclass(frozen=True)
 class Slice:
-    """What one slice took; `requests_per_cycle` is none where the server does not tell its event loop's cycles."""
+    """What one slice took; `requests_per_cycle` is none where the server does not count its event loop's cycles."""
 
     result: SliceResult
     cpu: CpuTimes

@@ -51,7 +51,7 @@ REPEATS = 2
 """Of a start that the machine disturbed, before its case has no timed verdict."""
 OF_THE_MACHINE = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
 OF_TIMING = OF_THE_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
-"""Checks whose failure says nothing of what the servers did: the start is worth repeating, and counts stay valid."""
+"""Checks whose failure is not about what the servers did: the start is worth repeating, and counts stay valid."""
 QUIET_LOAD = 0.3
 LONGEST_WAIT_SECONDS = 10.0
 LOOK_SECONDS = 0.5
@@ -277,7 +277,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
 
 
 def _chosen(start: TimedStart, sides: Sequence[TimedSide]) -> Chosen:
-    """Return the requests of a slice: as planned, or as a look at these sides says."""
+    """Return the requests of a slice: as planned, or as a look at these sides determines."""
     if start.amounts.slice_requests is None:
         return choose_requests(sides, start.case)
     for look in start.looks:

@@ -15,7 +15,7 @@ RATE_LIMIT = 0.9
 
 
 def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[Check]:
-    """Return what the slices of one side say: replies, calls, lengths, and whether the client kept up."""
+    """Return the checks of the slices of one side: replies, calls, lengths, and whether the client kept up."""
     return [
         *reply_checks(case, [one.result for one in slices]),
         executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),

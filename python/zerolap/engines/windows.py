@@ -135,7 +135,7 @@ def dumped_instructions(dump: Path) -> float:
 
 
 def broken_dump(directory: Path, what: str) -> Exception:
-    """Return the error for a dump that is not whole; callgrind does not tell of a full disk."""
+    """Return the error for a dump that is not whole; callgrind does not report a full disk."""
     if shutil.disk_usage(directory).free < LARGEST_DUMP_BYTES:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(directory))
     return TrialFailed(f"callgrind wrote no whole dump: {what}")

@@ -103,7 +103,7 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
         more = "more" if served.change > 0 else "less"
         return (
             f"{figures}: {more} is served for {more} CPU time. That points to work that goes on on other threads, "
-            "or no longer does; which of the two matters, only its user can say."
+            "or no longer does; which of the two matters, only its user can decide."
         )
     return None
 

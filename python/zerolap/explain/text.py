@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from zerolap.records import PerSide
 
 WHOLE = 1.05
-"""Share of the change from which on a function's part is told as more than the whole."""
+"""Share of the change from which on a function's part is reported as more than the whole."""
 NAMED = 3
 """Functions that a sentence names before it counts the others."""
 
@@ -143,7 +143,7 @@ def stripped(sides: Sequence[str]) -> str:
 
 def no_debug_information() -> str:
     """Return the sentence for a binary without line numbers."""
-    return "Without debug information (`-g`) inlined functions and changed lines cannot be told apart."
+    return "Without debug information (`-g`) inlined functions and changed lines cannot be distinguished."
 
 
 def no_changes() -> str:

@@ -153,7 +153,7 @@ def _judge_work(case: Case, results: Results) -> list[Judged]:
 
 
 def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:
-    """Return what is concluded on the timed metrics, by case: all cases and the bank say how much starts vary."""
+    """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary."""
     verdicts: dict[str, list[Judged]] = {}
     for metric in JUDGED_TIMES:
         chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}

@@ -30,7 +30,7 @@ class Difference(BaseModel):
 
 
 class Identity(BaseModel):
-    """What the comparison of executed instructions says: `differences` or the `reason` why it says nothing.
+    """The result of comparing executed instructions: `differences`, or the `reason` why it is unknown.
 
     `instructions` are those executed in the counted windows, each counted once, `functions` those that they belong to;
     both are 0 where the programs are the same to the byte and their instructions cannot be listed.
@@ -82,7 +82,7 @@ def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], b
 
 
 def why_unknown(request: Request, builds: Mapping[str, Build], case: Case) -> str | None:
-    """Return why what is counted of a case does not say what it executes; none where it does."""
+    """Return why the counts of a case do not show what it executes; none where they do."""
     base, head = (request.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"

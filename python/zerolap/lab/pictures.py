@@ -96,8 +96,8 @@ def _pictures(costs: Mapping[str, _Costs], trials: _Trials, blobs: Blobs) -> Pic
             pictures = _of_case(of_sides, by_case.get(name, []), frames, blobs)
         except (BlobDamaged, ValueError) as fault:
             # The rest of what was recorded stays readable.
-            told = fault.message if isinstance(fault, BlobDamaged) else "they were recorded by another version"
-            pictures = CasePictures(latency=None, throughput=None, stacks=None, missing=told)
+            reason = fault.message if isinstance(fault, BlobDamaged) else "they were recorded by another version"
+            pictures = CasePictures(latency=None, throughput=None, stacks=None, missing=reason)
         if pictures is not None:
             cases[name] = pictures
     return Pictures(frames=frames.all(), cases=cases)
@@ -183,7 +183,7 @@ def _tree(side: DrawnSide, cost: _Cost, trials: _Trials, frames: _Frames, blobs:
         event=tree["event"],
         samples=tree["samples"],
         lost=tree["lost"],
-        # The passes themselves are too short to say it.
+        # The passes themselves are too short to measure it.
         cpu_ns_per_op=cost.cpu_ns_per_op,
         cpu_error=cost.error,
         threads=tree["threads"],
@@ -197,7 +197,7 @@ def _tree(side: DrawnSide, cost: _Cost, trials: _Trials, frames: _Frames, blobs:
 
 
 def _cost(case: CaseResult, side: DrawnSide) -> _Cost:
-    """Return a side's cost as timing says."""
+    """Return a side's cost as it was timed."""
     timed = next((one for one in case.verdicts if one.metric == "cpu_ns_per_op"), None)
     if timed is None:
         return _Cost()

@@ -27,13 +27,17 @@ REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
 class Settings(Record):
     """What the comparison was asked to do; `min_effect` by engine, as a fraction.
 
-    `load_policy` says whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
+    `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
     is the program that the engine `loaded` uses, all others use the lab's own.
 
     How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is the
     confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
+<<<<<<< HEAD
     `regression_rule` says what a regression is. Both levels hold for all looks at a case together: `look_shares` is the
     part of their error that a look has, by engine and number of blocks or starts.
+=======
+    `regression_rule` states what a regression is. Both levels hold for all looks at a case together.
+>>>>>>> part-a
     """
 
     engines: list[str]

@@ -7,7 +7,7 @@ from zerolap.records.base import Record
 EngineName: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 
 Answer: TypeAlias = Literal["work", "time"]
-"""What a comparison says of a case: what the code does, and what its user feels."""
+"""The two answers to a case: what the code does, and what its user feels."""
 
 Decides: TypeAlias = Literal["always", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.

@@ -20,7 +20,7 @@ class Verdict(Record):
     """A verdict with its evidence.
 
     `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
-    same and identical; `detectable` is the smallest relative change that these samples could have told from none;
+    same and identical; `detectable` is the smallest relative change that these samples could have detected;
     `samples` counts the trials of a side.
     """
 

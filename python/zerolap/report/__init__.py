@@ -1,1 +1,1 @@
-"""What a comparison or a run says, for a terminal, a pull request, a browser and another program."""
+"""The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""

@@ -34,7 +34,7 @@ def share(fraction: float) -> str:
 
 
 def count(value: float | None) -> str:
-    """Write a count with thousands separators and no more digits than say something: `11,201`, `790.1`, `1.25`."""
+    """Write a count with thousands separators and no more digits than matter: `11,201`, `790.1`, `1.25`."""
     if value is None:
         return NO_VALUE
     if not math.isfinite(value):

@@ -42,7 +42,7 @@ MENTION = re.compile(r"@(?=\w)")
 def comparison_markdown(comparison: Comparison) -> str:
     """Return the comparison as Markdown: verdict, what changed and why, what is invalid, how to repeat it."""
     cases = in_order(comparison.cases)
-    told = [case for case in cases if not is_plain(case)]
+    notable = [case for case in cases if not is_plain(case)]
     same = [case for case in cases if is_plain(case)]
     blocks = [f"**{headline(comparison)}** ({escaped(effort(comparison))})"]
     by_answer = answer_lines(comparison)
@@ -53,11 +53,11 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks.append(f"**{state}**")
     blocks.append(f"{code(comparison.base.name)} {ARROW} {code(comparison.head.name)}")
     blocks += filter(None, [skipped_line(comparison.skipped)])
-    if told:
-        blocks.append(_table(told, cases))
-    blocks += [_reasons(case) for case in told[:EXPLAINED_CASES]]
-    if len(told) > EXPLAINED_CASES:
-        blocks.append(f"{len(told) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
+    if notable:
+        blocks.append(_table(notable, cases))
+    blocks += [_reasons(case) for case in notable[:EXPLAINED_CASES]]
+    if len(notable) > EXPLAINED_CASES:
+        blocks.append(f"{len(notable) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
         blocks.append(folded(f"{len(same)} same", _table(same, cases)))
     blocks += [f"Note: {escaped(note)}" for note in comparison.notes]
@@ -97,8 +97,8 @@ def failure_line(failure: str, *, failed: bool = True) -> str:
 
 def failed_check_lines(validity: Validity) -> list[str]:
     """Return the checks that do not hold as items of a list."""
-    told = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
-    return [f"- invalid: {escaped(one)}" for one in told]
+    failed = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
+    return [f"- invalid: {escaped(text)}" for text in failed]
 
 
 def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
@@ -156,19 +156,19 @@ def _verdict(case: CaseResult) -> str:
     return _emphasized(word(case)) + (" (counted)" if unconfirmed(case) else "")
 
 
-def _emphasized(said: Word) -> str:
-    return f"**{said}**" if said in CHANGED else said
+def _emphasized(outcome: Word) -> str:
+    return f"**{outcome}**" if outcome in CHANGED else outcome
 
 
-def _answer_cell(said: Answered | None, usual: str | None) -> str:
+def _answer_cell(answered: Answered | None, usual: str | None) -> str:
     """Return a case's work or time in a cell: word, change and interval."""
-    if said is None:
+    if answered is None:
         return ""
-    decided = said.decided
-    if decided is None or said.word == "identical":
-        return said.word
+    decided = answered.decided
+    if decided is None or answered.word == "identical":
+        return answered.word
     named = "" if decided.metric == usual else f" {metric_label(decided.metric)}"
-    return f"{_emphasized(said.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
+    return f"{_emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
 
 
 def _reasons(case: CaseResult) -> str:
@@ -176,7 +176,7 @@ def _reasons(case: CaseResult) -> str:
     if case.failure is not None:
         lines.append(failure_line(case.failure, failed=word(case) == "failed"))
     lines += failed_check_lines(case.validity)
-    lines += [f"- {escaped(statement(said))}" for said in answers(case)]
+    lines += [f"- {escaped(statement(answered))}" for answered in answers(case)]
     lines += [f"- also {verdict.verdict}: {escaped(sentence(verdict))}" for verdict in others(case)]
     culprits = ranked(case, "culprit")
     for place, finding in enumerate(culprits[:REASONS], start=1):

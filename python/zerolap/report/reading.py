@@ -26,7 +26,7 @@ STATES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Answered:
-    """What a comparison says of a case's work or time; `decided` is the verdict that it rests on, if there is one."""
+    """The answer on a case's work or time; `decided` is the verdict that it rests on, if there is one."""
 
     answer: Answer
     word: Word
@@ -41,35 +41,35 @@ def word(case: CaseResult) -> Word:
 
 
 def answers(case: CaseResult) -> list[Answered]:
-    """Return what is said of a case's work and time; nothing of what was not measured."""
+    """Return the answers on a case's work and time, without one that was not measured."""
     by_metric = {verdict.metric: verdict for verdict in case.verdicts}
-    said = []
+    answered = []
     if case.work is not None:
-        said.append(Answered("work", case.work, by_metric.get(case.work_deciding or "")))
+        answered.append(Answered("work", case.work, by_metric.get(case.work_deciding or "")))
     if case.time is not None:
-        said.append(Answered("time", case.time, by_metric.get(case.time_deciding or "")))
-    return said
+        answered.append(Answered("time", case.time, by_metric.get(case.time_deciding or "")))
+    return answered
 
 
 def answer_of(case: CaseResult, wanted: Answer) -> Answered | None:
-    """Return what is said of a case's work, or of its time; none where it was not measured."""
-    return next((said for said in answers(case) if said.answer == wanted), None)
+    """Return the answer on a case's work, or on its time; none where it was not measured."""
+    return next((answered for answered in answers(case) if answered.answer == wanted), None)
 
 
 def has_changed(case: CaseResult) -> bool:
     """Return whether work or time changed."""
-    return any(said.word in CHANGED for said in answers(case))
+    return any(answered.word in CHANGED for answered in answers(case))
 
 
 def is_plain(case: CaseResult) -> bool:
-    """Return whether there is nothing to say of a case but that it did not change."""
-    words = {word(case), *(said.word for said in answers(case))}
+    """Return whether a case is unchanged, by its answers and by its other metrics."""
+    words = {word(case), *(answered.word for answered in answers(case))}
     return words <= set(UNCHANGED) and not others(case)
 
 
 def others(case: CaseResult) -> list[Verdict]:
-    """Return the verdicts beside those that decide that say more than `same`; of times only what changed."""
-    decided = [said.decided for said in answers(case)]
+    """Return the verdicts beside those that decide that are more than `same`; of times only what changed."""
+    decided = [answered.decided for answered in answers(case)]
     return [
         verdict
         for verdict in case.verdicts
@@ -81,7 +81,7 @@ def others(case: CaseResult) -> list[Verdict]:
 
 def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     """Return the metric that most cases' work or time rests on; none where nothing was measured."""
-    decided = [said.decided for case in cases if (said := answer_of(case, answer)) is not None]
+    decided = [answered.decided for case in cases if (answered := answer_of(case, answer)) is not None]
     metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
@@ -90,9 +90,9 @@ def in_order(cases: list[CaseResult]) -> list[CaseResult]:
     """Return the cases, those with a change of work or time first, the larger change before the smaller."""
 
     def place(case: CaseResult) -> tuple[int, int, float]:
-        said = answers(case)
-        first = min(WORDS.index(one) for one in (word(case), *(one.word for one in said)))
-        sizes = [abs(one.decided.change) for one in said if one.decided is not None and one.word in CHANGED]
+        of_case = answers(case)
+        first = min(WORDS.index(one) for one in (word(case), *(one.word for one in of_case)))
+        sizes = [abs(one.decided.change) for one in of_case if one.decided is not None and one.word in CHANGED]
         return first, WORDS.index(word(case)), -max(sizes, default=0.0)
 
     return sorted(cases, key=place)
@@ -106,7 +106,8 @@ def headline(comparison: Comparison) -> str:
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
     """Return the outcome by answer where there are both: `work`, `2 regressions, 9 identical, 1 same`."""
     words = {
-        answer: [said.word for case in comparison.cases if (said := answer_of(case, answer))] for answer in ANSWERS
+        answer: [answered.word for case in comparison.cases if (answered := answer_of(case, answer))]
+        for answer in ANSWERS
     }
     return [(answer, word_counts(words[answer])) for answer in ANSWERS] if all(words.values()) else []
 
@@ -142,25 +143,26 @@ def trials(settings: Settings, seconds: float) -> str:
     return f"{' and '.join(settings.engines)}{quick}, {duration(seconds)} of trials"
 
 
-def statement(said: Answered) -> str:
-    """Write what is said of work or time: `work regression: instructions per request +10.2 %`, with its evidence.
+def statement(answered: Answered) -> str:
+    """Write the answer on work or time: `work regression: instructions per request +10.2 %`, with its evidence.
 
     Where it is unsure, with why: too few samples, or other figures against the one that would decide.
     """
-    begin = f"{said.answer} {said.word}"
-    if said.decided is None:
+    begin = f"{answered.answer} {answered.word}"
+    decided = answered.decided
+    if decided is None:
         return f"{begin}: it was not measured"
-    text = f"{begin}: {sentence(said.decided)}"
-    if said.word != "unsure":
+    text = f"{begin}: {sentence(decided)}"
+    if answered.word != "unsure":
         return text
-    if said.decided.verdict == "unsure":
-        able = f"these {said.decided.samples} samples a side can tell a change of {percent(said.decided.detectable)}"
+    if decided.verdict == "unsure":
+        able = f"these {decided.samples} samples a side can detect a change of {percent(decided.detectable)}"
         return f"{text}; {able} or more"
-    return f"{begin}: {said.decided.verdict} of {sentence(said.decided)}; other figures speak against it"
+    return f"{begin}: {decided.verdict} of {sentence(decided)}; other figures speak against it"
 
 
 def unconfirmed(case: CaseResult) -> bool:
-    """Tell whether a case changed by counting alone."""
+    """Return whether a case changed by counting alone."""
     return word(case) in CHANGED and not case.confirmed
 
 

@@ -34,8 +34,8 @@ def run_markdown(report: RunReport) -> str:
         *(f"Note: {escaped(note)}" for note in report.notes),
         repeating(report, [f"server: {build_facts(report.server)}"]),
     ]
-    told = _told(report, LONGEST - len("\n\n".join(above + below)))
-    return "\n\n".join(above + told + below) + "\n"
+    sections = _sections(report, LONGEST - len("\n\n".join(above + below)))
+    return "\n\n".join(above + sections + below) + "\n"
 
 
 def _server(build: MeasuredServer) -> str:
@@ -76,8 +76,8 @@ def _figures(case: RunCase, metrics: Sequence[str]) -> list[str]:
     return [count(case.metrics[name]) if name in case.metrics else "" for name in metrics]
 
 
-def _told(report: RunReport, room: int) -> list[str]:
-    """Return what is to be said of each case, as far as there is room; those that were not measured come first."""
+def _sections(report: RunReport, room: int) -> list[str]:
+    """Return a section on each case, as far as there is room; those that were not measured come first."""
     ordered = sorted(report.cases, key=lambda case: run_word(case) == "measured")
     sections = [f"{_heading(case)}\n\n{content}" for case in ordered if (content := _content(case))]
     taken = accumulate(len(section) + 2 for section in sections)

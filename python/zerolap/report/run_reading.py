@@ -1,4 +1,4 @@
-"""How a run is read by all reports: what became of a case, the headline, what is told of a case and a function."""
+"""How a run is read by all reports: what became of a case, the headline, what is reported of a case and a function."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
@@ -14,7 +14,7 @@ FUNCTION_COLUMNS: Mapping[str, Callable[[FunctionCost], float | None]] = {
     "instructions": lambda function: function.self_instructions_per_op,
     "calls": lambda function: function.calls_per_op,
 }
-"""What is told of a function beside its share: each per request, the first two its own."""
+"""What is reported of a function beside its share: each per request, the first two its own."""
 
 
 def run_word(case: RunCase) -> RunWord:

@@ -138,13 +138,13 @@ def _show_table(lines: Lines, cases: list[CaseResult]) -> None:
 
 def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) -> list[Column]:
     """Return the columns of work or of time; `signed` where the verdict of a row may be another than its word."""
-    said = [answer_of(case, answer) for case in cases]
+    answered = [answer_of(case, answer) for case in cases]
     usual = usual_metric(cases, answer)
-    decided = [None if one is None else one.decided for one in said]
+    decided = [None if one is None else one.decided for one in answered]
     unusual = ["" if one is None or one.metric == usual else metric_label(one.metric) for one in decided]
     columns = [
-        Column(answer, _changes(said, signed=signed), right=not signed),
-        Column("interval", [_interval(one) for one in said], right=True, dispensable=INTERVAL),
+        Column(answer, _changes(answered, signed=signed), right=not signed),
+        Column("interval", [_interval(one) for one in answered], right=True, dispensable=INTERVAL),
     ]
     if any(unusual):
         columns.append(Column("of", unusual, dispensable=2))
@@ -155,28 +155,30 @@ def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) ->
     return columns
 
 
-def _interval(said: Answered | None) -> str:
-    if said is None or said.decided is None or said.word == "identical":
+def _interval(answered: Answered | None) -> str:
+    if answered is None or answered.decided is None or answered.word == "identical":
         return ""
-    return interval(said.decided.low, said.decided.high)
+    return interval(answered.decided.low, answered.decided.high)
 
 
-def _changes(said: list[Answered | None], *, signed: bool) -> list[Part]:
-    written = [_change(one) for one in said]
+def _changes(answered: list[Answered | None], *, signed: bool) -> list[Part]:
+    written = [_change(one) for one in answered]
     if not signed:
         return [*written]
     width = max((len(text) for text in written if text.endswith("%")), default=0)
     return [
         "" if one is None else _mark(one.word, text.rjust(width) if text.endswith("%") else text)
-        for one, text in zip(said, written, strict=True)
+        for one, text in zip(answered, written, strict=True)
     ]
 
 
-def _change(said: Answered | None) -> str:
+def _change(answered: Answered | None) -> str:
     """Return the change that an answer rests on, or its word where there is none."""
-    if said is None:
+    if answered is None:
         return ""
-    return said.word if said.decided is None or said.word == "identical" else change(said.decided.change)
+    if answered.decided is None or answered.word == "identical":
+        return answered.word
+    return change(answered.decided.change)
 
 
 def _show_run_table(lines: Lines, cases: list[RunCase]) -> None:

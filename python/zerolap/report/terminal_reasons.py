@@ -27,7 +27,7 @@ MARKS = {
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:
-    """Write what there is to say of a case beyond its row; nothing for one that did not change."""
+    """Write what is known of a case beyond its row; nothing for one that did not change."""
     if is_plain(case) and case.failure is None:
         return
     lines.blank()
@@ -64,8 +64,8 @@ def failed_check(name: str, value: float | str | None, limit: str) -> str:
 
 
 def _show_verdicts(lines: Lines, case: CaseResult) -> None:
-    for said in answers(case):
-        lines.line(statement(said), indent=2)
+    for answered in answers(case):
+        lines.line(statement(answered), indent=2)
     for verdict in others(case):
         parts: list[Part] = [("also ", "dim"), f"{verdict.verdict}: {sentence(verdict)}"]
         lines.line(*parts, indent=2)
@@ -81,7 +81,7 @@ def _show_findings(lines: Lines, case: CaseResult, reasons: int | None) -> None:
     for place, finding in enumerate(shown, start=1):
         _show_culprit(lines, place, finding)
     if len(shown) < len(culprits):
-        lines.line((f"and {len(culprits) - len(shown)} more, told by zerolap explain", "dim"), indent=2)
+        lines.line((f"and {len(culprits) - len(shown)} more, listed by zerolap explain", "dim"), indent=2)
     for kind, mark in MARKS.items():
         for finding in ranked(case, kind):
             lines.line((mark, "bold"), one_line(finding.text), indent=2)

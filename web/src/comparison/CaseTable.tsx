@@ -138,11 +138,11 @@ function AnswerCell({
   result: CaseResult;
   column: AnswerColumn;
 }) {
-  const said = answerOf(result, answer);
-  if (said === undefined) {
+  const answered = answerOf(result, answer);
+  if (answered === undefined) {
     return <td />;
   }
-  const { word, decided } = said;
+  const { word, decided } = answered;
   return (
     <td class="answer">
       <div>

@@ -1,4 +1,4 @@
-/** How a comparison is read: what it says of a case, which cases come first, the headline. */
+/** How a comparison is read: the answers of a case, which cases come first, the headline. */
 
 import { counted, trialsText } from "../numbers.ts";
 import type { CaseResult, Comparison, Finding, Verdict } from "../records.ts";
@@ -19,7 +19,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const ANSWERS = ["work", "time"] as const;
 export type Answer = (typeof ANSWERS)[number];
 
-/** What a comparison says of the work or the time of a case, and the verdict that it rests on. */
+/** The answer on the work or the time of a case, and the verdict that it rests on. */
 export interface Answered {
   answer: Answer;
   word: Outcome;
@@ -40,7 +40,7 @@ export function outcomeOf(result: CaseResult): Outcome {
   return result.verdict === "invalid" && result.failure !== null ? "failed" : result.verdict;
 }
 
-/** What is said of a case's work and time; nothing of what was not measured. */
+/** The answers on a case's work and time, without one that was not measured. */
 export function answersOf(result: CaseResult): Answered[] {
   const { work, work_deciding, time, time_deciding } = result;
   return [
@@ -151,6 +151,6 @@ function largest(result: CaseResult): number {
   return Math.max(0, ...changed.map(size));
 }
 
-function size(said: Answered | undefined): number {
-  return said?.decided === undefined ? -1 : Math.abs(said.decided.change ?? Number.MAX_VALUE);
+function size(answered: Answered | undefined): number {
+  return answered?.decided === undefined ? -1 : Math.abs(answered.decided.change ?? Number.MAX_VALUE);
 }

@@ -1,27 +1,24 @@
-//! Clusters: which node has which key.
+//! Clusters: which node has which key, and which are its replicas.
 
-mod discover;
-mod redirect;
-mod replicas;
+mod discovery;
+mod replies;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub(crate) use discover::{discover, hosts_of_nodes, read_ranges};
-pub(crate) use redirect::Redirect;
-use replicas::Replicas;
-pub(crate) use replicas::{discover_replicas, is_read_only, replicas_of_role};
+pub(crate) use discovery::{discover, discover_replicas};
+pub(crate) use replies::Redirect;
+pub use replies::untrusted;
 
 use zerolap_resp::cluster::key_slot;
 
-use crate::address::Address;
 use crate::dialer::{Dialer, Node};
-use zerolap_load_requests::Endpoint;
-use zerolap_load_requests::Random;
+use crate::socket::Address;
+use zerolap_load_requests::{Endpoint, Random};
 
 /// Slots of a cluster, by its specification.
-pub(crate) const SLOTS: usize = 16_384;
+const SLOTS: usize = 16_384;
 
 /// More nodes are nobody's cluster: the specification's authors advise against more than 1000.
 const MOST_NODES: usize = 1000;
@@ -78,7 +75,7 @@ impl ClusterMap {
     }
 
     /// Index of the node that has `slot`.
-    pub(crate) fn node_of_slot(&self, slot: u16) -> usize {
+    fn node_of_slot(&self, slot: u16) -> usize {
         self.slots.get(usize::from(slot)).map_or(0, |&node| usize::from(node))
     }
 
@@ -105,5 +102,37 @@ impl ClusterMap {
         let addresses = self.hosts.get(host)?.iter().map(|ip| Address::Tcp((*ip, *port).into())).collect();
         self.nodes.push(dialer.node_at(endpoint, addresses).ok()?);
         Some(self.nodes.len() - 1)
+    }
+}
+
+/// What goes to replicas.
+#[derive(Debug, Clone)]
+pub(crate) struct Replicas {
+    /// For each primary the indexes of its replicas; none is empty.
+    of: Vec<Vec<usize>>,
+    /// For each command whether it only reads.
+    reads: Vec<bool>,
+    /// Whether there are commands that do not.
+    has_writes: bool,
+}
+
+impl Replicas {
+    /// A replica of `primary` to answer `command`; none if that is not for replicas. It is drawn: with turns, commands
+    /// that alternate would always meet the same ones.
+    fn choose(&self, primary: usize, command: usize, random: &mut Random) -> Option<usize> {
+        let is_read = self.reads.get(command).is_some_and(|reads| *reads);
+        let replicas = self.of.get(primary).filter(|replicas| is_read && !replicas.is_empty())?;
+        let drawn = usize::try_from(random.below(replicas.len() as u64)).unwrap_or(0);
+        replicas.get(drawn).copied()
+    }
+
+    fn contains(&self, node: usize) -> bool {
+        self.of.iter().any(|replicas| replicas.contains(&node))
+    }
+
+    /// How many nodes get requests, of which `primaries` are primaries.
+    fn busy_nodes(&self, primaries: usize) -> usize {
+        let replicas = self.of.iter().map(Vec::len).sum::<usize>();
+        if self.has_writes { replicas + primaries } else { replicas }
     }
 }

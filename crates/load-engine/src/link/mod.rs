@@ -1,21 +1,18 @@
 //! One connection to one node: how it is made, what is under way on it, what comes back.
 
 mod checker;
-mod in_flight;
 mod opening;
-mod output;
+mod pipeline;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use zerolap_resp::{Reply, ReplyReader, write_request};
 
-use crate::dialer::{Dialer, Node};
-use crate::transport::Transport;
+use crate::dialer::{Dialer, Node, Transport};
 use checker::Checker;
-use in_flight::InFlight;
 use opening::State;
-use output::Output;
+use pipeline::{InFlight, Output};
 use zerolap_load_measure::Request;
 use zerolap_load_measure::{LoadError, clock};
 use zerolap_load_requests::Endpoint;
@@ -96,7 +93,7 @@ impl Link {
         self.transport.as_ref()
     }
 
-    /// Whether the event loop has to tell when there is room to write.
+    /// Whether the event loop has to watch for room to write.
     pub(crate) fn needs_room(&self) -> bool {
         let Some(transport) = &self.transport else { return false };
         // While both sides agree on how to encrypt, room to write does not help the requests that wait for the end.

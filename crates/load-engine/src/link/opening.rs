@@ -5,8 +5,8 @@ use std::io;
 use zerolap_resp::ReplyKind;
 
 use super::{Link, broken};
+use crate::dialer::Transport;
 use crate::socket::Socket;
-use crate::transport::Transport;
 use zerolap_load_measure::{LoadError, clock};
 
 /// Pause before another try where a unix socket's backlog is full.

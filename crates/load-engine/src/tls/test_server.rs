@@ -1,11 +1,15 @@
-//! A server for tests: sends back what it gets.
+//! A server for tests, which sends back what it gets, and its certificates.
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -13,8 +17,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, Stream};
 
-use super::test_certificates::TestCertificates;
-use zerolap_load_requests::Endpoint;
+use zerolap_load_requests::{Endpoint, Tls};
 
 /// How long the server waits for the client.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,8 +37,8 @@ pub(super) struct Behaviour {
 pub(super) struct Ending {
     /// How much it sends back before.
     pub(super) after: usize,
-    /// Whether it says so.
-    pub(super) says_goodbye: bool,
+    /// Whether it sends a close notification before.
+    pub(super) notifies: bool,
 }
 
 /// Serves one connection.
@@ -50,7 +53,7 @@ pub(super) fn start(certificates: &TestCertificates, behaviour: Behaviour) -> En
         } else {
             echo(&mut Stream::new(&mut connection, &mut stream), limit)
         };
-        if behaviour.ending.is_some_and(|ending| ending.says_goodbye) {
+        if behaviour.ending.is_some_and(|ending| ending.notifies) {
             connection.send_close_notify();
         }
         // Alerts too.
@@ -127,5 +130,66 @@ impl Write for Cut<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
+    }
+}
+
+/// An authority with a certificate for 127.0.0.1 and localhost, which servers and clients use alike, in files that are
+/// removed afterwards.
+pub(super) struct TestCertificates {
+    directory: PathBuf,
+}
+
+impl TestCertificates {
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let directory = std::env::temp_dir().join(format!("zerolap-load-tls-{}-{number}", std::process::id()));
+        fs::create_dir_all(&directory).expect("a directory");
+
+        let mut authority = CertificateParams::default();
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().expect("a key")).expect("signed");
+        let names = ["127.0.0.1".to_owned(), "localhost".to_owned(), "redis.example".to_owned()];
+        let key = KeyPair::generate().expect("a key");
+        let parameters = CertificateParams::new(names).expect("names");
+        let certificate = parameters.signed_by(&key, &authority).expect("signed");
+
+        let certificates = Self { directory };
+        certificates.write("authority.pem", &authority.pem());
+        certificates.write("certificate.pem", &certificate.pem());
+        certificates.write("key.pem", &key.serialize_pem());
+        certificates
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.directory.join(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    pub(super) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("text")
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Settings of a client that trusts the authority.
+    pub(super) fn trusting(&self) -> Tls {
+        Tls { authorities: Some(self.path("authority.pem")), ..Tls::default() }
+    }
+
+    /// Settings of a client that also shows the certificate.
+    pub(super) fn trusting_and_known(&self) -> Tls {
+        let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| Some(self.path(name)));
+        Tls { certificate, key, ..self.trusting() }
+    }
+}
+
+impl Drop for TestCertificates {
+    fn drop(&mut self) {
+        // What is left in the directory for temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }

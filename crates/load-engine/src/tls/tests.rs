@@ -1,19 +1,79 @@
-use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
-use std::time::Duration;
+//! Sessions against a server made with rustls.
 
-use super::TlsConnector;
-use super::test_certificates::TestCertificates;
-use super::test_client::TestClient;
-use super::test_server::{self, Behaviour, Ending};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::test_server::{self, Behaviour, Ending, TestCertificates};
+use super::{TlsConnector, TlsSession};
+use crate::socket::{Socket, resolve};
 use zerolap_load_measure::LoadError;
 use zerolap_load_requests::{Endpoint, Tls, TlsVersion};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A client: a session, a socket and an event loop.
+struct TestClient {
+    socket: Socket,
+    session: TlsSession,
+    /// Lengths of what is given to [`TlsSession::send`] and [`TlsSession::receive`] at once, in turn.
+    lengths: Vec<usize>,
+}
+
+impl TestClient {
+    fn connect(tls: &Tls, endpoint: &Endpoint) -> Self {
+        let connector = TlsConnector::new(tls, endpoint).expect("settings that can be used");
+        let addresses = resolve(endpoint, None).expect("an address");
+        let socket = Socket::start(&addresses[0]).expect("a connection").expect("a socket");
+        assert!(socket.wait(true, PATIENCE).expect("a connection") && socket.is_connected().expect("a connection"));
+        Self { socket, session: connector.session().expect("a session"), lengths: vec![100_000] }
+    }
+
+    /// Sends `bytes` and returns what comes back until there is as much, or until the server closes.
+    fn exchange(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let started = Instant::now();
+        let mut lengths = self.lengths.clone().into_iter().cycle();
+        let mut buffer = vec![0; self.lengths.iter().copied().max().unwrap_or(1)];
+        let (mut sent, mut received) = (0, Vec::new());
+        while received.len() < bytes.len() {
+            while sent < bytes.len() {
+                let end = bytes.len().min(sent + lengths.next().unwrap_or(1));
+                let Some(length) = self.session.send(&self.socket, &bytes[sent..end])? else { break };
+                sent += length;
+            }
+            loop {
+                let length = lengths.next().unwrap_or(1);
+                match self.session.receive(&self.socket, &mut buffer[..length])? {
+                    None => break,
+                    Some(0) => return Ok(received),
+                    Some(length) => received.extend_from_slice(&buffer[..length]),
+                }
+                if !self.session.may_hold_more() {
+                    break;
+                }
+            }
+            if received.len() < bytes.len() {
+                self.wait(sent < bytes.len())?;
+            }
+            if started.elapsed() > PATIENCE {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+        Ok(received)
+    }
+
+    fn wait(&self, has_more: bool) -> io::Result<()> {
+        let wants_room = self.session.has_unsent() || has_more && !self.session.is_handshaking();
+        self.socket.wait(wants_room, PATIENCE)?;
+        Ok(())
+    }
+}
 
 fn some_bytes(length: usize) -> Vec<u8> {
     (0..length).map(|index| u8::try_from(index * index % 251).unwrap_or_default()).collect()
 }
 
-/// What a client with these settings says to a server of this kind.
+/// The error of a client with these settings at a server of this kind.
 fn trouble(tls: &Tls, certificates: &TestCertificates, behaviour: Behaviour) -> String {
     let endpoint = test_server::start(certificates, behaviour);
     TestClient::connect(tls, &endpoint).exchange(b"hello").expect_err("no connection").to_string()
@@ -120,10 +180,10 @@ fn versions_are_those_asked_for() {
 }
 
 #[test]
-fn the_end_is_the_end_with_or_without_goodbye() {
+fn the_end_is_the_end_with_or_without_a_notification() {
     let certificates = TestCertificates::new();
-    for says_goodbye in [false, true] {
-        let behaviour = Behaviour { ending: Some(Ending { after: 5, says_goodbye }), ..Behaviour::default() };
+    for notifies in [false, true] {
+        let behaviour = Behaviour { ending: Some(Ending { after: 5, notifies }), ..Behaviour::default() };
         let endpoint = test_server::start(&certificates, behaviour);
         let mut client = TestClient::connect(&certificates.trusting(), &endpoint);
         assert_eq!(client.exchange(b"hello").expect("an echo"), b"hello");

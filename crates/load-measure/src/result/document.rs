@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::client::ClientRecord;
-use super::listeners::ListenersRecord;
 use super::memtier;
-use super::record::{NodeRecord, ResultRecord};
-use super::schedule::ScheduleRecord;
+use super::record::{LatencyRecord, NodeRecord, ResultRecord, ScheduleRecord};
 use super::settings::SettingsRecord;
-use super::timeline::TimelineRecord;
-use crate::{ReportSettings, Run, SearchRecord, differences};
+use crate::differences::differences;
+use crate::health::Health;
+use crate::listener_tally::{ListenerTally, MessageKind};
+use crate::timeline::{Slot, Timeline};
+use crate::{Histogram, Outcome, ReportSettings, Run, SearchRecord};
 use zerolap_load_requests::{Plan, Settings};
 
 /// Name and version of the part that is not memtier's.
 pub const SCHEMA: &str = "zerolap.load/2";
 
-/// A result with what it was made with: first in memtier's layout, then what memtier does not tell.
+/// A result with what it was made with: first in memtier's layout, then what memtier does not report.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
     configuration: Value,
@@ -35,7 +35,7 @@ struct LabRecord {
     schema: &'static str,
     /// Whose oddities were kept.
     policy: &'static str,
-    /// Where `memtier_benchmark` would have done or told something else.
+    /// Where `memtier_benchmark` would have done or reported something else.
     differences: Vec<String>,
     warnings: Vec<String>,
     /// Why the run ended early; null if it did not.
@@ -74,7 +74,7 @@ struct ConnectionsRecord {
 }
 
 impl Document {
-    /// The document of some runs of one plan. Of a run that failed it tells only what was counted, in its second part:
+    /// The document of some runs of one plan. Of a run that failed it holds only what was counted, in its second part:
     /// programs that read memtier's layout must not take that for a result.
     #[must_use]
     pub fn new(settings: &Settings, report: &ReportSettings, plan: &Plan, runs: &[Run]) -> Self {
@@ -122,6 +122,122 @@ impl LabRecord {
             listeners: outcome.listeners.as_ref().map(|tally| ListenersRecord::new(settings, tally)),
             search: None,
             nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
+        }
+    }
+}
+
+/// The load generator's own part.
+#[derive(Debug, Clone, Serialize)]
+struct ClientRecord {
+    /// Whether its limits were measured, not the server's.
+    client_bound: bool,
+    /// Why.
+    reasons: Vec<String>,
+    threads: Vec<ThreadRecord>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ThreadRecord {
+    elapsed_ns: u64,
+    cpu_ns: u64,
+    /// Of this, looking for events in vain: only with busy polling.
+    spin_ns: u64,
+    /// Time that it could have run, but got no processor; null where the system does not report it.
+    run_queue_ns: Option<u64>,
+    /// How long it did not look for replies, each time.
+    loop_lag_us: Option<LatencyRecord>,
+}
+
+impl ClientRecord {
+    fn new(outcome: &Outcome) -> Self {
+        let reasons = outcome.client_bounds();
+        let threads = outcome.threads.iter().map(ThreadRecord::new).collect();
+        Self { client_bound: !reasons.is_empty(), reasons, threads }
+    }
+}
+
+impl ThreadRecord {
+    fn new(health: &Health) -> Self {
+        Self {
+            elapsed_ns: health.elapsed_ns,
+            cpu_ns: health.cpu_ns,
+            spin_ns: health.spin_ns,
+            run_queue_ns: health.run_queue_ns,
+            loop_lag_us: LatencyRecord::new(&health.lag),
+        }
+    }
+}
+
+/// The slots of a run, from when it began.
+#[derive(Debug, Clone, Serialize)]
+struct TimelineRecord {
+    /// Length of a slot; in a long run slots are put together.
+    slot_seconds: f64,
+    slots: Vec<SlotRecord>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct SlotRecord {
+    /// When it begins, in seconds from the beginning of the run.
+    at_seconds: f64,
+    /// Replies, errors too.
+    replies: u64,
+    errors: u64,
+    latency_us: Option<LatencyRecord>,
+}
+
+impl TimelineRecord {
+    fn new(timelines: &[Timeline]) -> Self {
+        let tracks: Vec<&[Slot]> =
+            timelines.iter().flat_map(|timeline| &timeline.tracks).map(|track| track.slots.as_slice()).collect();
+        let slots = tracks.iter().map(|track| track.len()).max().unwrap_or(0);
+        // Those of all threads have the same length.
+        let slot_ns = timelines.first().map_or_else(|| Timeline::default().slot_ns, |timeline| timeline.slot_ns);
+        let slots = (0..slots).map(|index| {
+            let mut latencies = Histogram::default();
+            let (mut errors, mut lost) = (0, 0);
+            for slot in tracks.iter().filter_map(|track| track.get(index)) {
+                slot.add_to(&mut latencies);
+                errors += slot.errors;
+                lost += slot.lost;
+            }
+            SlotRecord {
+                at_seconds: (index as u64 * slot_ns) as f64 / 1e9,
+                replies: latencies.count() - lost,
+                errors,
+                latency_us: LatencyRecord::new(&latencies),
+            }
+        });
+        Self { slot_seconds: slot_ns as f64 / 1e9, slots: slots.collect() }
+    }
+}
+
+/// All listeners together.
+#[derive(Debug, Clone, Serialize)]
+struct ListenersRecord {
+    connections: usize,
+    /// As they were given.
+    commands: Vec<String>,
+    /// By the server's words for them.
+    messages: BTreeMap<&'static str, u64>,
+    bytes: u64,
+    messages_per_second: f64,
+    /// Error replies after the command was confirmed, by code.
+    errors: BTreeMap<String, u64>,
+    disconnects: u64,
+}
+
+impl ListenersRecord {
+    fn new(settings: &Settings, tally: &ListenerTally) -> Self {
+        let commands = settings.listening.iter().flat_map(|listening| &listening.commands);
+        Self {
+            connections: tally.connections,
+            commands: commands.map(|command| command.line.clone()).collect(),
+            messages: MessageKind::ALL.into_iter().map(|kind| (kind.name(), tally.messages(kind))).collect(),
+            bytes: tally.bytes,
+            messages_per_second: tally.per_second(),
+            errors: tally.errors.list().iter().cloned().collect(),
+            disconnects: tally.disconnects,
         }
     }
 }

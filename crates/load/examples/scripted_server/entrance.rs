@@ -13,7 +13,7 @@ use crate::connection::Connection;
 
 const BACKLOG: i32 = 4096;
 const EVENTS: usize = 256;
-/// What epoll says of the listener; connections have their index.
+/// The listener in events of epoll; connections have their index.
 const LISTENER: u64 = u64::MAX;
 
 /// Who has something.
@@ -46,7 +46,7 @@ impl Entrance {
     }
 
     /// # Errors
-    /// When the system does not say.
+    /// When the system does not report it.
     pub(crate) fn port(&self) -> io::Result<u16> {
         Ok(self.listener.local_addr()?.port())
     }
@@ -78,7 +78,7 @@ impl Entrance {
     /// Looks, without waiting, who has something.
     ///
     /// # Errors
-    /// When the system cannot say.
+    /// When the system cannot report them.
     pub(crate) fn look(&self, ready: &mut Vec<Ready>) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
         match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&Timespec::default())) {

@@ -1,8 +1,8 @@
 //! A server whose times and counts are known, for measuring load generators.
 //!
-//! It answers every request with the same reply, keeps to the times it is told, and notes when each request was read
+//! It answers every request with the same reply, keeps to the given times, and notes when each request was read
 //! and when its reply was written. One thread does everything and never sleeps; another only waits for the end of
-//! standard input. `{"port": N}` on standard output says that it listens on 127.0.0.1. When standard input or SIGTERM
+//! standard input. `{"port": N}` on standard output reports that it listens on 127.0.0.1. When standard input or SIGTERM
 //! ends it, it prints what it counted.
 
 #![forbid(unsafe_code)]
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where standard error is closed, the exit code still tells.
+            // Where standard error is closed, the exit code still shows it.
             let _ = writeln!(io::stderr(), "scripted_server: {error}");
             ExitCode::FAILURE
         }

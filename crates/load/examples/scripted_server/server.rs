@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// # Errors
-    /// When the system does not say.
+    /// When the system does not report it.
     pub(crate) fn port(&self) -> io::Result<u16> {
         self.entrance.port()
     }

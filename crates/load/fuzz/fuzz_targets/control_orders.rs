@@ -1,4 +1,4 @@
-//! Any line as an order of `--control`: it is one only if it is a JSON object that says what to do.
+//! Any line as an order of `--control`: it is one only if it is a JSON object with an order.
 
 #![no_main]
 

@@ -15,7 +15,7 @@ pub struct Description {
     /// cut short, no words that belong to nothing.
     given: Vec<(&'static str, Option<String>)>,
     settings: SettingsRecord,
-    /// Requests of all connections together; none where time says how long it goes on.
+    /// Requests of all connections together; none where the time is given.
     requests: Option<u64>,
     seconds: Option<f64>,
     /// Requests a second of all connections together, if that is limited.
@@ -23,7 +23,7 @@ pub struct Description {
     warnings: Vec<String>,
 }
 
-/// Says what a command line means; `None` where it asks for a text, such as `--help`.
+/// Explains what a command line means; `None` where it asks for a text, such as `--help`.
 ///
 /// # Errors
 /// As [`super::parse`].

@@ -84,7 +84,7 @@ impl Draft {
     }
 }
 
-/// Whether the keys say how much is sent.
+/// Whether the keys determine how much is sent.
 fn is_all_keys(mode: Mode) -> bool {
     matches!(mode, Mode::Once(plan) if plan.work.amount == Amount::AllKeys)
 }

@@ -2,7 +2,7 @@
 //!
 //! Names, letters and the way they are read follow GNU `getopt_long`: arguments come in any order, long names may be
 //! cut short while they are clear, the last value given is the one that counts, and `--` ends the arguments. What is
-//! given without effect is told in [`ReportSettings::warnings`]; contradictions are errors.
+//! given without effect is reported in [`ReportSettings::warnings`]; contradictions are errors.
 
 mod description;
 mod draft;
@@ -49,7 +49,7 @@ pub struct Arguments {
     pub report: ReportSettings,
 }
 
-/// Who says how much to send.
+/// Where the amount of work comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The command line.
@@ -66,7 +66,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
     read(arguments, |_, _| ())
 }
 
-/// Reads a command line, and tells `note` of each argument that acts, with its value.
+/// Reads a command line, and calls `note` with each argument that acts and its value.
 fn read(
     arguments: impl IntoIterator<Item = OsString>,
     mut note: impl FnMut(&Argument, Option<&str>),

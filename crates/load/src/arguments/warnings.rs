@@ -9,7 +9,7 @@ impl Warnings {
         self.0.push(sentence);
     }
 
-    /// Says that `argument`, if it is given, changes nothing.
+    /// Warns that `argument`, if it is given, changes nothing.
     pub(super) fn without_effect(&mut self, is_given: bool, argument: &str, reason: &str) {
         if is_given {
             self.0.push(format!("{argument} has no effect: {reason}"));

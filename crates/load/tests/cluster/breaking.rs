@@ -25,9 +25,9 @@ fn breaking() -> Vec<Scripted> {
 const SHAPE: [&str; 8] = ["-t", "1", "-c", "1", "-n", "80", "--command", "GET __key__"];
 
 fn disconnected(nodes: &[Scripted], document: &Value) -> Value {
-    let told = document["lab"]["nodes"].as_array().expect("nodes");
+    let records = document["lab"]["nodes"].as_array().expect("nodes");
     let port = nodes[1].port();
-    let node = told.iter().find(|node| node["endpoint"].as_str().is_some_and(|endpoint| endpoint.ends_with(&port)));
+    let node = records.iter().find(|node| node["endpoint"].as_str().is_some_and(|endpoint| endpoint.ends_with(&port)));
     node.expect("the node")["disconnected"].clone()
 }
 

@@ -1,4 +1,4 @@
-//! What is told of each node.
+//! What is reported of each node.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -16,7 +16,7 @@ fn by_port(document: &Value) -> BTreeMap<String, Value> {
     let port =
         |node: &Value| node["endpoint"].as_str().and_then(|name| name.rsplit(':').next()).expect("a port").to_owned();
     let figures: BTreeMap<String, Value> = nodes.iter().map(|node| (port(node), node.clone())).collect();
-    assert_eq!(figures.len(), nodes.len(), "each node is told once");
+    assert_eq!(figures.len(), nodes.len(), "each node is reported once");
     figures
 }
 
@@ -48,7 +48,7 @@ fn each_node_has_its_own_counts_and_latencies() {
 }
 
 #[test]
-fn without_a_cluster_no_nodes_are_told() {
+fn without_a_cluster_no_nodes_are_reported() {
     let server = Scripted::answering("+OK\r\n");
     let document = crate::support::load(&server, &["-t", "1", "-c", "1", "-n", "2", "--command", "PING"]);
     assert_eq!(document["lab"].get("nodes"), None);
@@ -66,6 +66,6 @@ fn redirections_are_told_of_the_nodes_that_answered_with_them() {
     let asked = document["lab"]["asked"].as_u64().expect("a count");
     assert!(asked > 0);
     assert_eq!(figures[&nodes[1].port()]["requests"], 40);
-    let told = figures.get(&nodes[0].port()).and_then(|figure| figure["asked"].as_u64());
-    assert_eq!(told, Some(asked));
+    let asked_of_node = figures.get(&nodes[0].port()).and_then(|figure| figure["asked"].as_u64());
+    assert_eq!(asked_of_node, Some(asked));
 }

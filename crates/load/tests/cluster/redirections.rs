@@ -10,7 +10,7 @@ use crate::support::scripted::{Request, Scripted};
 const WALK: [&str; 10] =
     ["--key-minimum", "1", "--key-maximum", "40", "--command", "GET __key__", "--command-key-pattern", "S", "-t", "1"];
 
-/// Two nodes of which the first says it had all slots, while the upper half is on the second.
+/// Two nodes of which the first claims all slots, while the upper half is on the second.
 fn moved_half() -> Vec<Scripted> {
     start(first_of(2), |map, node, request| {
         let owner = usize::from(slot(&request[1]) >= 8_192);

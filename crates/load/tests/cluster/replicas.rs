@@ -60,8 +60,8 @@ fn requests(node: &Scripted) -> Vec<Request> {
     node.requests().into_iter().filter(is_asked).collect()
 }
 
-/// Roles and counts of the nodes, in the order of `nodes`; nothing for one that is not told.
-fn told(document: &Value, nodes: &[Scripted]) -> Vec<Value> {
+/// Roles and counts of the nodes, in the order of `nodes`; nothing for one that is not reported.
+fn roles_and_counts(document: &Value, nodes: &[Scripted]) -> Vec<Value> {
     let records = document["lab"]["nodes"].as_array().expect("nodes");
     let of = |node: &Scripted| {
         let name = format!("tcp://127.0.0.1:{}", node.port());
@@ -94,7 +94,7 @@ fn reads_go_to_the_replicas_of_the_node_with_the_key_and_writes_to_itself() {
             assert_eq!(connection[0][0] == "READONLY", is_replica, "node {index}: {connection:?}");
         }
     }
-    assert_eq!(told(&document, &nodes), roles);
+    assert_eq!(roles_and_counts(&document, &nodes), roles);
     assert_eq!((&document["lab"]["succeeded"], document["lab"].get("moved")), (&json!(400), None));
     assert_eq!(document["lab"]["settings"]["replica_reads"], true);
 }
@@ -147,7 +147,7 @@ fn without_a_cluster_the_primary_names_its_replicas() {
     assert!([names(&nodes[1]), names(&nodes[2])].concat().iter().all(|name| name == "GET"));
     assert!(!nodes[1].requests().iter().any(|request| request[0] == "READONLY"), "only a cluster's nodes know it");
     assert_eq!(
-        told(&document, &nodes),
+        roles_and_counts(&document, &nodes),
         [json!(["primary", 20]), json!(["replica", read[0]]), json!(["replica", read[1]])]
     );
 }
@@ -160,7 +160,7 @@ fn where_nothing_can_be_read_from_replicas_the_run_ends() {
         (none, "GET __key__", "has none"),
         ("*5\r\n$5\r\nslave\r\n$1\r\nx\r\n:1\r\n$9\r\nconnected\r\n:0\r\n", "GET __key__", "is one itself"),
         ("-NOPERM no\r\n", "GET __key__", "NOPERM no"),
-        (one, "SET __key__ x", "says that none of the commands only reads"),
+        (one, "SET __key__ x", "reports none of the commands as read-only"),
     ];
     for (role, line, reason) in cases {
         let server = Scripted::replying(move |request, _| match request[0].as_str() {

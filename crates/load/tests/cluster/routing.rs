@@ -25,7 +25,7 @@ fn expect_own_keys(nodes: &[Scripted]) -> Vec<usize> {
 
 #[test]
 fn slots_in_these_tests_are_those_of_the_specification() {
-    // The specification's own example, and slots that `redis-cli CLUSTER KEYSLOT` of Redis 7 tells.
+    // The specification's own example, and slots that `redis-cli CLUSTER KEYSLOT` of Redis 7 reports.
     assert_eq!(slot("123456789"), 0x31c3);
     assert_eq!((slot("foo"), slot("{foo}bar"), slot("x{foo}{bar}")), (12_182, 12_182, 12_182));
     assert_ne!(slot("{}foo"), slot("foo"));
@@ -129,7 +129,7 @@ fn a_node_that_tells_no_map_ends_the_run() {
         ("-ERR This instance has cluster support disabled\r\n", "cluster support disabled"),
         ("*0\r\n", "16384 slots have no node"),
         ("*1\r\n*3\r\n:0\r\n:99\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n", "16284 slots have no node"),
-        ("+OK\r\n", "does not tell which node has which slot"),
+        ("+OK\r\n", "does not report which node has which slot"),
     ] {
         let server = Scripted::answering(reply);
         let port = server.port();

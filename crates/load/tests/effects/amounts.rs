@@ -22,8 +22,8 @@ fn requests_are_of_each_connection_of_each_thread() {
     });
     assert_eq!(document["run information"], expected);
     let configuration = &document["configuration"];
-    let told = ["threads", "clients", "requests", "pipeline"].map(|name| configuration[name].clone());
-    assert_eq!(told, [3, 2, 7, 1].map(serde_json::Value::from));
+    let recorded = ["threads", "clients", "requests", "pipeline"].map(|name| configuration[name].clone());
+    assert_eq!(recorded, [3, 2, 7, 1].map(serde_json::Value::from));
 }
 
 #[test]

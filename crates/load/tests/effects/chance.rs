@@ -40,7 +40,7 @@ fn randomize_is_another_seed_each_time_and_the_document_tells_it() {
     let (second, _) = sent(&["--randomize"]);
     assert_ne!(first, second);
     let seed = document["lab"]["settings"]["seed"].to_string();
-    assert_eq!(first, sent(&["--seed", &seed]).0, "the seed that is told names the requests");
+    assert_eq!(first, sent(&["--seed", &seed]).0, "the seed that is reported determines the requests");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_uri_says_all_of_it() {
     let uri = format!("redis://bob:p%40ss@127.0.0.1:{}/5", server.port());
     let finished = run(&[&["--uri", &uri], &ONCE[..], &["--json-out-file", "-"]].concat());
     assert_eq!(finished.document()["requests"], 6);
-    assert!(!finished.stdout.contains("p@ss") && !finished.stdout.contains("p%40ss"), "passwords are not told");
+    assert!(!finished.stdout.contains("p@ss") && !finished.stdout.contains("p%40ss"), "passwords are not shown");
     let expected = [["AUTH", "bob", "p@ss"].as_slice(), &["SELECT", "5"], &["PING"], &["PING"], &["PING"]];
     assert!(server.connections().iter().all(|requests| requests == &expected));
 }

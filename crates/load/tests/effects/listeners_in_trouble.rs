@@ -76,9 +76,9 @@ fn who_is_disconnected_is_counted_and_told_and_the_others_go_on() {
     assert_eq!((&listeners["connections"], &listeners["disconnects"]), (&json!(3), &json!(1)));
     assert!(listeners["errors"]["ERR"].as_u64() > Some(0), "{listeners}");
     assert_eq!(listeners["messages"]["other"], 0, "an error is no message");
-    let told = "1 of 3 listeners were disconnected; the first: ";
-    assert!(finished.stderr.contains(&format!("warning: {told}")), "{}", finished.stderr);
-    assert!(finished.json()["lab"]["warnings"][0].as_str().is_some_and(|text| text.starts_with(told)));
+    let warning = "1 of 3 listeners were disconnected; the first: ";
+    assert!(finished.stderr.contains(&format!("warning: {warning}")), "{}", finished.stderr);
+    assert!(finished.json()["lab"]["warnings"][0].as_str().is_some_and(|text| text.starts_with(warning)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use crate::support::scripted::Scripted;
 
-/// Runs 200 connections in a shell that was told these limits before.
+/// Runs 200 connections in a shell that has set these limits before.
 fn load_under(limits: &str, server: &Scripted) -> Output {
     let program = env!("CARGO_BIN_EXE_zerolap-load");
     let port = server.port();
@@ -21,7 +21,7 @@ fn the_soft_limit_is_raised_as_far_as_all_connections_need_it() {
 }
 
 #[test]
-fn where_the_hard_limit_is_too_low_nothing_is_sent_and_the_command_is_told() {
+fn where_the_hard_limit_is_too_low_nothing_is_sent_and_the_command_is_shown() {
     let server = Scripted::answering("+OK\r\n");
     let output = load_under("ulimit -n 100", &server);
     assert_eq!(output.status.code(), Some(3), "{output:?}");

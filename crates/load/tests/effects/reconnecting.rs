@@ -94,7 +94,7 @@ fn with_a_rate_lost_requests_are_charged_from_when_they_were_due() {
 }
 
 /// A server that breaks its first connection after six replies, and then loads its data for a while: each later
-/// connection is told so three times, by the reply to the request of this name.
+/// connection is informed of it three times, by the reply to the request of this name.
 fn loading(name: &'static str) -> Scripted {
     Scripted::start(move |peer| {
         let is_first = peer.connection() == 0;

@@ -103,14 +103,14 @@ fn the_document_names_the_offset() {
 #[test]
 fn the_document_names_the_sizes() {
     let server = Scripted::answering("+OK\r\n");
-    let told = |arguments: &[&str]| {
+    let recorded = |arguments: &[&str]| {
         let document = load(&server, &[&["-t", "1", "-c", "1", "-n", "1"], arguments].concat());
         ["data_size", "data_size_range", "data_size_list", "data_size_pattern", "random_data"]
             .map(|name| document["configuration"][name].clone())
     };
-    assert_eq!(told(&["-d", "9", "-R"]), [json!(9), json!("0:0"), json!(""), json!("R"), json!("true")]);
-    let range = told(&["--data-size-range", "4-8", "--data-size-pattern", "S"]);
+    assert_eq!(recorded(&["-d", "9", "-R"]), [json!(9), json!("0:0"), json!(""), json!("R"), json!("true")]);
+    let range = recorded(&["--data-size-range", "4-8", "--data-size-pattern", "S"]);
     assert_eq!(range, [json!(0), json!("4:8"), json!(""), json!("S"), json!("false")]);
-    let list = told(&["--data-size-list", "4:1,8:2"]);
+    let list = recorded(&["--data-size-list", "4:1,8:2"]);
     assert_eq!(list, [json!(0), json!("0:0"), json!("4:1,8:2"), json!("R"), json!("false")]);
 }

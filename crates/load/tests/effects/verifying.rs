@@ -38,14 +38,14 @@ fn server(store: &Store) -> Scripted {
     Scripted::replying(move |request, _| answer(&store, request))
 }
 
-/// Runs with these arguments more; returns what is told of all values, and of each command.
+/// Runs with these arguments more; returns what is reported of all values, and of each command.
 fn verify(server: &Scripted, arguments: &[&str]) -> (Value, Vec<Value>) {
     let shape = ["--verify", "-t", "2", "-c", "2", "--pipeline", "8"];
     let document = load(server, &[&shape[..], &KEYS, arguments].concat());
-    let told = |part: &Value| json!([part["compared"], part["mismatches"]]);
-    let commands = document["lab"]["commands"].as_array().expect("commands").iter().map(told).collect();
+    let counts = |part: &Value| json!([part["compared"], part["mismatches"]]);
+    let commands = document["lab"]["commands"].as_array().expect("commands").iter().map(counts).collect();
     assert_eq!(document["lab"]["warnings"], json!([]));
-    (told(&document["lab"]), commands)
+    (counts(&document["lab"]), commands)
 }
 
 /// Writes all 40 keys.
@@ -114,10 +114,10 @@ fn the_summary_tells_mismatches_if_there_are_any() {
     let server = Scripted::answering("$1\r\n~\r\n");
     let arguments =
         ["-s", "127.0.0.1", "-p", &server.port(), "-t", "1", "-c", "1", "-n", "3", "--command", "GET __key__"];
-    let told = |arguments: &[&str]| run(arguments).stdout;
-    let summary = told(&[&arguments[..], &["--verify"]].concat());
+    let stdout = |arguments: &[&str]| run(arguments).stdout;
+    let summary = stdout(&[&arguments[..], &["--verify"]].concat());
     assert!(summary.contains("3 mismatches: values that are not those of their keys"), "{summary}");
-    assert!(!told(&arguments).contains("mismatch"));
+    assert!(!stdout(&arguments).contains("mismatch"));
     let document = load(&server, &arguments[4..]);
     assert_eq!(document["lab"]["mismatches"], json!(null), "nothing is compared without being asked");
 }

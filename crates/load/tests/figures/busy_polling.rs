@@ -21,6 +21,6 @@ fn busy_threads_spin_and_others_sleep() {
     };
     assert_eq!(spun(&[]), (0, false.into()));
     // It waits for 200 ms at least.
-    let (spin_ns, told) = spun(&["--busy-poll"]);
-    assert!(spin_ns > 0 && told == true, "{spin_ns}");
+    let (spin_ns, is_recorded) = spun(&["--busy-poll"]);
+    assert!(spin_ns > 0 && is_recorded == true, "{spin_ns}");
 }

@@ -1,4 +1,4 @@
-//! What the document says was asked for.
+//! What the document records of what was asked for.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::support::scripted::Scripted;
 
 fn expect(record: &Value, expected: &[(&str, Value)]) {
     for (name, value) in expected {
-        let told = &record[*name];
-        let is_same = match (told.as_f64(), value.as_f64()) {
-            (Some(told), Some(value)) => (told - value).abs() < 1e-9,
-            _ => told == value,
+        let recorded = &record[*name];
+        let is_same = match (recorded.as_f64(), value.as_f64()) {
+            (Some(recorded), Some(value)) => (recorded - value).abs() < 1e-9,
+            _ => recorded == value,
         };
-        assert!(is_same, "{name}: {told} is not {value}");
+        assert!(is_same, "{name}: {recorded} is not {value}");
     }
 }
 

@@ -47,8 +47,11 @@ fn percentiles_of_two_threads_are_those_of_all_replies_together() {
             below >= rank
         });
         let edge_ms = number(&bucket.expect("a bucket")[0]) / 1e6;
-        let told_ms = number(&row[name]);
-        assert!((edge_ms - 0.001..=edge_ms * 1.005 + 0.001).contains(&told_ms), "{name}: {told_ms} is not {edge_ms}");
+        let reported_ms = number(&row[name]);
+        assert!(
+            (edge_ms - 0.001..=edge_ms * 1.005 + 0.001).contains(&reported_ms),
+            "{name}: {reported_ms} is not {edge_ms}"
+        );
     }
     // An average of both threads' percentiles may be as low as 25 ms.
     assert!(number(&row["p60.00"]) >= 49.9 && number(&row["p99.00"]) >= 49.9, "{row}");
@@ -64,8 +67,11 @@ fn compressed_histograms_hold_all_replies() {
         assert_eq!(histogram.len(), expected);
         assert_eq!(count(&statistics[row]["Count"]) as u64, expected);
         let near = |value_us: u64, milliseconds: &Value| {
-            let told_us = number(milliseconds) * 1e3;
-            assert!((value_us as f64 - told_us).abs() <= told_us * 0.01 + 2.0, "{value_us} is not {told_us}");
+            let reported_us = number(milliseconds) * 1e3;
+            assert!(
+                (value_us as f64 - reported_us).abs() <= reported_us * 0.01 + 2.0,
+                "{value_us} is not {reported_us}"
+            );
         };
         near(histogram.max(), &statistics[row]["Max Latency"]);
         near(histogram.min(), &statistics[row]["Min Latency"]);

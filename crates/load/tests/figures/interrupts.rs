@@ -44,7 +44,7 @@ fn expect_counted(document: &Value, heading: &str, requests: usize) {
 }
 
 #[test]
-fn what_was_counted_until_then_is_told() {
+fn what_was_counted_until_then_is_reported() {
     for amount in [["--test-time", "3600"], ["-n", "1000000"]] {
         let server = slow();
         let shape = ["-t", "2", "-c", "2", "--pipeline", "3", "--command", "PING"];
@@ -74,7 +74,7 @@ fn the_runs_that_were_to_follow_are_left_out() {
 }
 
 #[test]
-fn the_warm_up_ends_too_and_is_not_told() {
+fn the_warm_up_ends_too_and_is_not_reported() {
     let server = slow();
     let shape = ["-t", "1", "-c", "1", "--warm-up", "3600", "--test-time", "3600", "--command", "PING"];
     let finished = interrupted(&server, 100, &shape);

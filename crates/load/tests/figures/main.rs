@@ -1,4 +1,4 @@
-//! What is told of a run equals what a server in this process counted itself.
+//! What is reported of a run equals what a server in this process counted itself.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -87,7 +87,7 @@ fn settings_are_printed_to_standard_error_where_asked_for() {
 }
 
 #[test]
-fn what_is_asked_for_in_vain_is_told() {
+fn what_is_asked_for_in_vain_is_reported() {
     let server = Scripted::answering("+OK\r\n");
     let finished = finish(&server, &["--command", "PING", "--debug", "--key-maximum", "5", "--json-out-file", "-"]);
     for argument in ["--debug", "--key-maximum"] {

@@ -107,10 +107,10 @@ fn phases_follow_each_other_in_each_run() {
         assert!(ends(1).1 < ends(2).0 && ends(2).1 < ends(0).0, "check, prefill, then the rest");
     }
     assert_eq!(document["lab"]["requests"], 8);
-    let told = document["lab"]["phases"].as_object().expect("phases");
-    let mut told: Vec<&str> = told.keys().map(String::as_str).collect();
-    told.sort_unstable();
-    assert_eq!(told, ["check", "connect", "measure", "prefill", "warm_up"]);
+    let phases = document["lab"]["phases"].as_object().expect("phases");
+    let mut phases: Vec<&str> = phases.keys().map(String::as_str).collect();
+    phases.sort_unstable();
+    assert_eq!(phases, ["check", "connect", "measure", "prefill", "warm_up"]);
 }
 
 #[test]

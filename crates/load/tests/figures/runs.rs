@@ -1,4 +1,4 @@
-//! Several runs, told together and apart.
+//! Several runs, reported together and apart.
 
 use std::thread;
 use std::time::Duration;

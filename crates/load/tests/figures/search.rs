@@ -19,7 +19,7 @@ fn rates(search: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn the_highest_rate_without_errors_is_found_and_told() {
+fn the_highest_rate_without_errors_is_found_and_reported() {
     // Each step is a connection. From the third on all replies are errors; whether the first two are met is this
     // machine's doing, too.
     let server = Scripted::start(|peer: &mut Peer| {
@@ -57,11 +57,11 @@ fn the_highest_rate_without_errors_is_found_and_told() {
     let lab = &document["lab"];
     assert_eq!((&lab["requests"], &lab["errors"]), (&json!(connections[best].len()), &json!({})));
     assert_eq!(lab["schedule"]["per_second"], highest);
-    let told = format!("{highest}/s is the highest rate with p99<100s, of {} that were tried", steps.len());
-    assert!(finished.stderr.contains(&told), "{}", finished.stderr);
+    let summary = format!("{highest}/s is the highest rate with p99<100s, of {} that were tried", steps.len());
+    assert!(finished.stderr.contains(&summary), "{}", finished.stderr);
 }
 
-/// The rates that are tried from `start` on where the steps come out as `met` says, and the highest that was met.
+/// The rates that are tried from `start` on where the steps come out as `met` decides, and the highest that was met.
 fn rates_by_rule(start: u64, met: &[bool]) -> (Vec<u64>, Option<u64>) {
     let (mut rates, mut rate, mut known) = (Vec::new(), start, (None, None));
     for is_met in met {
@@ -85,9 +85,9 @@ fn where_no_rate_is_good_enough_the_program_says_so() {
     assert_eq!(finished.code, Some(5), "{}", finished.stderr);
     let lab = &finished.json()["lab"];
     assert_eq!((rates(&lab["search"]), &lab["search"]["highest_rate"]), (vec![2, 1], &json!(null)));
-    for said in [&finished.stderr, lab["failure"].as_str().expect("a failure")] {
-        assert!(said.contains("no rate has max<0.001us; the lowest that was tried: "), "{said}");
-        assert!(said.contains("not max<0.001us"), "{said}");
+    for text in [&finished.stderr, lab["failure"].as_str().expect("a failure")] {
+        assert!(text.contains("no rate has max<0.001us; the lowest that was tried: "), "{text}");
+        assert!(text.contains("not max<0.001us"), "{text}");
     }
     assert_eq!(finished.json().get("ALL STATS"), None);
     let written = server.requests().iter().filter(|request| request[0] == "SET").count();
@@ -128,7 +128,7 @@ fn what_cannot_be_searched_for_is_refused() {
         (&["--search", "p99<1ms"], "expected slo="),
         (&["--search", "slo=p99<1ms", "-n", "5"], "--search excludes --requests"),
         (&["--search", "slo=p99<1ms", "-x", "2"], "--search excludes --requests"),
-        (&["--search", "slo=p99<1ms", "--control"], "with --control each slice says how much and when"),
+        (&["--search", "slo=p99<1ms", "--control"], "with --control each slice sets its amount and its pace"),
     ];
     for (arguments, expected) in cases {
         let finished = run(arguments);

@@ -21,7 +21,7 @@ fn slow() -> Scripted {
     })
 }
 
-/// That a rate, which is told to two decimals, comes to `expected` over the time of the run.
+/// That a rate, which is reported to two decimals, comes to `expected` over the time of the run.
 fn expect_total(rate: &Value, document: &Value, expected: f64) {
     let seconds = number(&document["lab"]["elapsed_ns"]) / 1e9;
     let total = number(rate) * seconds;

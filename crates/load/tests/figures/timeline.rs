@@ -32,11 +32,11 @@ fn a_stall_shows_as_slots_without_replies_and_then_one_with_a_long_reply() {
     assert!(replies[after] > 0, "{replies:?}");
     let greatest = number(&document["lab"]["latency_us"]["max"]);
     let is_greatest = |slot: &&Value| (maximum(slot) - greatest).abs() < 1e-6;
-    assert_eq!(slots.iter().filter(is_greatest).count(), 1, "the maximum is told once");
+    assert_eq!(slots.iter().filter(is_greatest).count(), 1, "the maximum is reported once");
 
     let seconds = document["ALL STATS"]["Pings"]["Time-Serie"].as_object().expect("seconds");
     let of_seconds = seconds.values().filter_map(|second| second["Max Latency"].as_f64());
-    assert_eq!(of_seconds.filter(|told| (told - greatest / 1e3).abs() < 0.002).count(), 1, "{seconds:?}");
+    assert_eq!(of_seconds.filter(|maximum| (maximum - greatest / 1e3).abs() < 0.002).count(), 1, "{seconds:?}");
 }
 
 #[test]

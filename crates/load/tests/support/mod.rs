@@ -23,7 +23,7 @@ pub fn load(server: &Scripted, arguments: &[&str]) -> Value {
     finished.json()
 }
 
-/// Nanoseconds on the clock that `began_monotonic_ns` is told on.
+/// Nanoseconds on the clock of `began_monotonic_ns`.
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).expect("a time since the start of the machine")

@@ -149,7 +149,7 @@ impl Session {
         match self.lines.recv_timeout(LIMIT) {
             Ok(line) => Some(serde_json::from_str(&line).expect("a JSON line")),
             Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => panic!("the program said nothing for {LIMIT:?}"),
+            Err(RecvTimeoutError::Timeout) => panic!("the program wrote nothing for {LIMIT:?}"),
         }
     }
 

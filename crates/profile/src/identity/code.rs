@@ -21,14 +21,14 @@ const INSTRUCTIONS_LIMIT: usize = 4_000_000;
 /// What is not executed, so that it does not matter which code it is.
 const NOT_EXECUTED: &str = "-";
 
-/// Functions that compilers add to each program. They refer to where the linker ends sections, which no symbol tells from
-/// what lies there.
+/// Functions that compilers add to each program. They refer to where the linker ends sections, which no symbol
+/// distinguishes from what lies there.
 const START_FILES: [&str; 4] = ["register_tm_clones", "deregister_tm_clones", "__do_global_dtors_aux", "frame_dummy"];
 
 /// Where an executed instruction stands: index of its function, position among those of the function.
 type Place = (u32, u32);
 
-/// The executed instructions of a program, by which addresses of code are told.
+/// The executed instructions of a program, by which addresses of code are described.
 pub(super) struct Code<'a> {
     pub(super) image: &'a Image<'a>,
     places: HashMap<u64, Place>,
@@ -40,7 +40,7 @@ struct Function {
     instructions: Vec<(Instruction, u64)>,
 }
 
-/// Texts and nodes of what was executed; the error is why they cannot be told.
+/// Texts and nodes of what was executed; the error is why they cannot be listed.
 pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, Vec<Node>), String> {
     let (functions, places) = functions(image, counts)?;
     let code = Code { image, places };

@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use super::{Executed, Library, Line, Node};
 
-/// Differences that are listed; the first few say where to look.
+/// Differences that are listed; the first few show where to look.
 const LISTED: usize = 3;
 /// How far counts of all instructions may lie apart, as a fraction: the resolution of counting (docs/counted.md).
 const RESOLUTION: f64 = 0.0002;
 /// What an instruction may be executed more often or less on one side, as a share of requests.
 const REQUESTS_SHARE: f64 = 0.01;
 
-/// What the comparison of what two servers executed says.
+/// The result of comparing what two servers executed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Identity {
@@ -33,7 +33,7 @@ pub enum Identity {
         /// The first few differences.
         differences: Vec<Difference>,
     },
-    /// It cannot be told.
+    /// It cannot be decided.
     Unknown {
         /// Why not.
         reason: String,
@@ -84,8 +84,8 @@ fn unknown(reason: &str) -> Identity {
     Identity::Unknown { reason: reason.to_owned() }
 }
 
-/// Libraries that both sides executed have to be the same file; of those that one side executed only before the windows
-/// nothing is said: whether something rare happens there depends on the moment.
+/// Libraries that both sides executed have to be the same file; those that one side executed only before the windows
+/// do not count: whether something rare happens there depends on the moment.
 fn compare_libraries(base: &Executed, head: &Executed) -> Option<Identity> {
     let by_name = |of: &Executed| -> BTreeMap<String, Library> {
         of.libraries.iter().map(|library| (library.name.clone(), library.clone())).collect()
@@ -118,12 +118,12 @@ fn compare_sums(base: &Executed, head: &Executed) -> Option<Difference> {
         executed.instructions as f64 + libraries.sum::<f64>()
     };
     let (in_base, in_head) = (sum(base), sum(head));
-    let told =
+    let per_request =
         |value: f64, of: &Executed| Some(format!("{:.1} instructions a request", value / of.requests.max(1) as f64));
     ((in_base - in_head).abs() > RESOLUTION * in_base.max(in_head)).then(|| Difference {
         name: "the counts".to_owned(),
-        base: told(in_base, base),
-        head: told(in_head, head),
+        base: per_request(in_base, base),
+        head: per_request(in_head, head),
     })
 }
 
@@ -262,17 +262,17 @@ impl Classes {
             });
             for node in alone {
                 let node = &sides[side].nodes[*node];
-                let told = Some(alone_as(node).to_owned());
+                let reason = Some(alone_as(node).to_owned());
                 let name =
                     if node.name.is_empty() { "a function without a name".to_owned() } else { node.name.clone() };
-                let (base, head) = if side == BASE { (told, None) } else { (None, told) };
+                let (base, head) = if side == BASE { (reason, None) } else { (None, reason) };
                 listed.push((weight(node), Difference { name, base, head }));
             }
         }
         if listed.is_empty() {
             let name = names[BASE].keys().next().map_or("a function without a name", |name| name).to_owned();
-            let told = Some("refers to others".to_owned());
-            listed.push((0, Difference { name, base: told.clone(), head: told }));
+            let reason = Some("refers to others".to_owned());
+            listed.push((0, Difference { name, base: reason.clone(), head: reason }));
         }
         listed.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         listed.into_iter().take(LISTED).map(|(_, difference)| difference).collect()
@@ -307,9 +307,9 @@ fn weight(node: &Node) -> u64 {
 
 /// The first line that differs between nodes that stand for each other.
 fn difference(sides: [&Executed; 2], nodes: [&Node; 2]) -> Difference {
-    let told = |side: usize, line: Option<&Line>| line.map(|line| shown(sides[side], line));
+    let text = |side: usize, line: Option<&Line>| line.map(|line| shown(sides[side], line));
     let lines = nodes[BASE].lines.len().max(nodes[HEAD].lines.len());
-    let pairs = (0..lines).map(|at| [told(BASE, nodes[BASE].lines.get(at)), told(HEAD, nodes[HEAD].lines.get(at))]);
+    let pairs = (0..lines).map(|at| [text(BASE, nodes[BASE].lines.get(at)), text(HEAD, nodes[HEAD].lines.get(at))]);
     let [base, head] = pairs
         .into_iter()
         .find(|[base, head]| base != head)
@@ -358,9 +358,9 @@ impl Partners<'_> {
     }
 
     fn conflict(&self, base: usize, head: usize, referring: Option<usize>) -> Difference {
-        let told = |side: usize, node: usize| Some(format!("refers to `{}`", self.sides[side].nodes[node].name));
+        let reference = |side: usize, node: usize| Some(format!("refers to `{}`", self.sides[side].nodes[node].name));
         let name = referring.map_or("", |node| &self.sides[BASE].nodes[node].name).to_owned();
-        Difference { name, base: told(BASE, base), head: told(HEAD, head) }
+        Difference { name, base: reference(BASE, base), head: reference(HEAD, head) }
     }
 
     fn compare_counts(&self) -> Result<(), Vec<Difference>> {
@@ -373,9 +373,9 @@ impl Partners<'_> {
                 (base - head).abs() > tolerance.max(RESOLUTION * base.max(head))
             });
             if let Some((line, other)) = apart {
-                let told =
+                let times =
                     |side: usize, line: &Line| Some(format!("{}: {} times", shown(self.sides[side], line), line.1));
-                let (base, head) = (told(BASE, line), told(HEAD, other));
+                let (base, head) = (times(BASE, line), times(HEAD, other));
                 differences.push((weight(one), Difference { name: one.name.clone(), base, head }));
             }
         }

@@ -10,7 +10,7 @@ use super::code::Code;
 use super::image::{Kind, Relocation, Section, Variable, hexadecimal, variable_at, variable_before};
 use crate::symbol;
 
-/// Data of which no symbol says how large it is, pointed to by data without a symbol: deeper is a circle.
+/// Data whose size no symbol states, pointed to by data without a symbol: deeper is a circle.
 const DEPTH_LIMIT: u32 = 16;
 /// Of all data together: a file under test could have every table point to every other.
 const CONTENT_LIMIT_BYTES: usize = 256 << 20;
@@ -244,7 +244,7 @@ fn beginnings(code: &Code<'_>) -> BTreeSet<u64> {
     beginnings
 }
 
-/// The symbol without what compilers append to tell static variables of one name from each other.
+/// The symbol without what compilers append to distinguish static variables of one name.
 fn name(symbol: &str) -> String {
     let name = symbol::normal_form(symbol);
     match name.rsplit_once('.') {

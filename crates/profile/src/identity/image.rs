@@ -209,8 +209,7 @@ pub(super) fn variable_before(variables: &[Variable], address: u64) -> Option<&V
     variables[..after].last().filter(|variable| variable.start + variable.size == address)
 }
 
-/// Those of which the symbol table does not say how large they are, such as the C library's start files', end where the
-/// next begins.
+/// Those without a size in the symbol table, such as those of the C library's start files, end where the next begins.
 fn with_sizes(variables: BTreeMap<u64, Variable>) -> Vec<Variable> {
     let mut variables: Vec<Variable> = variables.into_values().collect();
     for at in 0..variables.len() {
@@ -232,7 +231,7 @@ fn not_comparable(file: &object::File<'_>) -> Option<&'static str> {
         return Some("only instructions of x86-64 can be compared");
     }
     if file.kind() != ObjectKind::Dynamic {
-        return Some("the program is linked to fixed addresses, which cannot be told from numbers");
+        return Some("the program is linked to fixed addresses, which cannot be distinguished from numbers");
     }
     if file.section_by_name(".relr.dyn").is_some() {
         return Some("the program's relocations are packed");

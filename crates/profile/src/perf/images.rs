@@ -102,7 +102,7 @@ impl Images {
     }
 }
 
-/// Old versions of perf do not say how long an id is and fill it up with zeros.
+/// Old versions of perf do not record how long an id is and fill it up with zeros.
 fn alike(recorded: &[u8], found: &[u8]) -> bool {
     let common = recorded.len().min(found.len());
     recorded[..common] == found[..common] && recorded[common..].iter().all(|byte| *byte == 0)
@@ -122,7 +122,7 @@ struct Segment {
     address: u64,
 }
 
-/// The sections that say how to get from a function to its caller.
+/// The sections that describe how to get from a function to its caller.
 #[derive(Clone, Default)]
 pub(super) struct Unwinding {
     pub(super) eh_frame: Option<Placed>,

@@ -29,7 +29,7 @@ pub(super) fn table(collected: Collected, source_root: &str) -> Result<Stacks, S
     for ((thread, stack), samples) in samples {
         let mut of_stack: Vec<usize> = Vec::new();
         for frame in stack.iter().rev().filter_map(|code| frames.get(code)).flatten() {
-            // Two places in a row without a name are one: nothing tells them apart.
+            // Two places in a row without a name are one: nothing distinguishes them.
             if !(frame.is_nameless && of_stack.last() == Some(&frame.index)) {
                 of_stack.push(frame.index);
             }

@@ -13,7 +13,7 @@ use super::unwind::{Stackwalk, UserState};
 /// Of a longer stack only this many places next to the leaf are kept. The kernel's limit is 127 unless an administrator
 /// raises it.
 const PLACES_LIMIT: usize = 1024;
-/// `PERF_CONTEXT_MAX`: addresses from here on say whose addresses follow.
+/// `PERF_CONTEXT_MAX`: addresses from here on mark whose addresses follow.
 const CONTEXTS: u64 = (-4095_i64).cast_unsigned();
 const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 const CONTEXT_USER: u64 = (-512_i64).cast_unsigned();

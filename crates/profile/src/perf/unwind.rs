@@ -34,7 +34,7 @@ pub(super) enum Stackwalk {
 }
 
 impl Stackwalk {
-    /// `architecture` as `uname -m` says it.
+    /// `architecture` as `uname -m` prints it.
     pub(super) fn on(architecture: &str) -> Self {
         match architecture {
             "x86_64" => Self::X86(Processes { cache: CacheX86_64::new(), by_process: HashMap::new() }),

@@ -1,13 +1,13 @@
-//! Any bytes, whole and cut: the reader must say the same of both, and the parser must agree with it.
+//! Any bytes, whole and cut: the reader must report the same of both, and the parser must agree with it.
 //!
-//! The first byte says how long the pieces are.
+//! The first byte is the length of the pieces.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use zerolap_resp::{MalformedReply, ReplyKind, ReplyReader, parse_value};
 
-/// Of one reply: where it ends, and all that is told of it.
+/// Of one reply: where it ends, and all that is reported of it.
 type Seen = (usize, ReplyKind, Vec<u8>, Vec<u8>, u64, Vec<u8>);
 
 fuzz_target!(|data: &[u8]| {

@@ -1,6 +1,6 @@
 //! Any command line: if it is a template, it must write a request whose arguments are the words of the line.
 //!
-//! The first byte says how many bytes follow that are the key prefix and the data; the rest is the line.
+//! The first byte is the number of bytes that follow as the key prefix and the data; the rest is the line.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What is told of a reply.
+//! What is reported of a reply.
 
 /// What kind of reply it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

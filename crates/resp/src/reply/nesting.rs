@@ -10,7 +10,7 @@ pub const MAXIMUM_DEPTH: usize = 64;
 pub(super) struct Nesting {
     /// Values that each open level still lacks.
     missing: [u64; MAXIMUM_DEPTH],
-    /// Bit N says that level N is an attribute.
+    /// Bit N is set if level N is an attribute.
     attributes: u64,
     depth: usize,
     /// Values that the outermost aggregate has in all; 0 for an attribute.

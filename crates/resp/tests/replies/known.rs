@@ -11,7 +11,7 @@ fn read_one(bytes: &str) -> Seen {
 }
 
 #[test]
-fn each_kind_is_told() {
+fn each_kind_is_reported() {
     let plain = [
         ("+OK\r\n", ReplyKind::Status),
         ("+\r\n", ReplyKind::Status),

@@ -2,7 +2,7 @@
 
 use zerolap_resp::{MalformedReply, Reply, ReplyKind, ReplyReader};
 
-/// What the reader says of one reply, owned.
+/// What the reader reports of one reply, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub kind: ReplyKind,
@@ -13,7 +13,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// A reply of which nothing else is told.
+    /// A reply of which nothing else is reported.
     pub fn plain(kind: ReplyKind) -> Self {
         Self { kind, code: Vec::new(), text: Vec::new(), elements: 0, first: Vec::new() }
     }

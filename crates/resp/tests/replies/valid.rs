@@ -6,13 +6,13 @@ use zerolap_resp::{ReplyKind, Value};
 
 use crate::seen::Seen;
 
-/// One valid reply: its bytes, and what must be said of it (an attribute is part of the reply that it precedes).
+/// One valid reply: its bytes, and what must be reported of it (an attribute is part of the reply that it precedes).
 #[derive(Debug, Clone)]
 pub struct Valid {
     pub bytes: Vec<u8>,
     pub seen: Seen,
     pub value: Value,
-    /// What an aggregate tells of it when it is the first element.
+    /// What an aggregate reports of it when it is the first element.
     as_first: Vec<u8>,
 }
 

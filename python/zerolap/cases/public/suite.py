@@ -122,7 +122,7 @@ def _topology(names: list[str], known: PublicTopologies) -> tuple[Topology | Non
         return None, None
     candidates = [known.topologies[name] for name in names if name in known.topologies]
     if not candidates:
-        return None, ("topology", f"no file says what {', '.join(names)} is")
+        return None, ("topology", f"no file defines {', '.join(names)}")
     return min(candidates, key=lambda topology: topology.busy_threads), None
 
 

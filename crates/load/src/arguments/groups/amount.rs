@@ -126,7 +126,7 @@ impl AmountDraft {
         if self.control {
             return if self.plans() {
                 Err(UsageError::Conflict(
-                    "with --control each slice says how much and when: leave out --requests, --test-time, --rate, \
+                    "with --control each slice sets its amount and its pace: leave out --requests, --test-time, --rate, \
                      --rate-limiting, --search, --run-count, --check, --prefill and --warm-up",
                 ))
             } else {

@@ -164,7 +164,7 @@ impl CommandsDraft {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
         for (command, is_given) in commands.iter().zip(given_patterns) {
-            // With allkeys the parallel pattern also says how many requests there are.
+            // With allkeys the parallel pattern also determines how many requests there are.
             let acts = command.draws_keys() || (is_all_keys && command.pattern == KeyPattern::Parallel);
             let argument = format!("--command-key-pattern of {}", command.template.command());
             warnings.without_effect(is_given && !acts, &argument, "the command has no __key__");

@@ -107,7 +107,7 @@ impl KeysDraft {
         if self.median.is_some_and(|median| median < minimum as f64 || median > maximum as f64) {
             return Err(UsageError::Conflict("--key-median must be from --key-minimum to --key-maximum"));
         }
-        // With allkeys the range also says how many requests there are.
+        // With allkeys the range also determines how many requests there are.
         let has_range = sent.keys || is_all_keys;
         let (no_keys, no_gaussian) = ("no command that is sent has __key__", "no command draws keys with pattern G");
         let has = |pattern| sent.patterns.contains(&pattern);

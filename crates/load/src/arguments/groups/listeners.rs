@@ -109,7 +109,7 @@ impl Draft {
             ));
         }
         if amount.test_time.is_none() {
-            return Err(UsageError::Conflict("--listen-only needs --test-time: it says how long to listen"));
+            return Err(UsageError::Conflict("--listen-only needs --test-time: how long to listen"));
         }
         let connections = &self.connections;
         let given = [

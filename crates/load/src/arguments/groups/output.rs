@@ -22,9 +22,13 @@ pub(in crate::arguments) static ARGUMENTS: &[Argument] = &[
         "write settings and results as JSON; - is standard output, the summary is then written to standard error",
         |draft, text| put(&mut draft.output.json_out_file, Ok(text.to_owned())),
     ),
-    Argument::value(&["print-percentiles"], &[], "LIST", "percentiles to tell (default 50,99,99.9)", |draft, text| {
-        put(&mut draft.output.percentiles, percentiles(text))
-    }),
+    Argument::value(
+        &["print-percentiles"],
+        &[],
+        "LIST",
+        "percentiles to report (default 50,99,99.9)",
+        |draft, text| put(&mut draft.output.percentiles, percentiles(text)),
+    ),
     Argument::switch(&["hide-histogram"], &[], "leave the distribution of latencies out of the JSON", |draft| {
         draft.output.hide_histogram = true;
     }),

@@ -158,10 +158,10 @@ impl ServerDraft {
         })
     }
 
-    /// What the URI says goes before the other arguments, as in memtier.
+    /// The URI takes precedence over the other arguments, as in memtier.
     fn take_uri(&mut self, uri: Uri, warnings: &mut Warnings) -> Result<(), UsageError> {
         let mut replace =
-            |is_both: bool, argument: &str| warnings.without_effect(is_both, argument, "--uri says it too");
+            |is_both: bool, argument: &str| warnings.without_effect(is_both, argument, "--uri sets it too");
         replace(self.credentials.is_some() && uri.credentials.is_some(), "--authenticate");
         self.credentials = uri.credentials.or(self.credentials.take());
         self.tls.is_on |= uri.is_tls;

@@ -154,7 +154,7 @@ pub(in crate::arguments) fn apply_expiry(
 /// Commands that put a whole value where GET finds it.
 const WRITING: [&str; 7] = ["SET", "SETEX", "PSETEX", "SETNX", "GETSET", "MSET", "MSETNX"];
 
-/// Notes what values are needed for, and tells what has no effect.
+/// Notes what values are needed for, and warns of what has no effect.
 pub(in crate::arguments) fn apply_verifying(
     data: &DataDraft,
     commands: &[Command],
@@ -176,6 +176,6 @@ pub(in crate::arguments) fn apply_verifying(
     warnings.without_effect(data.random && (reads || writes), "--random-data", made);
     let grows = matches!(data.pattern, Some(SizePattern::ByKey));
     warnings.without_effect(grows && (reads || writes), "--data-size-pattern S", made);
-    // Their lengths say what is expected.
+    // Their lengths determine what is expected.
     sent.values |= reads;
 }

@@ -28,15 +28,15 @@ mod tests {
     use super::slo;
 
     #[test]
-    fn what_is_read_is_told_alike() {
-        for (text, told) in [
+    fn what_is_read_is_shown_alike() {
+        for (text, shown) in [
             ("slo=p99<1ms", "p99<1ms"),
             ("slo=p99.9<250us", "p99.9<250us"),
             ("slo=p50<1.5s", "p50<1.5s"),
             ("slo=max<1500us", "max<1.5ms"),
             ("slo=p99.99<0.3ms", "p99.99<300us"),
         ] {
-            assert_eq!(slo(text).map(|slo| slo.to_string()), Ok(told.to_owned()));
+            assert_eq!(slo(text).map(|slo| slo.to_string()), Ok(shown.to_owned()));
         }
     }
 

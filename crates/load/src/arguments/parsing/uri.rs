@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::number;
 use zerolap_load_requests::Credentials;
 
-/// What a URI says; none where it says nothing.
+/// The parts of a URI; none where it does not have them.
 #[derive(Debug)]
 pub(in crate::arguments) struct Uri {
     pub(in crate::arguments) is_tls: bool,

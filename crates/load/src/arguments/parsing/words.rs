@@ -90,7 +90,7 @@ pub(in crate::arguments) fn arrivals(text: &str) -> Result<Arrivals, String> {
     }
 }
 
-/// Whether commands are told line by line.
+/// Whether commands are reported line by line.
 pub(in crate::arguments) fn is_by_line(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "command" => Ok(false),

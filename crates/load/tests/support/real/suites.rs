@@ -124,7 +124,7 @@ impl Shortened {
     }
 }
 
-/// All suites with their names; none, with the reason printed, where it is not told where they are.
+/// All suites with their names; none, with the reason printed, where their directory is not given.
 pub fn all() -> Option<Vec<(String, Suite)>> {
     let Some(directory) = std::env::var_os("ZEROLAP_PUBLIC_SUITES").filter(|named| !named.is_empty()) else {
         println!("skipped: ZEROLAP_PUBLIC_SUITES does not name a directory with public test suites");

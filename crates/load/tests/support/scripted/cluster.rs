@@ -8,7 +8,7 @@ use super::{Peer, Request, Scripted};
 
 const SLOTS: usize = 16_384;
 
-/// Which node has which slots, as the nodes tell it.
+/// Which node has which slots, as the nodes report it.
 #[derive(Debug, Clone)]
 pub struct Map {
     pub ports: Vec<u16>,
@@ -17,7 +17,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// The node that has a key, as the map says.
+    /// The node that has a key in the map.
     pub fn owner(&self, key: &str) -> usize {
         let slot = slot(key);
         let has = |slots: &Option<RangeInclusive<usize>>| slots.as_ref().is_some_and(|slots| slots.contains(&slot));

@@ -81,7 +81,7 @@ impl Peer {
         }
     }
 
-    /// Says nothing until the client closes.
+    /// Sends nothing until the client closes.
     pub fn stay_silent(&mut self) {
         while self.request().is_some() {}
     }

@@ -6,7 +6,7 @@ use crate::reply::ReplyKind;
 const MAXIMUM_DIGITS: usize = 9;
 
 /// The kind and the length of the reply at the start of `input`. None when it is incomplete, faulty, of another kind or
-/// in any way unusual: it has to be read byte by byte then, which would tell the same of all others.
+/// in any way unusual: it has to be read byte by byte then, which would give the same result for all others.
 #[inline]
 pub(super) fn whole(input: &[u8]) -> Option<(ReplyKind, usize)> {
     let (&marker, rest) = input.split_first()?;

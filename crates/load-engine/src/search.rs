@@ -1,14 +1,18 @@
 //! The highest rate at which responses are fast enough.
 
-mod bracket;
-
 use std::num::NonZeroU64;
 
 use crate::{Watch, drive};
-use bracket::Bracket;
 use zerolap_load_measure::{LoadError, Run};
 use zerolap_load_measure::{SearchRecord, Step};
 use zerolap_load_requests::{Pace, Plan, Settings, Slo, Work};
+
+/// How far a rate that was missed may lie above one that was met, as a share of that.
+const NARROW: f64 = 0.05;
+/// How often the first rate is halved before there is no hope.
+const MOST_HALVINGS: u32 = 10;
+/// No machine sends more.
+const MOST_PER_SECOND: u64 = 1_000_000_000;
 
 /// What a search came to.
 #[derive(Debug)]
@@ -22,7 +26,7 @@ pub struct Found {
 }
 
 /// Looks for the highest rate that meets `slo`, from that of `plan` on: doubles it until it is missed, then halves the
-/// gap. Each step has new connections; what `plan` does before the first one is not done again. Tells each step to
+/// gap. Each step has new connections; what `plan` does before the first one is not done again. Reports each step to
 /// `progress`. Where no rate is met, the run of the last step has failed.
 ///
 /// # Errors
@@ -86,4 +90,75 @@ pub fn search(
 
 fn rate_of(plan: &Plan) -> u64 {
     plan.work.pace.map_or(0, |pace| pace.per_second.get())
+}
+
+/// What is known of the highest rate.
+#[derive(Debug)]
+struct Bracket {
+    start: u64,
+    /// The highest rate that was met, if any.
+    met: Option<u64>,
+    /// The lowest rate that was missed, if any.
+    missed: Option<u64>,
+    halvings: u32,
+}
+
+impl Bracket {
+    const fn new(start: u64) -> Self {
+        Self { start, met: None, missed: None, halvings: 0 }
+    }
+
+    fn note(&mut self, rate: u64, is_met: bool) {
+        if is_met {
+            self.met = Some(rate);
+        } else {
+            self.missed = Some(rate);
+            self.halvings += u32::from(self.met.is_none());
+        }
+    }
+
+    /// The rate to try next; none when it is known, or there is none.
+    fn next(&self) -> Option<u64> {
+        match (self.met, self.missed) {
+            (None, None) => Some(self.start),
+            (Some(met), None) => met.checked_mul(2).filter(|rate| *rate <= MOST_PER_SECOND),
+            (None, Some(missed)) => Some(missed / 2).filter(|rate| *rate > 0 && self.halvings <= MOST_HALVINGS),
+            (Some(met), Some(missed)) => {
+                let gap = missed.saturating_sub(met);
+                let is_narrow = gap <= 1 || gap as f64 <= NARROW * met as f64;
+                (!is_narrow).then_some(met + gap / 2)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bracket;
+
+    /// The rates that are tried where all up to `limit` are met, and the highest that was.
+    fn tried(start: u64, limit: u64) -> (Vec<u64>, Option<u64>) {
+        let (mut bracket, mut rates) = (Bracket::new(start), Vec::new());
+        while let Some(rate) = bracket.next() {
+            rates.push(rate);
+            bracket.note(rate, rate <= limit);
+        }
+        (rates, bracket.met)
+    }
+
+    #[test]
+    fn a_rate_is_doubled_until_it_is_missed_and_then_closed_in_on() {
+        let expected = [1000, 2000, 4000, 8000, 6000, 5000, 5500, 5750];
+        assert_eq!(tried(1000, 5800), (expected.to_vec(), Some(5750)));
+        assert_eq!(tried(1000, 700), (vec![1000, 500, 750, 625, 687, 718], Some(687)));
+        assert_eq!(tried(8, 9), (vec![8, 16, 12, 10, 9], Some(9)));
+    }
+
+    #[test]
+    fn it_ends_where_every_rate_is_missed_or_met() {
+        assert_eq!(tried(5, 0), (vec![5, 2, 1], None));
+        assert_eq!(tried(1_000_000, 0).0.len(), 11);
+        assert_eq!(tried(1, u64::MAX).0.len(), 30);
+        assert_eq!(tried(u64::MAX, u64::MAX).1, Some(u64::MAX));
+    }
 }

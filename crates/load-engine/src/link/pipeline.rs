@@ -1,12 +1,56 @@
-//! The requests of a connection that have no reply yet, in the order they were sent.
+//! What is under way on a connection: bytes that the socket has not taken, requests that have no reply.
 
 use std::collections::VecDeque;
 
 use zerolap_load_measure::Request;
 
-/// A ring of fixed size.
+/// A buffer that is filled at the end and sent from the front.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    bytes: Vec<u8>,
+    sent: usize,
+}
+
+impl Output {
+    pub(super) fn is_empty(&self) -> bool {
+        self.sent == self.bytes.len()
+    }
+
+    /// All bytes that are kept, sent or not.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.sent = 0;
+    }
+
+    /// Where requests are added, at the end only.
+    pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    pub(super) fn unsent(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// Marks bytes as sent. The room of a buffer that was sent whole, or for the most part, is used again.
+    pub(super) fn advance(&mut self, length: usize) {
+        self.sent += length;
+        if self.is_empty() {
+            self.bytes.clear();
+            self.sent = 0;
+        } else if self.sent > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}
+
+/// The requests that have no reply yet, in the order they were sent: a ring of fixed size.
 #[derive(Debug)]
-pub(crate) struct InFlight {
+pub(super) struct InFlight {
     /// A power of two of places.
     ring: Box<[Request]>,
     limit: usize,
@@ -20,28 +64,28 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     /// Room for `limit` requests, which are kept with their bytes or not.
-    pub(crate) fn new(limit: usize, keeps_bytes: bool) -> Self {
+    pub(super) fn new(limit: usize, keeps_bytes: bool) -> Self {
         // Where requests are sent again, an ASKING may stand before each.
         let places = (if keeps_bytes { 2 * limit } else { limit }).max(1).next_power_of_two();
         let ring = vec![Request::default(); places].into_boxed_slice();
         Self { ring, limit, answered: 0, added: 0, kept: keeps_bytes.then(VecDeque::new) }
     }
 
-    pub(crate) const fn length(&self) -> usize {
+    pub(super) const fn length(&self) -> usize {
         self.added.wrapping_sub(self.answered)
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.length() == 0
     }
 
     /// How many more may be sent.
-    pub(crate) const fn room(&self) -> usize {
+    pub(super) const fn room(&self) -> usize {
         self.limit.saturating_sub(self.length())
     }
 
     /// Adds a request. There must be room.
-    pub(crate) fn push(&mut self, request: Request, bytes: &[u8]) {
+    pub(super) fn push(&mut self, request: Request, bytes: &[u8]) {
         debug_assert!(self.length() < self.ring.len(), "the ring is full");
         let place = self.place(self.added);
         self.ring[place] = request;
@@ -52,7 +96,7 @@ impl InFlight {
     }
 
     /// The `count` requests added last, oldest first.
-    pub(crate) fn newest(&mut self, count: usize) -> impl Iterator<Item = &mut Request> {
+    pub(super) fn newest(&mut self, count: usize) -> impl Iterator<Item = &mut Request> {
         let mask = self.ring.len() - 1;
         let first = self.added.wrapping_sub(count) & mask;
         // The ring is cut where it ends: what lies behind the cut is older.
@@ -62,7 +106,7 @@ impl InFlight {
     }
 
     /// Takes the oldest.
-    pub(crate) fn pop(&mut self) -> Option<Request> {
+    pub(super) fn pop(&mut self) -> Option<Request> {
         if self.is_empty() {
             return None;
         }
@@ -72,11 +116,11 @@ impl InFlight {
     }
 
     /// Takes the bytes of the request that [`Self::pop`] took, where they are kept. To be called after each.
-    pub(crate) fn pop_bytes(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn pop_bytes(&mut self) -> Option<Vec<u8>> {
         self.kept.as_mut().and_then(VecDeque::pop_front)
     }
 
-    pub(crate) fn oldest_sent_ns(&self) -> Option<u64> {
+    pub(super) fn oldest_sent_ns(&self) -> Option<u64> {
         (!self.is_empty()).then(|| self.ring[self.place(self.answered)].sent_ns)
     }
 
@@ -87,8 +131,22 @@ impl InFlight {
 
 #[cfg(test)]
 mod tests {
-    use super::InFlight;
+    use super::{InFlight, Output};
     use zerolap_load_measure::Request;
+
+    #[test]
+    fn bytes_leave_once_and_in_order() {
+        let mut output = Output::default();
+        let mut sent = Vec::new();
+        for step in [1, 3, 2, 7, 100] {
+            output.bytes_mut().extend_from_slice(b"abcde");
+            let length = output.unsent().len().min(step);
+            sent.extend_from_slice(&output.unsent()[..length]);
+            output.advance(length);
+        }
+        assert_eq!(sent, b"abcde".repeat(5));
+        assert!(output.is_empty());
+    }
 
     #[test]
     fn requests_leave_in_the_order_they_came() {

@@ -1,13 +1,43 @@
-//! Room for thousands of connections.
+//! The processors that threads run on, and the limit of open files.
+
+use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use zerolap_load_measure::LoadError;
 
 /// Files that may be open besides: event loops, files of keys and certificates, results.
 const OTHERS: u64 = 64;
-/// Files that are taken to be open where the system does not tell.
+/// Files that are taken to be open where the system does not report their number.
 const USUAL: u64 = 16;
+
+/// Reads a list such as `0,2,4-7`.
+///
+/// # Errors
+/// A sentence, when it is no such list.
+pub fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&cpu| cpu < CpuSet::MAX_CPU);
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => return Err("expected processor numbers such as 0,2,4-7".to_owned()),
+        }
+    }
+    Ok(cpus)
+}
+
+/// Pins the calling thread.
+///
+/// # Errors
+/// When the system does not let it run there.
+pub(crate) fn pin_thread(cpu: usize) -> Result<(), LoadError> {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    sched_setaffinity(None, &set).map_err(|error| LoadError::Pin { cpu, source: io::Error::from(error) })
+}
 
 /// Raises the soft limit of open files where `connections` more need it, as far as the hard limit goes.
 ///
@@ -17,7 +47,7 @@ pub(crate) fn make_room(connections: usize) -> Result<(), LoadError> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(USUAL, |files| files.count() as u64);
     let limit = getrlimit(Resource::Nofile);
     if let Some(raised) = raised(&limit, open.saturating_add(OTHERS).saturating_add(connections as u64))? {
-        // Where the system refuses, the connection that finds no room says so.
+        // Where the system refuses, the connection that finds no room fails with an error.
         let _ = setrlimit(Resource::Nofile, raised);
     }
     Ok(())
@@ -38,7 +68,16 @@ fn raised(limit: &Rlimit, needed: u64) -> Result<Option<Rlimit>, LoadError> {
 mod tests {
     use rustix::process::Rlimit;
 
-    use super::raised;
+    use super::{parse_cpus, raised};
+
+    #[test]
+    fn numbers_and_ranges_are_read() {
+        assert_eq!(parse_cpus("3"), Ok(vec![3]));
+        assert_eq!(parse_cpus("0,4-6,1"), Ok(vec![0, 4, 5, 6, 1]));
+        for wrong in ["", "a", "1,", "3-1", "-1", "1000000"] {
+            assert!(parse_cpus(wrong).is_err(), "{wrong:?}");
+        }
+    }
 
     #[test]
     fn the_limit_is_raised_only_as_far_as_needed_and_allowed() {

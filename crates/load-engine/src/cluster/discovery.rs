@@ -1,4 +1,4 @@
-//! Asks a node for the cluster's map.
+//! Asks nodes for the map of their cluster, and for their replicas.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use zerolap_resp::{Value, write_request};
 
+use super::replies::{hosts_of_nodes, is_read_only, read_ranges, replicas_of_role};
 use super::{ClusterMap, MOST_NODES, Replicas, SLOTS};
-use crate::address::Address;
 use crate::dialer::{Dialer, Node};
 use crate::dialogue::ask;
+use crate::socket::Address;
 use zerolap_load_measure::LoadError;
-use zerolap_load_requests::Endpoint;
+use zerolap_load_requests::{Endpoint, Settings};
 
-/// The map that the node at the settings' endpoint tells.
+/// Longer words are no subcommands.
+const LONGEST_SUBCOMMAND: usize = 32;
+
+/// The map that the node at the settings' endpoint reports.
 ///
 /// # Errors
 /// When it cannot be asked, or does not know a node for each slot.
@@ -30,14 +34,14 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     };
     let mut found = Found::new(dialer);
     let mut slots = vec![u16::MAX; SLOTS].into_boxed_slice();
-    let mut replicas = Vec::new();
+    let mut replica_endpoints = Vec::new();
     let ranges = read_ranges(ranges, &seed.endpoint);
     for range in ranges.ok_or_else(|| unclear("a range of slots is not in the known form"))? {
         let node = found.find_or_add(range.primary, &seed)?;
         let number = u16::try_from(node).unwrap_or(u16::MAX);
         let (first, last) = (usize::from(range.first), usize::from(range.last));
         slots.iter_mut().take(last + 1).skip(first).for_each(|slot| *slot = number);
-        replicas.push((node, range.replicas));
+        replica_endpoints.push((node, range.replicas));
     }
     let missing = slots.iter().filter(|&&node| node == u16::MAX).count();
     if missing > 0 {
@@ -46,7 +50,7 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     let primaries = found.nodes.len();
     let mut of = vec![Vec::new(); primaries];
     if dialer.settings.server.replica_reads {
-        for (primary, endpoints) in replicas {
+        for (primary, endpoints) in replica_endpoints {
             for endpoint in endpoints {
                 let replica = found.find_or_add(endpoint, &seed)?;
                 // Each range of a node names them all.
@@ -60,7 +64,7 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     let hosts = Arc::new(found.hosts_with(&seed, known));
     let mut map = ClusterMap { nodes: found.nodes, slots, primaries, replicas: None, hosts };
     if dialer.settings.server.replica_reads {
-        map.replicas = Some(Replicas::new(of, &map, dialer, &seed)?);
+        map.replicas = Some(replicas(of, &map, dialer, &seed)?);
     }
     Ok(map)
 }
@@ -76,17 +80,79 @@ fn other_hosts(dialer: &Dialer, seed: &Node) -> Result<Vec<String>, LoadError> {
     })
 }
 
-/// The hosts in a reply to `CLUSTER NODES`: `ID HOST:PORT@BUS[,NAME...] ...` on each line.
-pub(crate) fn hosts_of_nodes(text: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(text);
-    let places = text.lines().take(MOST_NODES).filter_map(|line| line.split(' ').nth(1));
-    let hosts = places.flat_map(|place| {
-        let mut parts = place.split(',');
-        let host = parts.next().and_then(|address| address.rsplit_once(':')).map(|(host, _)| host);
-        // What follows the name are further properties, such as `shard-id=...`.
-        host.into_iter().chain(parts.next().filter(|name| !name.contains('=')))
+/// A primary without a cluster and its replicas, as it knows them: all slots are its own.
+///
+/// # Errors
+/// When it cannot be asked, or has none.
+pub(crate) fn discover_replicas(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
+    let primary = dialer.node(dialer.settings.server.endpoint.clone())?;
+    let mut request = Vec::new();
+    write_request(&[b"ROLE"], &mut request);
+    let endpoints = match ask(dialer, &primary, &request)? {
+        Value::Array(role) => replicas_of_role(&role).map_err(|reason| no_replicas(&primary.endpoint, reason))?,
+        Value::Error(text) => return Err(no_replicas(&primary.endpoint, &String::from_utf8_lossy(&text))),
+        _ => return Err(no_replicas(&primary.endpoint, "does not report its role")),
+    };
+    let slots = vec![0; SLOTS].into_boxed_slice();
+    if endpoints.len() >= MOST_NODES {
+        return Err(no_replicas(&primary.endpoint, &format!("names {} of them", endpoints.len())));
+    }
+    let hosts = Arc::default();
+    let mut map = ClusterMap { nodes: vec![primary.clone()], slots, primaries: 1, replicas: None, hosts };
+    for endpoint in endpoints {
+        map.nodes.push(dialer.node(endpoint)?);
+    }
+    let of = (1..map.nodes.len()).collect();
+    map.replicas = Some(replicas(vec![of], &map, dialer, &primary)?);
+    Ok(map)
+}
+
+/// What goes to the replicas `of` the primaries of `map`, as the node at `asked` knows the commands.
+///
+/// # Errors
+/// When a primary has none, or there is nothing that they could be asked.
+fn replicas(of: Vec<Vec<usize>>, map: &ClusterMap, dialer: &Dialer, asked: &Node) -> Result<Replicas, LoadError> {
+    if let Some(alone) = of.iter().position(Vec::is_empty) {
+        return Err(no_replicas(&map.node(alone).endpoint, "has none"));
+    }
+    let settings = &dialer.settings;
+    let reads = only_reading(dialer, asked)?;
+    let sent = || settings.commands.iter().zip(&reads).filter(|(command, _)| command.ratio > 0);
+    if !sent().any(|(_, reads)| *reads) {
+        return Err(no_replicas(&asked.endpoint, "reports none of the commands as read-only"));
+    }
+    let has_writes = sent().any(|(_, reads)| !reads);
+    Ok(Replicas { of, reads, has_writes })
+}
+
+/// For each command whether the server lists it as read-only.
+fn only_reading(dialer: &Dialer, asked: &Node) -> Result<Vec<bool>, LoadError> {
+    let names = names(&dialer.settings);
+    let mut words: Vec<&[u8]> = vec![b"COMMAND", b"INFO"];
+    words.extend(names.iter().flatten().map(String::as_bytes));
+    let mut request = Vec::new();
+    write_request(&words, &mut request);
+    let infos = match ask(dialer, asked, &request)? {
+        Value::Array(infos) if infos.len() == words.len() - 2 => infos,
+        Value::Error(text) => return Err(no_replicas(&asked.endpoint, &String::from_utf8_lossy(&text))),
+        _ => return Err(no_replicas(&asked.endpoint, "does not report which commands are read-only")),
+    };
+    Ok(infos.chunks(2).map(|pair| pair.iter().any(is_read_only)).collect())
+}
+
+/// For each command its name, and its name with what may be its subcommand: only the two together are `OBJECT|FREQ`.
+fn names(settings: &Settings) -> Vec<[String; 2]> {
+    let names = settings.commands.iter().map(|command| {
+        let name = command.template.command();
+        let word = command.template.first_argument().and_then(|word| std::str::from_utf8(word).ok());
+        let word = word.filter(|word| word.len() <= LONGEST_SUBCOMMAND).unwrap_or_default();
+        [name.to_owned(), format!("{name}|{word}")]
     });
-    hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
+    names.collect()
+}
+
+fn no_replicas(endpoint: &Endpoint, reason: &str) -> LoadError {
+    LoadError::NoReplicas { endpoint: endpoint.clone(), reason: reason.to_owned() }
 }
 
 /// Nodes that discovery names, with the addresses of their hosts.
@@ -113,7 +179,8 @@ impl<'dialer> Found<'dialer> {
         Ok(self.nodes.len() - 1)
     }
 
-    /// The hosts of all nodes and of the one that was `asked`, with their addresses, and `others`, of which those without an address are left out.
+    /// The hosts of all nodes and of the one that was `asked`, with their addresses, and `others`, of which those without
+    /// an address are left out.
     fn hosts_with(&self, asked: &Node, others: Vec<String>) -> BTreeMap<String, Vec<IpAddr>> {
         let mut hosts: BTreeMap<String, Vec<IpAddr>> = BTreeMap::new();
         for node in self.nodes.iter().chain([asked]) {
@@ -138,54 +205,4 @@ fn ips(addresses: &[Address]) -> Vec<IpAddr> {
         Address::Unix(_) => None,
     };
     addresses.iter().filter_map(ip).collect()
-}
-
-/// Slots that belong to one node.
-#[derive(Debug)]
-pub(crate) struct SlotRange {
-    pub(crate) first: u16,
-    pub(crate) last: u16,
-    pub(crate) primary: Endpoint,
-    pub(crate) replicas: Vec<Endpoint>,
-}
-
-/// The ranges in a reply to `CLUSTER SLOTS` of the node at `asked`; none if it is not in the known form.
-pub(crate) fn read_ranges(ranges: &[Value], asked: &Endpoint) -> Option<Vec<SlotRange>> {
-    ranges.iter().map(|range| read_range(range, asked)).collect()
-}
-
-fn read_range(range: &Value, asked: &Endpoint) -> Option<SlotRange> {
-    let Value::Array(parts) = range else { return None };
-    let [Value::Integer(first), Value::Integer(last), primary, replicas @ ..] = parts.as_slice() else {
-        return None;
-    };
-    let slot = |number: i64| u16::try_from(number).ok().filter(|&slot| usize::from(slot) < SLOTS);
-    let replicas = replicas.iter().filter_map(|replica| read_node(replica, asked)).collect();
-    Some(SlotRange { first: slot(*first)?, last: slot(*last)?, primary: read_node(primary, asked)?, replicas })
-}
-
-/// Where a node is. One that names no host means that of the node that was `asked`.
-fn read_node(node: &Value, asked: &Endpoint) -> Option<Endpoint> {
-    let Value::Array(parts) = node else { return None };
-    let host = match (parts.first()?, asked) {
-        (Value::Bulk(host), _) if !host.is_empty() && host != b"?" => String::from_utf8(host.clone()).ok()?,
-        (_, Endpoint::Tcp { host, .. }) => host.clone(),
-        _ => return None,
-    };
-    let Value::Integer(port) = parts.get(1)? else { return None };
-    Some(Endpoint::Tcp { host, port: u16::try_from(*port).ok()? })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hosts_of_nodes;
-
-    #[test]
-    fn hosts_are_named_by_address_and_by_name() {
-        let text = b"07c3 127.0.0.1:30004@31004,host4 slave e7d1 0 1426238317239 4 connected\n\
-            67ed ::1:30002@31002,,shard-id=69bc master - 0 1 2 connected 5461-10922\n\
-            292f 10.0.0.3:30003 master - 0 1 3 connected\n\
-            e7d1 :30001@31001 myself,master - 0 0 1 connected 0-5460\n\nnonsense\n";
-        assert_eq!(hosts_of_nodes(text), ["127.0.0.1", "host4", "::1", "10.0.0.3"]);
-    }
 }
