@@ -56,6 +56,14 @@ def test_builds_of_nearly_the_same_source_get_nearly_the_same_order(toy: ToySour
         assert [name for name in head_order if name != "unused"] == base_order
 
 
+def test_builds_in_a_relative_directory_are_linked_again(
+    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    builder, server = built(toy, Path("builds"), toy.first)
+    assert builder.builds.placed(server.record.build, 1).path.exists()
+
+
 def test_only_so_many_placements_are_kept(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "KEPT_PLACEMENTS", 3)
     builder, server = built(toy, tmp_path, toy.first)

@@ -227,9 +227,8 @@ export interface RunReport {
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
- * <<<<<<< HEAD `regression_rule` says what a regression is. Both levels hold for all looks at a case together:
- * `look_shares` is the part of their error that a look has, by engine and number of blocks or starts. =======
- * `regression_rule` states what a regression is. Both levels hold for all looks at a case together. >>>>>>> part-a
+ * `regression_rule` states what a regression is. Both levels hold for all looks at a case together: `look_shares` is
+ * the part of their error that a look has, by engine and number of blocks or starts.
  */
 export interface Settings {
   engines: Array<string>;

@@ -54,7 +54,8 @@ class Builds:
     """
 
     def __init__(self, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
-        self.directory = directory
+        # Linkers and servers run in directories of their own.
+        self.directory = directory.absolute()
         self.policy = policy
 
     def find(self, digest: str) -> BuiltServer | None:
@@ -135,7 +136,7 @@ class Builder:
         limits: Limits | None = None,
     ) -> None:
         self.builds = Builds(directory, policy)
-        self._directory = directory
+        self._directory = self.builds.directory
         self._on_build = on_build
         self._policy = policy
         self._limits = limits

@@ -81,7 +81,7 @@ class Store:
         from zerolap.store.postgresql import PostgresqlDatabase, parse_url
 
         url, blobs_location = parse_url(location)
-        blobs = open_blobs(blobs_location, Path(DEFAULT_DIRECTORY) / "blobs")
+        blobs = open_blobs(blobs_location, Path(DEFAULT_DIRECTORY, "blobs").absolute())
         return cls(PostgresqlDatabase.open(url, busy_seconds), blobs)
 
     @property
@@ -276,16 +276,16 @@ class Store:
 
 
 def _sqlite_path(location: str | None) -> Path:
-    """Return the file that a location names; raises `UsageError` for another kind of URL."""
+    """Return the file that a location names, as an absolute path; raises `UsageError` for another kind of URL."""
     if location is None:
-        return Path(DEFAULT_DIRECTORY) / DATABASE_FILE
+        return Path(DEFAULT_DIRECTORY, DATABASE_FILE).absolute()
     if location.startswith(SQLITE_PREFIX):
         name = location.removeprefix(SQLITE_PREFIX)
         if name and name != ":memory:":
-            return Path(name)
+            return Path(name).absolute()
     if not location or "://" in location or location.startswith("sqlite:"):
         raise UsageError(
             f"no such kind of store: {location!r}",
             hint="name a directory, a file as sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE",
         )
-    return Path(location) / DATABASE_FILE
+    return Path(location, DATABASE_FILE).absolute()
