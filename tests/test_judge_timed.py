@@ -188,7 +188,7 @@ def test_what_is_served_cannot_be_hidden_by_cpu_time(
     assert cause is None or (found is not None and cause in found.text)
 
 
-def test_work_in_bursts_shows_in_whole_starts_alone() -> None:
+def test_work_in_bursts_shows_in_the_whole_alone() -> None:
     """A timer that takes long falls into few slices, which the typical slice leaves out."""
     chance = random.Random(5)
 
@@ -207,7 +207,7 @@ def test_work_in_bursts_shows_in_whole_starts_alone() -> None:
     assert {verdict.verdict for verdict in whole.values()} == {"regression"}
     finding = explain_cause([typical["case-0"], whole["case-0"].model_copy(update={"q": 1e-6})])
     assert finding is not None
-    assert "whole starts" in finding.text
+    assert "the whole server" in finding.text
     assert "timers" in finding.text
     assert (
         explain_cause([typical["case-0"], typical["case-0"].model_copy(update={"metric": "whole_cpu_ns_per_op"})])

@@ -63,11 +63,10 @@ static void workInTheBackground(void) {
 """
 FORKED = """
 #include <sys/wait.h>
+/* Called ten times a second. */
 static void useTheProcessorInAChild(void) {
-    static int calls;
-    if (++calls % 10) return;
     while (waitpid(-1, NULL, WNOHANG) > 0);
-    if (fork() == 0) { waitNanoseconds(20000000); _exit(0); }
+    if (fork() == 0) { waitNanoseconds(5000000); _exit(0); }
 }
 
 """
@@ -79,7 +78,7 @@ def changes_in_time() -> Mapping[str, Edit]:
         "padded dictionary entries": _pad_entries,
         "500 ns in each command": lambda source: _insert(source, WAIT, CALL, "    waitNanoseconds(500);\n"),
         "3 ms in serverCron": lambda source: _insert(source, WAIT, CRON, "    waitNanoseconds(3000000);\n"),
-        "20 ms a second in a child": lambda source: _insert(
+        "5 ms in a child each 100 ms": lambda source: _insert(
             source, WAIT + FORKED, CRON, "    useTheProcessorInAChild();\n"
         ),
         "500 ns in a background thread": lambda source: _insert(

@@ -151,7 +151,7 @@ export interface Metric {
   name: string;
   engine: "counted" | "timed" | "sampled" | "traced";
   answer: "work" | "time";
-  decides: "always" | "beyond doubt" | "others same" | "never";
+  decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
   unit: string;
   less_is_better: boolean;
   label: string;
@@ -372,10 +372,10 @@ export const METRICS: Record<string, Metric> = {
     "name": "whole_cpu_ns_per_op",
     "engine": "timed",
     "answer": "time",
-    "decides": "beyond doubt",
+    "decides": "where changed",
     "unit": "ns",
     "less_is_better": true,
-    "label": "CPU ns per request of the whole start",
+    "label": "CPU ns per request of the whole server",
     "heading": "whole CPU ns/request"
   },
   "full_speed_cpu_ns_per_op": {

@@ -47,7 +47,10 @@ class SliceWork:
 
 @dataclass(frozen=True)
 class Slice:
-    """What one slice took; `requests_per_cycle` is none where the server does not count its event loop's cycles."""
+    """What one slice took; `requests_per_cycle` is none where the server does not count its event loop's cycles.
+
+    `cpu` is of the threads that still run, `whole_ns` also of those that ended in it and of forked children.
+    """
 
     result: SliceResult
     cpu: CpuTimes
@@ -57,6 +60,7 @@ class Slice:
     requests_per_read: float | None
     requests_per_cycle: float | None
     counts: SliceCounts = field(default_factory=SliceCounts)
+    whole_ns: int = 0
 
     @property
     def seconds(self) -> float:
@@ -133,13 +137,15 @@ class TimedSide:
                 self.load.slice(work.dropped, work.per_second)
             before = self.statistics.read()
             cpu_before = self._settled_cpu()
+            whole_before_ns = self._whole_ns()
             self.counters.begin()
             result = self.load.slice(work.requests, work.per_second)
             cpu = [after - before for after, before in zip(self._settled_cpu(), cpu_before, strict=True)]
             counts = self.counters.end()
+            whole_ns = self._whole_ns() - whole_before_ns
             after = self.statistics.read()
             self.beside.require_running()
-        return replace(_slice(result, cpu, before, after), counts=counts)
+        return replace(_slice(result, cpu, before, after), counts=counts, whole_ns=whole_ns)
 
     def _settled_cpu(self) -> list[CpuTimes]:
         """Return what each server has used once it has nothing more to do; at once of one that does not rest."""
@@ -157,7 +163,7 @@ class TimedSide:
         """Return the CPU time that the server has used so far."""
         return sum(one.total_ns for one in self._cpu())
 
-    def whole_ns(self) -> int:
+    def _whole_ns(self) -> int:
         """Return the CPU time of the servers so far with all that they started: ended threads, forked children."""
         total_ns = 0
         for server in self.processes:

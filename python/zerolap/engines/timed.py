@@ -18,7 +18,7 @@ from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.pairing import WARM_UP_PAIRS, Chosen, choose_requests, run_pairs
+from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.turns import set_up_order
@@ -44,7 +44,7 @@ from zerolap.records import (
 )
 from zerolap.server import read_resident_bytes
 
-METHOD = 2
+METHOD = 3
 """Raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 2
@@ -258,15 +258,13 @@ def _time_together(start: TimedStart) -> StartOutcome:
         with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
-            before_ns = {name: side.whole_ns() for name, side in sides.items()}
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
-            whole_ns = {name: side.whole_ns() - before_ns[name] for name, side in sides.items()}
     seconds = (time.monotonic() - began) / len(sides)
     noise = disturbance.checks()
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, whole_ns[side]).model_copy(
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
                 update={"seconds": seconds, "amounts": amounts}
             )
             for side in sides
@@ -326,16 +324,15 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
         raise
 
 
-def _measurement(
-    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, whole_ns: int
-) -> Measurement:
+def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
     metrics = {name: statistics.median(one[name] for one in every) for name in names}
-    if case.state != "drains" and whole_ns > 0:
-        # A keyspace that drains is filled before each slice: that is not the cost of its requests.
-        metrics["whole_cpu_ns_per_op"] = whole_ns / ((len(slices) + WARM_UP_PAIRS) * (work.requests + work.dropped))
+    # Of all slices, and no median: what happens now and then is in few of them.
+    whole_ns = sum(one.whole_ns for one in slices)
+    if whole_ns > 0:
+        metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

@@ -109,14 +109,14 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
 
 
 def _in_bursts(typical: Verdict | None, whole: Verdict | None) -> str | None:
-    """Return that the CPU time of whole starts changed otherwise than that of a typical slice; none if it did not."""
-    if typical is None or whole is None or not whole.is_beyond_doubt:
+    """Return that the CPU time of all slices changed otherwise than that of a typical one; none if it did not."""
+    if typical is None or whole is None or whole.verdict not in CHANGED:
         return None
     if whole.low <= typical.high and typical.low <= whole.high:
         return None
     return (
-        f"CPU time per request of whole starts {_percent(whole)}, of a typical slice {_percent(typical)}: what changed "
-        "is in few slices, or not in the requests themselves. That points to timers, such as expiry and "
+        f"CPU time per request of the whole server {_percent(whole)}, in a typical slice {_percent(typical)}: what "
+        "changed happens now and then, or not in the requests themselves. That points to timers, such as expiry and "
         "defragmentation, background threads or forked children."
     )
 

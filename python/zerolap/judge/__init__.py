@@ -7,7 +7,7 @@ from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
 from zerolap.judge.looks import COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look
-from zerolap.judge.timed import TimedPair, judge_timed, next_look, spread_of_starts, wants_more_starts
+from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, next_look, spread_of_starts, wants_more_starts
 
 __all__ = [
     "COUNTED_LOOKS",
@@ -28,6 +28,7 @@ __all__ = [
     "case_validity",
     "deciding_time",
     "faults_of",
+    "hints_at_change",
     "judge_counted",
     "judge_identical",
     "judge_timed",

@@ -86,10 +86,11 @@ def time_answer(verdicts: Sequence[Verdict]) -> tuple[TimeWord | None, str | Non
     """
     always = _deciding("time", "always", verdicts)
     leading = [verdict for verdict in always if verdict is deciding_time(verdicts)]
+    beside = _deciding("time", "where changed", verdicts)
     others = [*always, *_deciding("time", "beyond doubt", verdicts)]
     certain = [verdict for verdict in others if verdict.is_beyond_doubt]
     for word in CHANGED:
-        changed = next((verdict for verdict in [*leading, *certain] if verdict.verdict == word), None)
+        changed = next((verdict for verdict in [*leading, *beside, *certain] if verdict.verdict == word), None)
         if changed is not None:
             return word, changed.metric
     if not leading:

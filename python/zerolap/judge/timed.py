@@ -13,6 +13,7 @@ from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Time
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
+HINT = 0.05
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,17 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
         return False
     word = judged.verdict.verdict
     return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
+
+
+def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
+    """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
+
+    Its change is larger than the minimum effect, and by this look alone less probable by chance than `HINT`.
+    """
+    verdict = judged.verdict
+    is_confirmed = verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q
+    p = judged.p * share_of_look(LOOKS, starts)
+    return starts < LOOKS[-1] and not is_confirmed and abs(verdict.change) > verdict.min_effect and p < HINT
 
 
 def next_look(starts: int) -> int | None:

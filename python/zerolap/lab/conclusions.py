@@ -16,12 +16,14 @@ from zerolap.judge import (
     case_answers,
     case_validity,
     deciding_time,
+    hints_at_change,
     judge_counted,
     judge_identical,
     judge_timed,
     spread_of_starts,
     unequal_batching,
     wants_more,
+    wants_more_starts,
 )
 from zerolap.lab.identity import Identity
 from zerolap.lab.reasons import Explainer
@@ -46,9 +48,11 @@ from zerolap.records import (
 from zerolap.store import BlobDamaged
 
 FEWEST_STARTS = 2
+WHOLE_COST = "whole_cpu_ns_per_op"
+"""Of all slices, with timers, background threads and forked children, not of a typical one."""
 COSTS = (
     *DECIDING_TIMES,
-    "whole_cpu_ns_per_op",
+    WHOLE_COST,
     "retired_instructions_per_op",
     "branch_misses_per_op",
     "cache_misses_per_op",
@@ -197,6 +201,21 @@ def judge_time(
         spreads = bank.get((metric, circumstances), ())
         judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
     return judged
+
+
+def undecided_in_time(
+    starts: Mapping[str, Sequence[TimedPair]], results: Results, bank: Bank, comparisons: int
+) -> frozenset[str]:
+    """Return the cases that a further look could decide: on what a request costs, or on a change beside that."""
+    timed, settings = results.timed, results.request.settings
+    leading = judge_deciding_time(starts, timed, settings, bank)
+    beside = judge_time(WHOLE_COST, starts, timed, settings, bank)
+    return frozenset(
+        name
+        for name, judged in leading.items()
+        if wants_more_starts(judged, len(starts[name]), comparisons, settings.q)
+        or (name in beside and hints_at_change(beside[name], len(starts[name]), comparisons, settings.q))
+    )
 
 
 def judge_deciding_time(

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, wants_more_starts
-from zerolap.lab.conclusions import Bank, counting_is_undecided, judge_deciding_time, metrics_judged, worth_sampling
+from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS
+from zerolap.lab.conclusions import Bank, counting_is_undecided, metrics_judged, undecided_in_time, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
     Activity,
@@ -219,22 +219,16 @@ class Planner:
     def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
         key = tuple(sorted(looks.items()))
-        settings = self.request.settings
         if key not in self._looks:
             ready = {}
             for name, look in looks.items():
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
                     ready[name] = trials.pairs[: LOOKS[look - 1]]
-            judged = judge_deciding_time(ready, results.timed, settings, self._bank)
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = metrics_judged(results) * len(looks)
-            self._looks[key] = frozenset(
-                name
-                for name, verdict in judged.items()
-                if not results.timed[name].of_cost.is_over
-                and wants_more_starts(verdict, len(ready[name]), comparisons, settings.q)
-            )
+            undecided = undecided_in_time(ready, results, self._bank, comparisons)
+            self._looks[key] = frozenset(name for name in undecided if not results.timed[name].of_cost.is_over)
         return self._looks[key]
 
     def _measuring(self, results: Results) -> list[TrialsJob]:

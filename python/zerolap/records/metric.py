@@ -9,9 +9,10 @@ EngineName: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 Answer: TypeAlias = Literal["work", "time"]
 """The two answers to a case: what the code does, and what its user feels."""
 
-Decides: TypeAlias = Literal["always", "beyond doubt", "others same", "never"]
+Decides: TypeAlias = Literal["always", "where changed", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.
 
+`where changed`: a change decides as one of those that always decide does, but it need not be decided itself.
 `beyond doubt`: where it changed by more than the minimum effect on the whole of its interval; it scatters too much for
 anything else. `others same`: where those that always decide are the same, since its cost is in theirs. Of CPU time and
 cycles, which both always decide, one does.
@@ -46,8 +47,8 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
     ),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
-        "whole_cpu_ns_per_op", "timed", "time", "beyond doubt",
-        "ns", True, "CPU ns per request of the whole start", "whole CPU ns/request",
+        "whole_cpu_ns_per_op", "timed", "time", "where changed",
+        "ns", True, "CPU ns per request of the whole server", "whole CPU ns/request",
     ),
     (
         "full_speed_cpu_ns_per_op", "timed", "time", "never",
