@@ -4,6 +4,7 @@ All of it takes a day. Names of figures as arguments measure these alone; the fi
 """
 
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 import zerolap
 from benches.comparing import DEMO_REPOSITORY, ClockedComparison, compare_demo, empty_store
 from benches.figures import DIRECTORY, Figure, show_figures, write_figures
-from benches.truth.changes_in_time import changes_in_time
+from benches.truth.changes_in_time import NOW_AND_THEN, changes_in_time
 from benches.truth.harmless import Edit, harmless_edits
 from benches.truth.sampling import coverage, seconds_for_power, share_of_alarms, starts_of
 from zerolap import Options
@@ -164,19 +165,31 @@ def known_in_time() -> dict[str, Figure]:
             [case] = edited.compare(Options(seed=seed), store, ["get-100B"]).document.cases
             compared.setdefault(name, []).append(case)
             print(f"{name}, {seed}: work {case.work}, time {case.time}", file=sys.stderr)
-    shares = {name: sum(case.time == "regression" for case in cases) / len(cases) for name, cases in compared.items()}
+    samples = [
+        {"edit": name, "cases": [case.model_dump(mode="json", exclude={"findings"}) for case in cases]}
+        for name, cases in compared.items()
+    ]
+    trials = sum(map(len, compared.values()))
+    detected = {name: sum(case.time == "regression" for case in cases) / len(cases) for name, cases in compared.items()}
+    sized = {name: _share_of_right_sizes(name, cases) for name, cases in compared.items()}
     return {
-        "time_only_found": Figure(
+        key: Figure(
             value=min(shares.values()),
             unit="of runs, the least",
-            samples=[
-                {"edit": name, "cases": [case.model_dump(mode="json", exclude={"findings"}) for case in cases]}
-                for name, cases in compared.items()
-            ],
-            trials=sum(map(len, compared.values())),
+            samples=samples,
+            trials=trials,
             notes=[f"{name}: {share:.0%}" for name, share in shares.items()],
         )
+        for key, shares in (("time_only_found", detected), ("time_only_sized", sized))
     }
+
+
+def _share_of_right_sizes(name: str, cases: Sequence[CaseResult]) -> float:
+    """Return the share of runs whose interval holds the size of a change: the mean of what all runs came to."""
+    metric = "whole_cpu_ns_per_op" if name in NOW_AND_THEN else "cpu_ns_per_op"
+    verdicts = [verdict for case in cases for verdict in case.verdicts if verdict.metric == metric]
+    size = statistics.mean(verdict.change for verdict in verdicts) if verdicts else 0.0
+    return sum(verdict.low <= size <= verdict.high for verdict in verdicts) / len(cases)
 
 
 def cost() -> dict[str, Figure]:
@@ -197,7 +210,7 @@ PARTS: dict[tuple[str, ...], Callable[[], dict[str, Figure]]] = {
     ("null_alarms", "identical_share"): harmless,
     ("copy_alarms",): copies,
     ("power_3pct_seconds", "power_1_5pct_seconds", "coverage_95", "start_regimes"): sampling,
-    ("time_only_found",): known_in_time,
+    ("time_only_found", "time_only_sized"): known_in_time,
     ("demo_seconds_cached", "counted_seconds"): cost,
 }
 

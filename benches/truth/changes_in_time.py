@@ -72,6 +72,10 @@ static void useTheProcessorInAChild(void) {
 """
 
 
+NOW_AND_THEN = frozenset({"3 ms in serverCron", "5 ms in a child each 100 ms"})
+"""Edits that a typical slice does not show: the CPU time of all slices does."""
+
+
 def changes_in_time() -> Mapping[str, Edit]:
     """Return the edits by name."""
     return {
