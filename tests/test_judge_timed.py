@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,6 +12,7 @@ from zerolap.judge import (
     TimedPair,
     case_answers,
     deciding_time,
+    hints_at_change,
     judge_timed,
     next_look,
     spread_of_starts,
@@ -18,7 +20,7 @@ from zerolap.judge import (
 )
 from zerolap.records import METRICS, SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
 
-METRIC = "cpu_ns_per_op"
+METRIC, WHOLE = "cpu_ns_per_op", "whole_cpu_ns_per_op"
 VALID = Validity(valid=True, checks=[])
 
 
@@ -163,6 +165,9 @@ def test_time_that_was_asked_for_and_not_measured_is_never_the_same() -> None:
         ("unsure", "ops_per_sec", -0.025, "unsure", None),
         ("same", "latency_p99_us", 0.4, "regression", None),
         ("same", "latency_p50_us", 0.4, "regression", None),
+        # Of all slices: its change decides, its doubt does not.
+        ("same", "whole_cpu_ns_per_op", 0.025, "regression", None),
+        ("regression", "whole_cpu_ns_per_op", -0.025, "regression", None),
         # It is part of the CPU time, and stands beside it.
         ("same", "usec_per_call", 0.4, "same", None),
         ("regression", "ops_per_sec", -0.1, "regression", "the same work runs slower"),
@@ -188,6 +193,20 @@ def test_what_is_served_cannot_be_hidden_by_cpu_time(
     assert cause is None or (found is not None and cause in found.text)
 
 
+def test_a_likely_change_beside_cpu_time_is_looked_at_again() -> None:
+    def hints(changes: Sequence[float], comparisons: int = 100) -> bool:
+        starts = [TimedPair(1, {WHOLE: change}, {WHOLE: 0.0}, {}, {}, {}) for change in changes]
+        return hints_at_change(judge_timed(WHOLE, {"case": starts}, 0.02)["case"], len(starts), comparisons)
+
+    scatter = [-0.03, 0.03] * 3
+    assert hints([0.05 + one for one in scatter])
+    assert not hints([0.01 + one / 10 for one in scatter])
+    assert not hints(scatter)
+    # It is confirmed, also over all metrics of all cases; or nothing could confirm it any more.
+    assert not hints([0.05 + one / 100 for one in scatter])
+    assert not hints([0.05 + one for one in scatter * 6], comparisons=10**9)
+
+
 def test_work_in_bursts_shows_in_the_whole_alone() -> None:
     """A timer that takes long falls into few slices, which the typical slice leaves out."""
     chance = random.Random(5)
@@ -197,22 +216,19 @@ def test_work_in_bursts_shows_in_the_whole_alone() -> None:
         head = [one * math.exp(chance.gauss(0, 0.02)) for one in base]
         for place in chance.sample(range(40), 2):
             head[place] *= 3
-        whole = {"whole_cpu_ns_per_op": (sum(base), sum(head))}
+        whole = {WHOLE: (sum(base), sum(head))}
         return TimedPair.of(timeline(base), timeline(head), whole)
 
     cases = {f"case-{number}": [start_with_bursts() for _ in range(6)] for number in range(4)}
     typical = {name: judged.verdict for name, judged in judge_timed(METRIC, cases, 0.02).items()}
-    whole = {name: judged.verdict for name, judged in judge_timed("whole_cpu_ns_per_op", cases, 0.02).items()}
+    whole = {name: judged.verdict for name, judged in judge_timed(WHOLE, cases, 0.02).items()}
     assert {verdict.verdict for verdict in typical.values()} == {"same"}
     assert {verdict.verdict for verdict in whole.values()} == {"regression"}
     finding = explain_cause([typical["case-0"], whole["case-0"].model_copy(update={"q": 1e-6})])
     assert finding is not None
     assert "the whole server" in finding.text
     assert "timers" in finding.text
-    assert (
-        explain_cause([typical["case-0"], typical["case-0"].model_copy(update={"metric": "whole_cpu_ns_per_op"})])
-        is None
-    )
+    assert explain_cause([typical["case-0"], typical["case-0"].model_copy(update={"metric": WHOLE})]) is None
 
 
 def test_time_without_work_points_to_caches_and_locks() -> None:
