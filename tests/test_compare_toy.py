@@ -142,6 +142,19 @@ def test_improvement(compare: Any, toy: ToySource) -> None:
     assert document["cases"][0]["verdicts"][0]["change"] < 0
 
 
+def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> None:
+    head = toy.changed(("server.c", "        update_clock();\n", "        update_clock();\n        update_clock();\n"))
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    readings = next(verdict for verdict in case["verdicts"] if verdict["metric"] == "clock_readings_per_op")
+    assert readings["verdict"] == "regression"
+    assert readings["head"] == pytest.approx(2 * readings["base"], rel=0.05)
+    if case["work_deciding"] == "clock_readings_per_op":
+        # Its instructions may be too few to matter.
+        culprit = case["findings"][0]
+        assert culprit["function"] == "clock_gettime"
+        assert culprit["calls_per_op"]["head"] == pytest.approx(2 * culprit["calls_per_op"]["base"], rel=0.05)
+
+
 def test_busy_loop_and_failing_on_it(compare: Any, toy: ToySource) -> None:
     head = toy.changed(("commands.c", WORK_BEGINS, BUSY))
     ended = compare(toy.first, head, "--fail-on", "regression")

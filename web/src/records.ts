@@ -358,6 +358,16 @@ export const METRICS: Record<string, Metric> = {
     "label": "system calls per request",
     "heading": "system calls/request"
   },
+  "clock_readings_per_op": {
+    "name": "clock_readings_per_op",
+    "engine": "counted",
+    "answer": "work",
+    "decides": "others same",
+    "unit": "readings",
+    "less_is_better": true,
+    "label": "clock readings per request",
+    "heading": "clock readings/request"
+  },
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",

@@ -1,13 +1,18 @@
 //! The laboratory's own library taken out of the sums, as if the server had called what lies behind it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::sums::{Flow, FunctionKey, Own, Place, Sums};
 
 /// How the base name of the laboratory's preloaded library begins.
 pub(crate) const PIN_LIBRARY: &str = "libzerolap_pin";
 
-/// Takes the preloaded library's functions out.
+/// Functions of the library that stand for those of the C library, which the server calls without entering the kernel.
+const CLOCKS: [&str; 3] = ["clock_gettime", "gettimeofday", "time"];
+const C_LIBRARY: &str = "libc.so.6";
+
+/// Takes the preloaded library's functions out; calls that read a clock remain, as calls that cost nothing.
 ///
 /// Their instructions go. Calls that pass through them become calls of their callers, and system calls that they make
 /// themselves become their callers', in proportion to each caller's calls. The inclusive costs of edges further up still
@@ -16,7 +21,25 @@ pub(crate) fn remove_pin_library(sums: &mut Sums) {
     let pins: Vec<FunctionKey> =
         sums.functions.keys().filter(|key| key.object.starts_with(PIN_LIBRARY)).cloned().collect();
     for pin in &pins {
+        if CLOCKS.contains(&&*pin.name) {
+            keep_calls(sums, pin);
+        }
         remove(sums, pin);
+    }
+}
+
+/// Adds the calls of one of the library's functions as calls of the C library's function of that name.
+fn keep_calls(sums: &mut Sums, pin: &FunctionKey) {
+    let stood_for = FunctionKey { object: Arc::from(C_LIBRARY), name: pin.name.clone(), file: None };
+    let callers: Vec<_> = sums
+        .edges
+        .iter()
+        .filter(|((caller, callee), _)| callee == pin && !caller.object.starts_with(PIN_LIBRARY))
+        .map(|((caller, _), flow)| (caller.clone(), Flow { instructions: 0.0, ..flow.clone() }))
+        .collect();
+    for (caller, flow) in callers {
+        sums.functions.entry(stood_for.clone()).or_default();
+        sums.edges.entry((caller, stood_for.clone())).or_default().add(&flow, 1.0);
     }
 }
 
@@ -98,5 +121,30 @@ mod tests {
         assert_eq!(through.lines[&(Arc::from("ae.c"), 7)], 6.0);
         assert_eq!(sums.edges[&(second, wait)].calls, 2.0);
         assert_eq!(sums.edges.len(), 2);
+    }
+
+    #[test]
+    fn calls_that_read_a_clock_remain_and_cost_nothing() {
+        let (server, clock) = (key("server", "first"), key("libzerolap_pin.so", "clock_gettime"));
+        let (control, real) = (key("libzerolap_pin.so", "control"), key("libc.so.6", "clock_gettime"));
+        let mut sums = Sums {
+            functions: [
+                (server.clone(), own(10.0, 0.0)),
+                (clock.clone(), own(20.0, 0.0)),
+                (control.clone(), own(5.0, 0.0)),
+            ]
+            .into(),
+            edges: [
+                ((server.clone(), clock.clone()), flow(3.0, 75.0)),
+                ((clock.clone(), control.clone()), flow(3.0, 15.0)),
+            ]
+            .into(),
+        };
+        remove_pin_library(&mut sums);
+        assert_eq!(sums.functions.keys().collect::<Vec<_>>(), [&real, &server]);
+        assert_eq!(sums.functions[&real].instructions, 0.0);
+        let calls = &sums.edges[&(server, real)];
+        assert_eq!((calls.calls, calls.instructions), (3.0, 0.0));
+        assert_eq!(sums.edges.len(), 1);
     }
 }

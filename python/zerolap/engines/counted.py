@@ -207,6 +207,7 @@ def _evaluate(
     metrics = {
         "instructions_per_op": parsed.totals.instructions,
         "syscalls_per_op": parsed.totals.syscalls,
+        "clock_readings_per_op": counts.clock_readings / counts.requests,
     }
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:

@@ -26,7 +26,10 @@ LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class WindowCounts:
-    """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies."""
+    """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies.
+
+    `clock_readings` were taken by all `requests` from before the small window to after the large one.
+    """
 
     before_dump: Path
     small_dump: Path
@@ -37,6 +40,7 @@ class WindowCounts:
     slices: tuple[SliceResult, ...]
     executed: int
     clock_readings: int
+    requests: int
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,7 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         windows=windows,
         slices=(small, large),
         clock_readings=counting.pin.clock_readings - readings_before,
+        requests=windows.small + windows.large + 3 * cycle,
         executed=counting.statistics.read().calls - executed_before - 3 * cycle,
     )
 

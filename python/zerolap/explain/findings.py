@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from zerolap.explain import text
 from zerolap.explain.blame import Blame, assign_blame
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.rare_costs import explain_calls, makes_system_calls
+from zerolap.explain.rare_costs import explain_calls, makes_system_calls, reads_clock
 from zerolap.explain.sides import Evidence, Sides
 from zerolap.explain.suspects import Suspect, find_suspects
 from zerolap.records import Caller, CallGraph, Carrier, Finding, PerSide
@@ -26,6 +26,8 @@ def explain_change(evidence: Evidence) -> list[Finding]:
         return explain_calls(evidence.base, evidence.head, makes_system_calls)
     if evidence.metric == "allocations_per_op":
         return explain_calls(evidence.base, evidence.head, CallGraph.is_allocation)
+    if evidence.metric == "clock_readings_per_op":
+        return explain_calls(evidence.base, evidence.head, reads_clock)
     return _explain_instructions(evidence)
 
 

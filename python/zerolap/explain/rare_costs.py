@@ -1,4 +1,4 @@
-"""Who makes more system calls or allocations, for cases whose instructions stayed the same."""
+"""Who makes system calls or allocations, or reads the clock: for cases whose instructions stayed the same."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,7 @@ from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
 
 MAX_FINDINGS = 5
 SMALLEST_CALLS = 0.001
+CLOCK_FUNCTIONS = frozenset({"clock_gettime", "gettimeofday", "time"})
 
 Place = tuple[str, str | None]
 """Name and file of a function."""
@@ -41,6 +42,11 @@ def explain_calls(base: CallGraph, head: CallGraph, counted: Callable[[CallGraph
 def makes_system_calls(graph: CallGraph, edge: GraphEdge) -> bool:
     """Whether the call is to a function that enters the kernel itself."""
     return graph.functions[edge.callee].syscalls > 0
+
+
+def reads_clock(graph: CallGraph, edge: GraphEdge) -> bool:
+    """Whether the call reads a clock, which is the pinned one while a server is counted."""
+    return graph.functions[edge.callee].name.partition("@")[0] in CLOCK_FUNCTIONS
 
 
 def _calls(graph: CallGraph, counted: Callable[[CallGraph, GraphEdge], bool]) -> dict[tuple[Place, Place], float]:

@@ -17,10 +17,20 @@ RESOLUTION = 0.0002
 EQUAL_COUNTS = 0.0002
 
 # Counts below this many a request are noise of rare events; a change from none is measured against it.
-SMALLEST: Mapping[str, float] = {"instructions_per_op": 1.0, "allocations_per_op": 0.001, "syscalls_per_op": 0.001}
+SMALLEST: Mapping[str, float] = {
+    "instructions_per_op": 1.0,
+    "allocations_per_op": 0.001,
+    "syscalls_per_op": 0.001,
+    "clock_readings_per_op": 0.001,
+}
 
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
-SMALLEST_CHANGE: Mapping[str, float] = {"instructions_per_op": 0.0, "allocations_per_op": 0.01, "syscalls_per_op": 0.01}
+SMALLEST_CHANGE: Mapping[str, float] = {
+    "instructions_per_op": 0.0,
+    "allocations_per_op": 0.01,
+    "syscalls_per_op": 0.01,
+    "clock_readings_per_op": 0.01,
+}
 
 # Counts are this small a part of what they are added to where their difference is judged and not their ratio.
 OFFSET = 1e4

@@ -45,6 +45,10 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "syscalls_per_op", "counted", "work", "always",
         "system calls", True, "system calls per request", "system calls/request",
     ),
+    (
+        "clock_readings_per_op", "counted", "work", "others same",
+        "readings", True, "clock readings per request", "clock readings/request",
+    ),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
         "whole_cpu_ns_per_op", "timed", "time", "where changed",
