@@ -88,6 +88,9 @@ def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path
         "keys", "clock_pinned", "randomness_pinned", "errors", "hit_rate", "reply", "executed", "windows_agree",
     ]  # fmt: skip
     assert measurement.metrics["instructions_per_op"] > 100
+    assert measurement.metrics["clock_readings_per_op"] > 0
+    # `serverCron`, which goes over databases and clients.
+    assert 1_000 < measurement.metrics["instructions_per_tick"] < 10_000_000
     graph = CallGraph.model_validate_json(call_graph)
     assert graph.totals.instructions == pytest.approx(measurement.metrics["instructions_per_op"])
     by_name = {function.name: function for function in graph.functions}
