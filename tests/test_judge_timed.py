@@ -9,13 +9,14 @@ import pytest
 from zerolap.explain import explain_cause
 from zerolap.judge import (
     LOOKS,
+    Judged,
     TimedPair,
     case_answers,
     deciding_time,
     hints_at_change,
     judge_timed,
-    next_look,
     spread_of_starts,
+    timed_looks,
     wants_more_starts,
 )
 from zerolap.records import METRICS, SliceRecord, Spread, Timeline, Validity, Verdict, VerdictWord
@@ -91,11 +92,20 @@ def test_a_metric_that_a_slice_lacks_has_no_verdict() -> None:
 
 
 def test_looks_end() -> None:
-    assert [next_look(count) for count in (0, LOOKS[0], LOOKS[-1])] == [LOOKS[0], LOOKS[1], None]
     unsure = judge_timed(METRIC, {**same_cases(4), "noisy": starts(0.01, 6, 5, start_sd=0.1)}, 0.02)["noisy"]
     assert unsure.verdict.verdict == "unsure"
     assert wants_more_starts(unsure, LOOKS[0], 5)
     assert not wants_more_starts(unsure, LOOKS[-1], 5)
+
+
+def test_smaller_effects_are_looked_at_longer() -> None:
+    def unsure(min_effect: float) -> Judged:
+        cases = {**same_cases(4), "noisy": starts(0.01, 6, 5, start_sd=0.1)}
+        return judge_timed(METRIC, cases, min_effect)["noisy"]
+
+    assert timed_looks(0.02) == LOOKS
+    assert wants_more_starts(unsure(0.01), LOOKS[-1], 5)
+    assert not wants_more_starts(unsure(0.01), timed_looks(0.01)[-1], 5)
 
 
 def verdict(metric: str, word: VerdictWord, change: float) -> Verdict:
@@ -200,7 +210,8 @@ def test_a_likely_change_beside_cpu_time_is_looked_at_again() -> None:
 
     scatter = [-0.03, 0.03] * 3
     assert hints([0.05 + one for one in scatter])
-    assert not hints([0.01 + one / 10 for one in scatter])
+    assert hints([0.015 + one / 3 for one in scatter])
+    assert not hints([0.005 + one / 10 for one in scatter])
     assert not hints(scatter)
     # It is confirmed, also over all metrics of all cases; or nothing could confirm it any more.
     assert not hints([0.05 + one / 100 for one in scatter])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benches.comparing import ClockedComparison
 from zerolap import _core, open_store
-from zerolap.judge import LOOKS, TimedPair, judge_timed
+from zerolap.judge import LOOKS, TimedPair, judge_timed, timed_looks
 from zerolap.records import BASE, HEAD, Timeline
 
 METRIC = "cpu_ns_per_op"
@@ -82,20 +82,20 @@ def _words(cases: Mapping[str, Sequence[float]], effect: float) -> dict[str, str
 
 def seconds_for_power(starts: Mapping[str, CaseStarts], change: float) -> PowerCost:
     """Return what it costs to detect a change of one case in most comparisons; half of it is the smallest effect."""
-    chance = random.Random(1)
-    detected = dict.fromkeys(LOOKS, 0)
+    chance, looks = random.Random(1), timed_looks(change / 2)
+    detected = dict.fromkeys(looks, 0)
     for _ in range(DRAWS):
-        drawn = _drawn(starts, chance, LOOKS[-1])
+        drawn = _drawn(starts, chance, looks[-1])
         changed = next(iter(drawn))
         drawn[changed] = [one + math.log1p(change) for one in drawn[changed]]
-        for look in LOOKS:
+        for look in looks:
             if _words({name: ratios[:look] for name, ratios in drawn.items()}, change / 2)[changed] == "regression":
-                for later in LOOKS[LOOKS.index(look) :]:
+                for later in looks[looks.index(look) :]:
                     detected[later] += 1
                 break
     per_start = statistics.mean(seconds for one in starts.values() for seconds in one.seconds)
-    look = next((look for look in LOOKS if detected[look] >= POWER * DRAWS), LOOKS[-1])
-    notes = [f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * per_start:.0f} s" for look in LOOKS]
+    look = next((look for look in looks if detected[look] >= POWER * DRAWS), looks[-1])
+    notes = [f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * per_start:.0f} s" for look in looks]
     return PowerCost(look * per_start, detected[look] / DRAWS, notes)
 
 

@@ -6,10 +6,11 @@ from zerolap.judge.counted import judge_counted, judge_identical, wants_more
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
-from zerolap.judge.looks import COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look
-from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, next_look, spread_of_starts, wants_more_starts
+from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
+from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
 
 __all__ = [
+    "ALL_LOOKS",
     "COUNTED_LOOKS",
     "CPU_TIME",
     "DECIDING_TIMES",
@@ -32,10 +33,10 @@ __all__ = [
     "judge_counted",
     "judge_identical",
     "judge_timed",
-    "next_look",
     "share_of_look",
     "spread_of_starts",
     "time_answer",
+    "timed_looks",
     "unequal_batching",
     "wants_more",
     "wants_more_starts",

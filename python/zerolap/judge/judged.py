@@ -94,7 +94,7 @@ def with_rules(settings: Settings) -> Settings:
         "level": 1.0 - settings.q,
         "equivalence_level": EQUIVALENCE_LEVEL,
         "regression_rule": REGRESSION_RULE,
-        "look_shares": look_shares(),
+        "look_shares": look_shares(settings.min_effect["timed"]),
     }
     return settings.model_copy(update=rules)
 

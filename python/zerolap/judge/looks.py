@@ -10,12 +10,19 @@ COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
 
 LOOKS = (6, 12, 18, 24, 36)
 """Starts of each side after which a case is judged by its time."""
-
-LOOKS_BY_ENGINE: Mapping[str, Sequence[int]] = {"counted": COUNTED_LOOKS, "timed": LOOKS}
+FURTHER_LOOKS = (54, 81, 120)
+"""Where less than the usual effect matters: half of it takes four times as many starts."""
+ALL_LOOKS = LOOKS + FURTHER_LOOKS
+USUAL_EFFECT = 0.02
 
 # Of those that Kim and DeMets compare, 1, 1.5 and 2: more gives more verdicts where starts differ much, and less ends
 # quiet cases sooner (docs/timed.md has the figures).
 SPENDING_EXPONENT = 1.5
+
+
+def timed_looks(min_effect: float) -> tuple[int, ...]:
+    """Return the starts after which a case is judged by its time, for the smallest change that matters."""
+    return LOOKS if min_effect >= USUAL_EFFECT else ALL_LOOKS
 
 
 def share_of_look(looks: Sequence[int], samples: int) -> float:
@@ -34,9 +41,10 @@ def _spent(looks: Sequence[int], samples: int) -> float:
     return math.pow(samples / looks[-1], SPENDING_EXPONENT)
 
 
-def look_shares() -> dict[str, dict[int, float]]:
+def look_shares(min_effect_of_time: float) -> dict[str, dict[int, float]]:
     """Return the part of the error of each look, by engine and number of samples."""
+    by_engine: Mapping[str, Sequence[int]] = {"counted": COUNTED_LOOKS, "timed": timed_looks(min_effect_of_time)}
     return {
         engine: {samples: round(share_of_look(looks, samples), 4) for samples in looks}
-        for engine, looks in LOOKS_BY_ENGINE.items()
+        for engine, looks in by_engine.items()
     }

@@ -8,7 +8,7 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
-from zerolap.judge.looks import LOOKS, share_of_look
+from zerolap.judge.looks import share_of_look, timed_looks
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
@@ -87,12 +87,12 @@ def judge_timed(
     """
     samples = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
     prior = _prior(samples.values(), bank)
-    judged = {}
+    judged, looks = {}, timed_looks(min_effect)
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
         change_at = partial(_change_at, changes, prior)
-        share = share_of_look(LOOKS, len(cases[name]))
+        share = share_of_look(looks, len(cases[name]))
         word, found = look(METRICS[metric], change_at, share, min_effect, q)
         detectable_at = partial(detectable_change, change_at, share, min_effect)
         starts = cases[name]
@@ -142,7 +142,7 @@ def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
 
 def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
-    if starts >= LOOKS[-1]:
+    if starts >= timed_looks(judged.verdict.min_effect)[-1]:
         return False
     word = judged.verdict.verdict
     return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
@@ -151,17 +151,13 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
 def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
 
-    Its change is larger than the minimum effect, and by this look alone less probable by chance than `HINT`.
+    It is undecided, and by this look alone chance would give such a change less often than in `HINT` of comparisons.
     """
     verdict = judged.verdict
     is_confirmed = verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q
-    p = judged.p * share_of_look(LOOKS, starts)
-    return starts < LOOKS[-1] and not is_confirmed and abs(verdict.change) > verdict.min_effect and p < HINT
-
-
-def next_look(starts: int) -> int | None:
-    """Return the number of starts at which to judge next; none after the last."""
-    return next((look for look in LOOKS if look > starts), None)
+    looks = timed_looks(verdict.min_effect)
+    p = judged.p * share_of_look(looks, starts)
+    return starts < looks[-1] and verdict.verdict not in UNCHANGED and not is_confirmed and p < HINT
 
 
 def _centre(metric: str, starts: Sequence[TimedPair]) -> float:

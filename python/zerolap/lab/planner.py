@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS
+from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, timed_looks
 from zerolap.lab.conclusions import Bank, counting_is_undecided, metrics_judged, undecided_in_time, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
@@ -54,6 +54,7 @@ class Planner:
     def __init__(self, request: Request, bank: Bank | None = None) -> None:
         self.request = request
         self._bank = bank or {}
+        self._timed_looks = timed_looks(request.settings.min_effect["timed"])
         self._servers = {case.name: servers_of(request, case) for case in request.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
@@ -209,7 +210,7 @@ class Planner:
             trials = at_full_speed.paced
             amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
         starts = 0 if trials is None else trials.blocks
-        if starts >= LOOKS[looks - 1] or (trials is not None and trials.is_over):
+        if starts >= self._timed_looks[looks - 1] or (trials is not None and trials.is_over):
             return None
         if trials is not None and starts:
             # What the start before chose holds for those that follow.
@@ -224,7 +225,7 @@ class Planner:
             for name, look in looks.items():
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
-                    ready[name] = trials.pairs[: LOOKS[look - 1]]
+                    ready[name] = trials.pairs[: self._timed_looks[look - 1]]
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = metrics_judged(results) * len(looks)
             undecided = undecided_in_time(ready, results, self._bank, comparisons)

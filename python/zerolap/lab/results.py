@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zerolap.engines import OF_TIMING
-from zerolap.judge import LOOKS, Batching, TimedPair, unequal_batching
+from zerolap.judge import ALL_LOOKS, LOOKS, Batching, TimedPair, unequal_batching
 from zerolap.lab.identity import Identity, compare_executed, timed_nevertheless, why_unknown
 from zerolap.records import (
     BASE,
@@ -358,7 +358,7 @@ class CaseResults:
         """Whether the budget was used up before there were as many starts as the next look takes."""
         if self.timed is None or self.timed.of_cost.is_over:
             return False
-        return self.budget_is_over and self.timed.of_cost.blocks not in LOOKS
+        return self.budget_is_over and self.timed.of_cost.blocks not in ALL_LOOKS
 
     @property
     def all(self) -> Sequence[Trials]:
