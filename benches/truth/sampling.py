@@ -4,8 +4,9 @@ import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from benches.comparing import ClockedComparison
 from zerolap import _core, open_store
@@ -22,12 +23,8 @@ REGIMES = 3
 """A common shift holds for one of so many parts of a comparison."""
 
 
-@dataclass
-class CaseStarts:
-    """What single starts of a case came to: log ratios of head to base, and machine seconds of both sides."""
-
-    log_ratios: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+Starts: TypeAlias = Mapping[str, Sequence[float]]
+"""What single starts came to, by case: log ratios of head to base."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +36,9 @@ class PowerCost:
     notes: list[str]
 
 
-def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[str, CaseStarts]:
-    """Return the starts of comparisons by case."""
-    starts: dict[str, CaseStarts] = {}
+def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[str, list[float]]:
+    """Return what the starts of comparisons came to, by case."""
+    starts: dict[str, list[float]] = {}
     with open_store(location) as store:
         for comparison in comparisons:
             measurements = {
@@ -54,18 +51,16 @@ def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[
                     continue
                 both = (base, measurements[case, block, HEAD])
                 of_base, of_head = (Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in both)
-                of_case = starts.setdefault(case, CaseStarts())
-                of_case.log_ratios.append(TimedPair.of(of_base, of_head).changes[METRIC])
-                of_case.seconds.append(sum(one.seconds for one in both))
+                starts.setdefault(case, []).append(TimedPair.of(of_base, of_head).changes[METRIC])
     return starts
 
 
-def _drawn(starts: Mapping[str, CaseStarts], chance: random.Random, count: int) -> dict[str, list[float]]:
+def _drawn(starts: Starts, chance: random.Random, count: int) -> dict[str, list[float]]:
     """Return log ratios of starts without any change, drawn with replacement, of some of the cases."""
     drawn = {}
     for number in range(DRAWN_CASES):
         case = chance.choice(list(starts))
-        ratios = starts[case].log_ratios
+        ratios = starts[case]
         centre = statistics.mean(ratios)
         drawn[f"{number} {case}"] = [chance.choice(ratios) - centre for _ in range(count)]
     return drawn
@@ -80,8 +75,11 @@ def _words(cases: Mapping[str, Sequence[float]], effect: float) -> dict[str, str
     return {name: one.verdict.verdict for name, one in judged.items()}
 
 
-def seconds_for_power(starts: Mapping[str, CaseStarts], change: float) -> PowerCost:
-    """Return what it costs to detect a change of one case in most comparisons; half of it is the smallest effect."""
+def seconds_for_power(starts: Starts, change: float, seconds_per_start: float) -> PowerCost:
+    """Return what it costs to detect a change of one case in most comparisons; half of it is the smallest effect.
+
+    A start of one case, both sides with their relinks and data, takes `seconds_per_start`.
+    """
     chance, looks = random.Random(1), timed_looks(change / 2)
     detected = dict.fromkeys(looks, 0)
     for _ in range(DRAWS):
@@ -93,13 +91,14 @@ def seconds_for_power(starts: Mapping[str, CaseStarts], change: float) -> PowerC
                 for later in looks[looks.index(look) :]:
                     detected[later] += 1
                 break
-    per_start = statistics.mean(seconds for one in starts.values() for seconds in one.seconds)
     look = next((look for look in looks if detected[look] >= POWER * DRAWS), looks[-1])
-    notes = [f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * per_start:.0f} s" for look in looks]
-    return PowerCost(look * per_start, detected[look] / DRAWS, notes)
+    notes = [
+        f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * seconds_per_start:.0f} s" for look in looks
+    ]
+    return PowerCost(look * seconds_per_start, detected[look] / DRAWS, notes)
 
 
-def coverage(starts: Mapping[str, CaseStarts]) -> float:
+def coverage(starts: Starts) -> float:
     """Return the share of intervals stated as 95 % that hold the mean over all placements."""
     chance = random.Random(2)
     held = total = 0
@@ -114,7 +113,7 @@ def coverage(starts: Mapping[str, CaseStarts]) -> float:
     return held / total
 
 
-def share_of_alarms(starts: Mapping[str, CaseStarts], shift: float) -> float:
+def share_of_alarms(starts: Starts, shift: float) -> float:
     """Return the share of verdicts that report a change where all starts of a while are shifted alike.
 
     Starts of all cases alternate: a while is the same part of the starts of each case.
