@@ -155,6 +155,18 @@ def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> N
         assert culprit["calls_per_op"]["head"] == pytest.approx(2 * culprit["calls_per_op"]["base"], rel=0.05)
 
 
+def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySource) -> None:
+    spin = "static void *spin(void *unused) { for (volatile long turns = 0;; turns++) (void)unused; return NULL; }\n\n"
+    begun = "    pthread_t thread;\n    pthread_create(&thread, NULL, spin, NULL);\n"
+    head = toy.changed(
+        ("server.c", "static uint64_t random_seed(void) {\n", spin + "static uint64_t random_seed(void) {\n" + begun),
+        ("server.c", "#include <time.h>\n", "#include <pthread.h>\n#include <time.h>\n"),
+    )
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    assert case["verdict"] == "invalid"
+    assert "a thread of the server never waits" in case["failure"]
+
+
 def test_busy_loop_and_failing_on_it(compare: Any, toy: ToySource) -> None:
     head = toy.changed(("commands.c", WORK_BEGINS, BUSY))
     ended = compare(toy.first, head, "--fail-on", "regression")

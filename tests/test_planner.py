@@ -21,10 +21,12 @@ from zerolap.records import (
     BASE,
     HEAD,
     BinarySource,
+    Block,
     BuildDone,
     BuildJob,
     BuildSpec,
     Case,
+    CaseRefused,
     Comparison,
     Event,
     Interrupted,
@@ -129,6 +131,22 @@ def test_the_head_is_built_after_the_base_whose_objects_it_uses(bench: Callable[
     [second] = Planner(request).next_jobs(results)
     assert isinstance(second, BuildJob)
     assert second.spec == head.spec
+
+
+def test_a_case_that_cannot_be_counted_is_timed(bench: Callable[..., Bench]) -> None:
+    def refuse(job: TrialsJob, _: Block) -> None:
+        if job.case.name == "case-1":
+            raise CaseRefused("it cannot be counted")
+
+    made = bench(changes={"case-1": 0.3}, scatter=0.01)
+    made.counted.on_trial = refuse
+    answers = {case.case: (case.work, case.time, case.verdict) for case in made.compare(cases()).cases}
+    assert answers["case-1"] == (None, "regression", "regression")
+    assert answers["case-0"][0] is not None
+    alone = bench()
+    alone.counted.on_trial = refuse
+    [refused] = [case for case in alone.compare(cases(), Options(engines=["counted"])).cases if case.case == "case-1"]
+    assert (refused.verdict, refused.failure) == ("invalid", "it cannot be counted")
 
 
 def test_counting_begins_with_a_few_blocks_and_goes_on_while_undecided(bench: Callable[..., Bench]) -> None:

@@ -158,6 +158,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
             checks = prepare(counted.target, case, trial.seed, load_log, begun)
             counted.attach_replicas()
+            counted.require_rest()
             with (
                 companions(server, driven, trial.seed, load_log) as beside,
                 load_program(counted.target.reach, load_log, counted_arguments(case, trial.seed)) as load,

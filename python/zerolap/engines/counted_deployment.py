@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from zerolap.build import Program
 from zerolap.engines.pin import Pin, Request
 from zerolap.load.program import packaged
 from zerolap.load.target import Target, by_socket
-from zerolap.records import Check, ServerSpec, Topology, TrialFailed
-from zerolap.server import Deployment, Launch, deploy
+from zerolap.records import CaseRefused, Check, ServerSpec, Topology, TrialFailed
+from zerolap.server import Deployment, Launch, deploy, is_asleep
 
 CALLGRIND = (
     "valgrind",
@@ -22,6 +23,8 @@ CALLGRIND = (
     "--dump-line=yes",
     "--dump-instr=yes",
     "--vgdb=no",
+    # Else a thread that never waits keeps all others from their turn.
+    "--fair-sched=try",
 )
 
 DEBUG_UNREADABLE = "unhandled dwarf2 abbrev form code"
@@ -37,6 +40,8 @@ PATIENT_SETTINGS = {"repl-timeout": "1000000"}
 BARRIER_PINGS = 3
 LEAP_SECONDS = 0.05
 ANSWER_SECONDS = 1.0
+RESTLESS_SECONDS = 5.0
+REST_POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,15 @@ class CountedDeployment:
         for _ in range(BARRIER_PINGS):
             server.command("PING")
         self.pin.carry_out(request, lambda: server.command("PING"), lambda: server.alive)
+
+    def require_rest(self) -> None:
+        """Raise `CaseRefused` if a thread of the idle server never waits: its work would be counted too."""
+        process = self.deployment.nodes[0].process
+        end = time.monotonic() + RESTLESS_SECONDS
+        while not is_asleep(process):
+            if time.monotonic() > end:
+                raise CaseRefused("a thread of the server never waits, so that the cost of requests cannot be counted")
+            time.sleep(REST_POLL_SECONDS)
 
     def attach_replicas(self) -> None:
         """Let the replicas copy the counted server; raises `TrialFailed` as the deployment does."""

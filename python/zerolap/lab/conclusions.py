@@ -111,7 +111,7 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
 
 def _may_be_sampled(measured: CaseResults) -> bool:
     counted, timed = measured.counted, measured.timed
-    return (counted is None or counted.usable) and (timed is None or timed.failure is None)
+    return (counted is None or not counted.speaks_against_case) and (timed is None or timed.failure is None)
 
 
 def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
@@ -284,7 +284,7 @@ def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     uncounted = "counted" in settings.engines and not _has_counts(case, counted, results)
     is_due = _is_time_asked(settings) and case.name not in results.not_to_be_timed
     untimed = is_due and (timed is None or not timed.jobs_done)
-    return uncounted or (untimed and (counted is None or counted.usable))
+    return uncounted or (untimed and (counted is None or not counted.speaks_against_case))
 
 
 def _has_counts(case: Case, counted: Trials | None, results: Results) -> bool:
@@ -315,7 +315,11 @@ def _validity(measured: CaseResults) -> Validity:
 def _failure(measured: CaseResults) -> TrialFailed | None:
     if measured.counted is not None and measured.counted.failure is not None:
         return measured.counted.failure
-    return None if measured.timed is None else measured.timed.failure or measured.timed.of_cost.failure
+    if measured.timed is None:
+        # Nothing else was asked for than what the engine refuses.
+        refusal = None if measured.counted is None else measured.counted.refusal
+        return None if refusal is None else TrialFailed(refusal)
+    return measured.timed.failure or measured.timed.of_cost.failure
 
 
 def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
@@ -367,7 +371,7 @@ def _why_untimed(name: str, results: Results) -> str | None:
     if measured.timed is None:
         settings = results.request.settings
         is_due = _is_time_asked(settings) and settings.budget_seconds is not None
-        may_be = measured.counted is None or measured.counted.usable
+        may_be = measured.counted is None or not measured.counted.speaks_against_case
         return "the budget was used up" if is_due and may_be and measured.has_begun else None
     return why_untimed(measured)
 
@@ -429,6 +433,8 @@ def _reasons(
 def not_measured(measured: CaseResults) -> list[str]:
     """Return a sentence for each engine that measured nothing of the case, with the reason."""
     sentences, sampled = [], measured.sampled
+    if measured.counted is not None and measured.counted.refusal is not None:
+        sentences.append(f"Not counted: {measured.counted.refusal}.")
     reason = why_untimed(measured)
     if reason is not None:
         sentences.append(f"No timed verdict: {reason}.")

@@ -195,7 +195,7 @@ class Planner:
 
     def _may_be_timed(self, results: Results, name: str) -> bool:
         """Whether nothing that was counted speaks against timing a case."""
-        if name in results.counted and not results.counted[name].usable:
+        if name in results.counted and results.counted[name].speaks_against_case:
             return False
         return name not in results.not_to_be_timed
 

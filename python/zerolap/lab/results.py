@@ -58,6 +58,11 @@ class Trials:
         return self.failure is None and self.refusal is None and self.is_valid
 
     @property
+    def speaks_against_case(self) -> bool:
+        """Whether other engines should not measure the case either: a trial failed, or was invalid."""
+        return self.failure is not None or not self.is_valid
+
+    @property
     def is_over(self) -> bool:
         """Whether no further trial makes sense, whatever has been measured."""
         return self.failure is not None or self.refusal is not None or self.cut_short or not self.is_valid
