@@ -14,6 +14,7 @@ from sources import binary_source, revision_source, tree_source
 from toy_server import ToySource
 
 from zerolap.build import Builder, changes_between, measured_server, parse_variant, resolve
+from zerolap.build import builder as builder_module
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
@@ -454,6 +455,18 @@ def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_pat
     alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed))
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert compiled(builder, base.record.build) == files
+
+
+@pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
+def test_objects_of_the_last_builds_are_kept(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder_module, "KEPT_OBJECTS", 2)
+    builder = Builder(tmp_path)
+    digests = []
+    for number in range(3):
+        commit = toy.changed(("format.c", "void add_bytes(", f"int unused = {number};\n\nvoid add_bytes("))
+        digests.append(builder.build(revision_source("build", toy.path, commit)).record.build)
+    assert [(tmp_path / digest / "objects").is_dir() for digest in digests] == [False, True, True]
+    assert all(builder.builds.get(digest).program.path.is_file() for digest in digests)
 
 
 def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Builds a source once and keeps the artifact under the digest of what went in."""
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -34,6 +35,8 @@ from zerolap.records import (
 from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
 
 PROGRAM, RECORD, OBJECTS = "server", "build.json", "objects"
+KEPT_OBJECTS = 16
+"""Builds whose objects are kept, of some 20 MB each: those that were made last."""
 WORK_PREFIX = "w-"
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
@@ -108,6 +111,7 @@ class Builds:
             if relinkable is not None:
                 relinkable.keep(ready)
             if objects is not None:
+                self._remove_old_objects()
                 copy_files(objects, ready / OBJECTS)
             (ready / RECORD).write_text(record.model_dump_json())
             kept = self.directory / record.build
@@ -120,6 +124,16 @@ class Builds:
         finally:
             shutil.rmtree(ready, ignore_errors=True)
         return self.get(record.build)
+
+    def _remove_old_objects(self) -> None:
+        made_ns: dict[Path, int] = {}
+        for objects in self.directory.glob(f"*/{OBJECTS}"):
+            # Another process may remove them too.
+            with contextlib.suppress(FileNotFoundError):
+                made_ns[objects] = objects.stat().st_mtime_ns
+        newest_first = sorted(made_ns, key=lambda objects: made_ns[objects], reverse=True)
+        for objects in newest_first[KEPT_OBJECTS - 1 :]:
+            shutil.rmtree(objects, ignore_errors=True)
 
 
 class Builder:

@@ -1,5 +1,6 @@
 """The compilers of a build under their usual names: what the lab adds to each call, and what it records of it."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -143,8 +144,10 @@ def copy_files(source: Path, target: Path) -> None:
         copied = target / Path(directory).relative_to(source)
         copied.mkdir(parents=True, exist_ok=True)
         for name in names:
-            if is_regular_file(Path(directory, name)):
-                shutil.copy2(Path(directory, name), copied / name)
+            # Another process may just be removing the objects of an old build.
+            with contextlib.suppress(FileNotFoundError):
+                if is_regular_file(Path(directory, name)):
+                    shutil.copy2(Path(directory, name), copied / name)
 
 
 def is_regular_file(path: Path) -> bool:
