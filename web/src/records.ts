@@ -368,16 +368,6 @@ export const METRICS: Record<string, Metric> = {
     "label": "clock readings per request",
     "heading": "clock readings/request"
   },
-  "instructions_per_tick": {
-    "name": "instructions_per_tick",
-    "engine": "counted",
-    "answer": "work",
-    "decides": "others same",
-    "unit": "instructions",
-    "less_is_better": true,
-    "label": "instructions per tick of the timers",
-    "heading": "instructions/tick"
-  },
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",

@@ -16,7 +16,6 @@ from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pin import Request
 from zerolap.engines.windows import (
-    TICKS,
     Counting,
     WindowCounts,
     broken_dump,
@@ -210,7 +209,6 @@ def _evaluate(
         "instructions_per_op": parsed.totals.instructions,
         "syscalls_per_op": parsed.totals.syscalls,
         "clock_readings_per_op": counts.clock_readings / counts.requests,
-        "instructions_per_tick": _instructions_per_tick(counts),
     }
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
@@ -233,12 +231,6 @@ def _evaluate(
         method=METHOD,
     )
     return measurement, graph
-
-
-def _instructions_per_tick(counts: WindowCounts) -> float:
-    """Return what the server's timers execute each time: the rest of their window, without its requests."""
-    per_op = dumped_instructions(counts.large_dump) / counts.counted_large
-    return max(0.0, dumped_instructions(counts.timer_dump) - per_op * counts.counted_timers) / TICKS
 
 
 def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | None:

@@ -20,8 +20,6 @@ MAX_REQUESTS = 2_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
 SETTLING_LEAPS = 5
-TICKS = 5
-"""Of the server's timers in the window that counts these: what happens at every fifth of them is in it once."""
 WARM_UP_LENGTHS = 5
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 
@@ -30,8 +28,7 @@ LARGEST_DUMP_BYTES = 16 * 1024 * 1024
 class WindowCounts:
     """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies.
 
-    `clock_readings` were taken by all `requests` from before the small window to after the large one. In the requests
-    of `timer_dump`, `counted_timers`, the server's timers fired too, `TICKS` times.
+    `clock_readings` were taken by all `requests` from before the small window to after the large one.
     """
 
     before_dump: Path
@@ -44,8 +41,6 @@ class WindowCounts:
     executed: int
     clock_readings: int
     requests: int
-    timer_dump: Path
-    counted_timers: int
 
 
 @dataclass(frozen=True)
@@ -109,10 +104,6 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     counting.carry_out(Request.DUMP, cycle)
     large = load.slice(windows.large)
     counting.carry_out(Request.DUMP, cycle)
-    readings, executed = counting.pin.clock_readings - readings_before, counting.statistics.read().calls
-    for _ in range(TICKS):
-        counting.carry_out(Request.LEAP, unit)
-    counting.carry_out(Request.DUMP, cycle)
     return WindowCounts(
         before_dump=_part(dumps, 1),
         small_dump=_part(dumps, 4),
@@ -121,11 +112,9 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         counted_large=windows.large + cycle,
         windows=windows,
         slices=(small, large),
-        clock_readings=readings,
+        clock_readings=counting.pin.clock_readings - readings_before,
         requests=windows.small + windows.large + 3 * cycle,
-        timer_dump=_part(dumps, 6),
-        counted_timers=TICKS * unit + cycle,
-        executed=executed - executed_before - 3 * cycle,
+        executed=counting.statistics.read().calls - executed_before - 3 * cycle,
     )
 
 

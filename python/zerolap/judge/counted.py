@@ -22,7 +22,6 @@ SMALLEST: Mapping[str, float] = {
     "allocations_per_op": 0.001,
     "syscalls_per_op": 0.001,
     "clock_readings_per_op": 0.001,
-    "instructions_per_tick": 1.0,
 }
 
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
@@ -31,8 +30,6 @@ SMALLEST_CHANGE: Mapping[str, float] = {
     "allocations_per_op": 0.01,
     "syscalls_per_op": 0.01,
     "clock_readings_per_op": 0.01,
-    # Ten ticks a second: a million instructions, some 0.03 % of a processor.
-    "instructions_per_tick": 100_000.0,
 }
 
 # Counts are this small a part of what they are added to where their difference is judged and not their ratio.

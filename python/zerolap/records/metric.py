@@ -49,10 +49,6 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "clock_readings_per_op", "counted", "work", "others same",
         "readings", True, "clock readings per request", "clock readings/request",
     ),
-    (
-        "instructions_per_tick", "counted", "work", "others same",
-        "instructions", True, "instructions per tick of the timers", "instructions/tick",
-    ),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
         "whole_cpu_ns_per_op", "timed", "time", "where changed",
