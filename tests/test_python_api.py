@@ -37,7 +37,7 @@ def test_the_program_of_the_page(tmp_path: Path) -> None:
     assert verdict in ("regression", "improvement"), "the setting gives hashes another encoding"
     assert deciding == "instructions_per_op"
     assert any(re.match(r"  instructions_per_op: [+-]\d+\.\d% \[", line) for line in others)
-    assert "counting hgetall-20-fields: 6 of 6" in ended.stderr
+    assert "counting hgetall-20-fields: 10 of 10" in ended.stderr
 
 
 def test_errors_have_a_message_and_a_hint(tmp_path: Path) -> None:

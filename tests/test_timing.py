@@ -35,7 +35,7 @@ def _any_machine_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the machine does beside a trial, or how fast it is, holds against none, and asks for no more of them."""
     if not choose_pinning(read_processors()).is_clean:
         pytest.skip("server and client need a core each")
-    monkeypatch.setattr(planner, "wants_more_starts", lambda *_: False)
+    monkeypatch.setattr(planner, "undecided_in_time", lambda *_: frozenset())
     for limit in ("STEAL_LIMIT", "OTHERS_LIMIT", "SWAP_LIMIT", "CLOCK_LIMIT_SECONDS"):
         monkeypatch.setattr(disturbance, limit, float("inf"))
     monkeypatch.setattr(timed_checks, "SHORTEST_SLICE_SECONDS", 0.0)
