@@ -148,6 +148,7 @@ def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> N
     readings = next(verdict for verdict in case["verdicts"] if verdict["metric"] == "clock_readings_per_op")
     assert readings["verdict"] == "regression"
     assert readings["head"] == pytest.approx(2 * readings["base"], rel=0.05)
+    assert case["work"] == "regression"
     if case["work_deciding"] == "clock_readings_per_op":
         # Its instructions may be too few to matter.
         culprit = case["findings"][0]

@@ -204,15 +204,18 @@ def test_what_is_served_cannot_be_hidden_by_cpu_time(
 
 
 def test_a_likely_change_beside_cpu_time_is_looked_at_again() -> None:
-    def hints(changes: Sequence[float], comparisons: int = 100) -> bool:
+    def hints(changes: Sequence[float], comparisons: int = 100, min_effect: float = 0.02) -> bool:
         starts = [TimedPair(1, {WHOLE: change}, {WHOLE: 0.0}, {}, {}, {}) for change in changes]
-        return hints_at_change(judge_timed(WHOLE, {"case": starts}, 0.02)["case"], len(starts), comparisons)
+        return hints_at_change(judge_timed(WHOLE, {"case": starts}, min_effect)["case"], len(starts), comparisons)
 
     scatter = [-0.03, 0.03] * 3
     assert hints([0.05 + one for one in scatter])
     assert hints([0.015 + one / 3 for one in scatter])
     assert not hints([0.005 + one / 10 for one in scatter])
     assert not hints(scatter)
+    # Where there are more looks, the first has less of the error than a hint takes.
+    assert not hints([0.001 + one for one in scatter], min_effect=0.01)
+    assert hints([0.05 + one / 3 for one in scatter], min_effect=0.01)
     # It is confirmed, also over all metrics of all cases; or nothing could confirm it any more.
     assert not hints([0.05 + one / 100 for one in scatter])
     assert not hints([0.05 + one for one in scatter * 6], comparisons=10**9)

@@ -196,7 +196,7 @@ impl Readers {
                     wait = RETRY;
                     break;
                 }
-                self.watch_new_socket(next)?;
+                self.listeners[next].link.watch(&mut self.poller, next)?;
                 first_tried_ns = None;
                 next += 1;
                 opening += 1;
@@ -248,34 +248,13 @@ impl Readers {
             }
         } else {
             if listener.link.go_on()? {
-                return self.watch_new_socket(event.index);
+                return self.listeners[event.index].link.watch(&mut self.poller, event.index);
             }
             if listener.link.is_open() {
                 listener.send()?;
             }
         }
-        self.update_watch(event.index)
-    }
-
-    fn watch_new_socket(&mut self, index: usize) -> Result<(), LoadError> {
-        let link = &mut self.listeners[index].link;
-        if let Some(transport) = link.transport() {
-            self.poller.add(transport, index)?;
-            link.watches_room = true;
-        }
-        Ok(())
-    }
-
-    fn update_watch(&mut self, index: usize) -> Result<(), LoadError> {
-        let link = &mut self.listeners[index].link;
-        let needs_room = link.needs_room();
-        if let Some(transport) = link.transport()
-            && needs_room != link.watches_room
-        {
-            self.poller.watch_room(transport, index, needs_room)?;
-            link.watches_room = needs_room;
-        }
-        Ok(())
+        self.listeners[event.index].link.update_watch(&mut self.poller, event.index)
     }
 
     /// A unix socket whose backlog stays full is like a server that does not answer.

@@ -14,6 +14,7 @@ from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Time
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
 HINT = 0.05
+"""Few cases without a change are looked at again for it."""
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,14 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
 def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
 
-    It is undecided, and by this look alone chance would give such a change less often than in `HINT` of comparisons.
+    It is undecided, and chance would give such a change at this look less often than in `HINT` of comparisons, or than
+    the look's share of the error where that is smaller: p, which is for all looks, is then 1.
     """
     verdict = judged.verdict
     is_confirmed = verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q
     looks = timed_looks(verdict.min_effect)
-    p = judged.p * share_of_look(looks, starts)
-    return starts < looks[-1] and verdict.verdict not in UNCHANGED and not is_confirmed and p < HINT
+    is_likely = judged.p < min(1.0, HINT / share_of_look(looks, starts))
+    return starts < looks[-1] and verdict.verdict not in UNCHANGED and not is_confirmed and is_likely
 
 
 def _centre(metric: str, starts: Sequence[TimedPair]) -> float:

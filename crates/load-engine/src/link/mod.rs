@@ -10,6 +10,7 @@ use std::sync::Arc;
 use zerolap_resp::{Reply, ReplyReader, write_request};
 
 use crate::dialer::{Dialer, Node, Transport};
+use crate::socket::Poller;
 use checker::Checker;
 use opening::State;
 use pipeline::{InFlight, Output};
@@ -59,7 +60,7 @@ pub(crate) struct Link {
     /// Requests that wait for room; only where the load generator does not choose the connection, in a cluster.
     pub(crate) waiting: VecDeque<(Request, Vec<u8>)>,
     /// Whether the event loop watches for room to write.
-    pub(crate) watches_room: bool,
+    watches_room: bool,
 }
 
 impl Link {
@@ -89,16 +90,33 @@ impl Link {
         }
     }
 
-    pub(crate) fn transport(&self) -> Option<&Transport> {
-        self.transport.as_ref()
-    }
-
     /// Whether the event loop has to watch for room to write.
     pub(crate) fn needs_room(&self) -> bool {
         let Some(transport) = &self.transport else { return false };
         // While both sides agree on how to encrypt, room to write does not help the requests that wait for the end.
         let waits_for_room = !self.output.is_empty() && !transport.is_handshaking();
         waits_for_room || transport.has_unsent() || self.is_connecting()
+    }
+
+    /// Has the event loop watch the link's new socket, as number `index`.
+    pub(crate) fn watch(&mut self, poller: &mut Poller, index: usize) -> Result<(), LoadError> {
+        if let Some(transport) = &self.transport {
+            poller.add(transport, index)?;
+            self.watches_room = true;
+        }
+        Ok(())
+    }
+
+    /// Has the event loop watch for room to write on the socket with number `index` as long as that is needed.
+    pub(crate) fn update_watch(&mut self, poller: &mut Poller, index: usize) -> Result<(), LoadError> {
+        let needs_room = self.needs_room();
+        if let Some(transport) = &self.transport
+            && needs_room != self.watches_room
+        {
+            poller.watch_room(transport, index, needs_room)?;
+            self.watches_room = needs_room;
+        }
+        Ok(())
     }
 
     /// When the oldest request under way was sent.

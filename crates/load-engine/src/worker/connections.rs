@@ -67,22 +67,14 @@ impl Worker {
         if !self.links[index].start()? {
             return Ok(false);
         }
-        self.watch_new_socket(index)?;
+        self.links[index].watch(&mut self.poller, index)?;
         Ok(true)
     }
 
     /// Lets a link that is not open yet go on.
     fn advance_link(&mut self, index: usize) -> Result<(), LoadError> {
-        if self.links[index].go_on()? { self.watch_new_socket(index) } else { self.update_watch(index) }
-    }
-
-    fn watch_new_socket(&mut self, index: usize) -> Result<(), LoadError> {
         let link = &mut self.links[index];
-        if let Some(transport) = link.transport() {
-            self.poller.add(transport, index)?;
-            link.watches_room = true;
-        }
-        Ok(())
+        if link.go_on()? { link.watch(&mut self.poller, index) } else { link.update_watch(&mut self.poller, index) }
     }
 
     /// A unix socket whose backlog stays full is like a server that does not answer.

@@ -147,20 +147,7 @@ impl Worker {
             Ok(bytes) => self.tally.bytes_sent += bytes as u64,
             Err(error) => return self.give_up(index, error),
         }
-        self.update_watch(index)
-    }
-
-    /// Makes the event loop watch for room to write, if that is needed.
-    pub(super) fn update_watch(&mut self, index: usize) -> Result<(), LoadError> {
-        let link = &mut self.links[index];
-        let needs_room = link.needs_room();
-        if let Some(transport) = link.transport()
-            && needs_room != link.watches_room
-        {
-            self.poller.watch_room(transport, index, needs_room)?;
-            link.watches_room = needs_room;
-        }
-        Ok(())
+        self.links[index].update_watch(&mut self.poller, index)
     }
 
     /// Reads what a link has received, as the event loop saw at `seen_ns`, and counts the replies in it.
