@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -20,7 +22,7 @@ from zerolap.cases import topology_named
 from zerolap.load.program import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Network, SandboxPolicy, network, network_missing
-from zerolap.server import Deployment, Launch, cluster, deploy, node, ports, replication
+from zerolap.server import Deployment, Launch, cluster, count_open_files, deploy, node, ports, replication
 
 pytestmark = pytest.mark.slow
 
@@ -214,6 +216,21 @@ def test_without_a_network_of_its_own(program: Path, tmp_path: Path, monkeypatch
         process = deployment.nodes[0].process
         assert os.readlink(f"/proc/{process}/ns/net") == os.readlink("/proc/self/ns/net")
         assert load(deployment)["Errors"] == 0
+
+
+def test_closed_connections_are_gone(program: Path, tmp_path: Path) -> None:
+    """A server that sees the end of a connection late is waited for."""
+    with deployed("tcp", program, tmp_path) as deployment:
+        server = deployment.nodes[0].server
+        open_files = count_open_files(server.process)
+        with server.closed_connections(), socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(server.socket))
+            connection.sendall(b"PING\r\n")
+            connection.recv(64)
+            assert count_open_files(server.process) == open_files + 1
+            os.kill(server.process, signal.SIGSTOP)
+            threading.Timer(SHORT_SECONDS, os.kill, (server.process, signal.SIGCONT)).start()
+        assert count_open_files(server.process) == open_files
 
 
 def test_each_node_has_a_launch_of_its_own(program: Path, tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from zerolap.load.program import packaged
 from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
-from zerolap.server import RunningServer
+from zerolap.server import RunningServer, count_open_files
 
 READY_SECONDS = 120
+UNASKED_SECONDS = 2
 POLL_SECONDS = 0.02
 LOG_LINES = 5
 
@@ -39,13 +40,13 @@ def companions(
     with contextlib.ExitStack() as stack:
         processes = []
         for number, client in enumerate(clients, 1):
-            connected = _connected(server)
+            wanted = WantedConnections(server, client.connections + client.listeners)
             output = log.with_name(f"{log.stem}-companion-{number}.log")
             command = [str(packaged("zerolap-load")), "--unix-socket", str(server.socket), *_arguments(client, seed)]
             if processors:
                 command += ["--cpus", ",".join(map(str, processors))]
             processes.append(stack.enter_context(launch(command, environment={}, output=output)))
-            _wait(server, processes[-1], connected + client.connections + client.listeners)
+            _wait(wanted, processes[-1])
         yield Companions(processes)
 
 
@@ -54,17 +55,34 @@ def _arguments(client: Client, seed: int) -> list[str]:
     return client.companion_arguments() + ([] if listens_only else ["--seed", str(seed)])
 
 
-def _connected(server: RunningServer) -> int:
-    reply = server.command("INFO", "clients")
-    connected = reply.get("connected_clients") if isinstance(reply, dict) else None
-    if not isinstance(connected, int):
-        raise TrialFailed("the server does not report its number of clients")
-    return connected
+class WantedConnections:
+    """Connections that a server is to have beside those of now."""
+
+    def __init__(self, server: RunningServer, connections: int) -> None:
+        self._server = server
+        self._clients = self._connected() + connections
+        self._open_files = count_open_files(server.process) + connections
+        self._asked_from = time.monotonic() + UNASKED_SECONDS
+
+    def are_there(self) -> bool:
+        """Whether the server has them; raises `TrialFailed` if it does not report its number of clients.
+
+        It is not asked before it has as many more files: how often it is asked would else depend on the machine.
+        """
+        has_files = count_open_files(self._server.process) >= self._open_files
+        return (has_files or time.monotonic() > self._asked_from) and self._connected() >= self._clients
+
+    def _connected(self) -> int:
+        reply = self._server.command("INFO", "clients")
+        connected = reply.get("connected_clients") if isinstance(reply, dict) else None
+        if not isinstance(connected, int):
+            raise TrialFailed("the server does not report its number of clients")
+        return connected
 
 
-def _wait(server: RunningServer, process: Process, connections: int) -> None:
+def _wait(wanted: WantedConnections, process: Process) -> None:
     end = time.monotonic() + READY_SECONDS
-    while _connected(server) < connections:
+    while not wanted.are_there():
         if process.returncode is not None:
             raise TrialFailed(f"a client beside the measured one ended: {process.output_tail(LOG_LINES)}")
         if time.monotonic() > end:

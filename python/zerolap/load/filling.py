@@ -94,7 +94,7 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path, 
 
 
 def _carry_out(target: Target, name: str, arguments: list[str], slices: Iterable[int], log: Path) -> None:
-    with load_program(target.reach, log, arguments) as program:
+    with target.closed_connections(), load_program(target.reach, log, arguments) as program:
         errors, first_error = dict[str, int](), None
         for requests in slices:
             result = program.slice(requests)

@@ -1,6 +1,7 @@
 """The servers that a case's commands are sent to, and how load generators reach them."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,14 @@ class Target:
     def count_keys(self) -> int:
         """Return the number of keys on all primaries; raises `TrialFailed` if one does not report it."""
         return sum(int(str(server.command("DBSIZE"))) for server in self.primaries)
+
+    @contextlib.contextmanager
+    def closed_connections(self) -> Iterator[None]:
+        """At the end of the context, wait until the primaries have closed the connections that were opened in it."""
+        with contextlib.ExitStack() as stack:
+            for server in self.primaries:
+                stack.enter_context(server.closed_connections())
+            yield
 
     def remove_keys(self) -> None:
         """Remove the keys of all primaries; raises `TrialFailed` if one refuses."""

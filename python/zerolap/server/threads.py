@@ -59,6 +59,14 @@ def is_asleep(process: int) -> bool:
     return not any(_runs(process, thread) for thread in _threads(process))
 
 
+def count_open_files(process: int) -> int:
+    """Return the number of a process's open files and connections; 0 if the process is gone or does not show them."""
+    try:
+        return len(os.listdir(f"/proc/{process}/fd"))
+    except OSError:
+        return 0
+
+
 def _runs(process: int, thread: str) -> bool:
     try:
         stat = _read(f"/proc/{process}/task/{thread}/stat")
