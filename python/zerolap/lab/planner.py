@@ -1,6 +1,8 @@
 """What to do next: a request and its results in, the next jobs out. Pure: no clock, no file, no process."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import gc
+from collections.abc import Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
@@ -56,11 +58,14 @@ class Planner:
         self._bank = bank or {}
         self._timed_looks = timed_looks(request.settings.min_effect["timed"])
         self._servers = {case.name: servers_of(request, case) for case in request.cases}
+        # Where a case was read from is of this machine; it is known by its name.
+        unplaced = {"file": "", "line": 0, "warnings": []}
+        self._sent_cases = {case.name: case.model_copy(update=unplaced) for case in request.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
         # What follows from results that do not change any more, once for all plans.
         self._counting_goes_on: dict[tuple[str, int], bool] = {}
-        self._jobs: dict[tuple[str, str, tuple[int, ...], Amounts], TrialsJob] = {}
+        self._jobs: dict[tuple[str, str], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
@@ -69,11 +74,12 @@ class Planner:
 
         All of them are of one kind: builds, then trials engine by engine. The same results give the same jobs.
         """
-        builds = self._builds(results)
-        if builds:
-            return builds
-        jobs = self._counting(results) or self._timing(results) or self._measuring(results) or self._sampling(results)
-        return [*jobs]
+        with _garbage_kept():
+            builds = self._builds(results)
+            if builds:
+                return builds
+            jobs = self._counting(results) or self._timing(results)
+            return [*(jobs or self._measuring(results) or self._sampling(results))]
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -274,21 +280,41 @@ class Planner:
         left: float | None,
         load_tool: str | None = None,
     ) -> TrialsJob:
-        key = (case.name, engine, tuple(blocks), amounts)
-        if key not in self._jobs:
+        planned = self._jobs.get((case.name, engine))
+        if (
+            planned is not None
+            and planned.amounts == amounts
+            and [block.number for block in planned.blocks] == [*blocks]
+        ):
+            job = planned
+        else:
             seed = self.request.settings.seed
-            self._jobs[key] = TrialsJob(
+            job = TrialsJob(
                 request=self.request.id,
-                # Where a case was read from is of this machine; it is known by its name.
-                case=case.model_copy(update={"file": "", "line": 0, "warnings": []}),
+                case=self._sent_cases[case.name],
                 servers=self._servers[case.name],
                 engine=engine,
                 blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
                 amounts=amounts,
                 load_tool=load_tool,
             )
-        job = self._jobs[key]
+            self._jobs[case.name, engine] = job
         return job if left is None else job.model_copy(update={"seconds_left": left})
+
+
+@contextlib.contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Keep the garbage collector from looking through all results while a plan is made.
+
+    With hundreds of cases that takes longer than the plan, in which there is nothing for it to find.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_identical(case: Case, results: Results) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from zerolap.engines import OF_TIMING
 from zerolap.judge import ALL_LOOKS, LOOKS, Batching, TimedPair, unequal_batching
@@ -26,6 +26,7 @@ from zerolap.records import (
     TrialDone,
     TrialFailed,
     TrialsJob,
+    Validity,
     Windows,
 )
 from zerolap.store import Blobs
@@ -89,7 +90,7 @@ class Trials:
         return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
 
     def _keep(self, side: Side, measurement: Measurement) -> None:
-        self.measurements.setdefault(side, []).append(measurement)
+        self.measurements.setdefault(side, []).append(_with_shared_parts(measurement))
         self.is_valid = self.is_valid and measurement.validity.valid
 
     def add(self, event: Event) -> None:
@@ -220,7 +221,8 @@ class TimedTrials(Trials):
 class Results:
     """All results of a request, taken in event by event.
 
-    `other` holds the trials of engines that measure one server by themselves, by engine.
+    `other` holds the trials of engines that measure one server by themselves, by engine, and `recorded` the trials of
+    jobs that have not ended.
     """
 
     def __init__(self, request: Request, blobs: Blobs) -> None:
@@ -244,6 +246,7 @@ class Results:
             if job.id in self.ended_jobs:
                 return
             self.ended_jobs.add(job.id)
+            self.recorded.pop(job.id, None)
         if isinstance(event, BuildDone):
             self.builds[event.build.build] = event.build
         if isinstance(job, BuildJob):
@@ -375,6 +378,30 @@ class CaseResults:
     def has_begun(self) -> bool:
         """Whether there is anything to report of the case."""
         return any(trials.has_begun for trials in self.all)
+
+
+def _with_shared_parts(measurement: Measurement) -> Measurement:
+    """Return a measurement whose parts that are equal to those of other trials are the same objects.
+
+    Hundreds of cases have tens of thousands of trials, and most of their checks and amounts are equal.
+    """
+    validity = _shared_validity(tuple(_shared_check(check) for check in measurement.validity.checks))
+    return measurement.model_copy(update={"validity": validity, "amounts": _shared_amounts(measurement.amounts)})
+
+
+@lru_cache(maxsize=10_000)
+def _shared_check(check: Check) -> Check:
+    return check
+
+
+@lru_cache(maxsize=1_000)
+def _shared_validity(checks: tuple[Check, ...]) -> Validity:
+    return Validity.of([*checks])
+
+
+@lru_cache(maxsize=1_000)
+def _shared_amounts(amounts: Amounts) -> Amounts:
+    return amounts
 
 
 def _timeline(digest: str, blobs: Blobs) -> Timeline:
