@@ -13,6 +13,7 @@ from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
 from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
+from zerolap.lab.conclusions import conclude
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.results import Results
@@ -160,6 +161,29 @@ def test_counting_begins_with_a_few_blocks_and_goes_on_while_undecided(bench: Ca
     assert sorted(sure.counted.carried_out) == sorted(
         (f"case-{number}", block, side) for number in range(3) for block in range(MIN_BLOCKS) for side in (BASE, HEAD)
     )
+
+
+def test_the_order_in_which_trials_end_does_not_matter(bench: Callable[..., Bench]) -> None:
+    made = bench(changes={"case-0": 0.01}, scatter=0.002)
+    finished = made.compare(cases(1), Options(engines=["counted"]))
+    verdicts = []
+    for turned in (False, True):
+        _, planner, results = plan_of(made, finished.id)
+        worker, place = Worker({"counted": made.counted}), made.lab().place
+        while jobs := planner.next_jobs(results):
+            assert len({job.id for job in jobs}) == len(jobs) in (1, MIN_BLOCKS - 1)
+            happened = [(job, event) for job in jobs for event in worker.carry_out(job, place)]
+            trials = [(job, event) for job, event in happened if isinstance(event, TrialDone)]
+            bases, heads = ([one for one in trials if side in one[1].measurements] for side in (BASE, HEAD))
+            ends = [(job, event) for job, event in happened if not isinstance(event, TrialDone)]
+            # Blocks side by side: the last one's head is done before the first one's.
+            if turned:
+                happened = [*bases, *reversed(heads), *ends]
+            for job, event in happened:
+                results.add(job, event)
+        verdicts.append([verdict for case in conclude(results, {}, None) for verdict in case.verdicts])
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0][0].samples == MIN_BLOCKS
 
 
 def test_jobs_of_the_same_results_are_the_same_and_survive_their_json(bench: Callable[..., Bench]) -> None:

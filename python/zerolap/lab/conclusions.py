@@ -135,7 +135,7 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
     if trials is None or not trials.usable:
         return []
-    base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
+    base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [
         judge_counted(name, base, head, min_effect, settings.q)
@@ -150,7 +150,7 @@ def _judge_work(case: Case, results: Results) -> list[Judged]:
     trials, settings, identity = results.counted.get(case.name), results.request.settings, results.identity(case)
     if trials is None or trials.blocks != 1 or identity is None or not identity.is_identical:
         return _judge_counts(trials, settings)
-    base, head = (trials.measurements[side][0] for side in (BASE, HEAD))
+    base, head = (trials.in_whole_blocks(side)[0] for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
     return [of_metric for of_metric in judged if of_metric is not None]

@@ -65,7 +65,7 @@ class Planner:
         self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
         # What follows from results that do not change any more, once for all plans.
         self._counting_goes_on: dict[tuple[str, int], bool] = {}
-        self._jobs: dict[tuple[str, str], TrialsJob] = {}
+        self._jobs: dict[tuple[str, str, int], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
@@ -142,32 +142,33 @@ class Planner:
         jobs = []
         for case in self._counting_order:
             trials = results.counted.get(case.name)
-            blocks = self._next_blocks(trials, results)
-            if blocks:
-                windows = None if trials is None or not trials.jobs_done else trials.windows
-                scale = QUICK_SCALE if self.request.settings.quick else 1.0
-                jobs.append(self._job(case, "counted", blocks, Amounts(windows=windows, scale=scale), left))
+            windows = None if trials is None or not trials.jobs_done else trials.windows
+            amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.request.settings.quick else 1.0)
+            jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
         return jobs
 
-    def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[int]:
-        """Return the blocks of a case's next counted job.
+    def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
+        """Return the blocks of each of a case's next counted jobs.
 
         The first block of a comparison shows whether both sides execute the same instructions, which ends it. Else the
-        first few follow, then one more as long as that may decide.
+        first few follow, each by a job of its own, as they may be carried out side by side; then one more as long as
+        that may decide.
         """
         if trials is not None and trials.is_over:
             return []
         if trials is None or not trials.jobs_done:
-            return range(self._first_blocks if self.request.kind == "run" else 1)
-        block = self._first_blocks + trials.jobs_done - 2
-        if self.request.kind == "run" or block >= MAX_BLOCKS:
+            return [range(self._first_blocks if self.request.kind == "run" else 1)]
+        if self.request.kind == "run" or _is_identical(trials.case, results):
             return []
-        if trials.jobs_done == 1:
-            return [] if _is_identical(trials.case, results) else range(1, self._first_blocks)
-        key = (trials.case.name, trials.jobs_done)
+        missing = [[block] for block in range(self._first_blocks) if block not in trials.whole_blocks]
+        if missing:
+            return missing if trials.jobs_done < self._first_blocks else []
+        if trials.blocks >= MAX_BLOCKS:
+            return []
+        key = (trials.case.name, trials.blocks)
         if key not in self._counting_goes_on:
             self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
-        return [block] if self._counting_goes_on[key] else []
+        return [[trials.blocks]] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
         """Return the next start of each case that has not had as many as its next look takes.
@@ -280,25 +281,20 @@ class Planner:
         left: float | None,
         load_tool: str | None = None,
     ) -> TrialsJob:
-        planned = self._jobs.get((case.name, engine))
-        if (
-            planned is not None
-            and planned.amounts == amounts
-            and [block.number for block in planned.blocks] == [*blocks]
-        ):
-            job = planned
-        else:
-            seed = self.request.settings.seed
-            job = TrialsJob(
+        numbered = tuple(Block(number=block, seed=seed_of(self.request.settings.seed, block)) for block in blocks)
+        # Counted jobs of a case may be under way together; of others only the last is asked for again.
+        key = (case.name, engine, blocks[0] if engine == "counted" else 0)
+        job = self._jobs.get(key)
+        if job is None or (job.blocks, job.amounts) != (numbered, amounts):
+            job = self._jobs[key] = TrialsJob(
                 request=self.request.id,
                 case=self._sent_cases[case.name],
                 servers=self._servers[case.name],
                 engine=engine,
-                blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
+                blocks=numbered,
                 amounts=amounts,
                 load_tool=load_tool,
             )
-            self._jobs[case.name, engine] = job
         return job if left is None else job.model_copy(update={"seconds_left": left})
 
 

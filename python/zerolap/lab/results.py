@@ -1,5 +1,6 @@
 """What the jobs of a request have measured so far, by case and engine."""
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -39,7 +40,7 @@ COUNTING_SHARE = 0.5
 
 @dataclass
 class Trials:
-    """What the trials of a case by one engine gave, by side in the order of blocks.
+    """What the trials of a case by one engine gave, by side in the order of blocks, whose numbers are `block_numbers`.
 
     `jobs_done` counts the jobs that have ended, of which one may have been `cut_short`; `failure` ends the case for the
     engine, `refusal` is why it does not measure this case at all. `is_valid`: all measurements are.
@@ -47,6 +48,7 @@ class Trials:
 
     case: Case
     measurements: dict[Side, list[Measurement]]
+    block_numbers: dict[Side, list[int]] = field(default_factory=dict)
     jobs_done: int = 0
     cut_short: bool = False
     failure: TrialFailed | None = None
@@ -75,8 +77,20 @@ class Trials:
 
     @property
     def blocks(self) -> int:
-        """How many trials there were of each side."""
-        return min((len(side) for side in self.measurements.values()), default=0)
+        """How many blocks were carried out on all sides."""
+        return len(self.whole_blocks)
+
+    @property
+    def whole_blocks(self) -> set[int]:
+        """The numbers of the blocks that were carried out on all sides."""
+        numbers = [set(self.block_numbers.get(side, ())) for side in self.measurements]
+        return set[int]().union(*numbers[:1]).intersection(*numbers)
+
+    def in_whole_blocks(self, side: Side) -> list[Measurement]:
+        """Return a side's measurements in the blocks that were carried out on all sides."""
+        whole = self.whole_blocks
+        numbered = zip(self.block_numbers.get(side, ()), self.measurements.get(side, ()), strict=True)
+        return [measurement for number, measurement in numbered if number in whole]
 
     @property
     def windows(self) -> Windows | None:
@@ -89,8 +103,12 @@ class Trials:
         """The machine time of the trials."""
         return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
 
-    def _keep(self, side: Side, measurement: Measurement) -> None:
-        self.measurements.setdefault(side, []).append(_with_shared_parts(measurement))
+    def _keep(self, side: Side, block: int, measurement: Measurement) -> None:
+        numbers = self.block_numbers.setdefault(side, [])
+        # Jobs of several blocks are carried out side by side.
+        position = bisect(numbers, block)
+        numbers.insert(position, block)
+        self.measurements.setdefault(side, []).insert(position, _with_shared_parts(measurement))
         self.is_valid = self.is_valid and measurement.validity.valid
 
     def add(self, event: Event) -> None:
@@ -98,7 +116,7 @@ class Trials:
         match event:
             case TrialDone():
                 for side, measurement in event.measurements.items():
-                    self._keep(side, measurement)
+                    self._keep(side, event.block, measurement)
             case JobFailed(refused=True):
                 self.refusal = event.reason
                 self.jobs_done += 1
@@ -166,7 +184,7 @@ class TimedTrials(Trials):
         """Return the amounts of the last of so many starts."""
         return next(iter(self.measurements.values()))[starts - 1].amounts
 
-    def start(self, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
+    def start(self, block: int, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
         """Take in a start of all sides."""
         failed = {check.check: check for measurement in measurements.values() for check in measurement.validity.failed}
         is_disturbed = bool(failed) and failed.keys() <= OF_TIMING
@@ -177,7 +195,7 @@ class TimedTrials(Trials):
         if is_disturbed:
             self.disturbed = list(failed.values())
         for side, measurement in measurements.items():
-            self._keep(side, measurement)
+            self._keep(side, block, measurement)
         base, head = measurements.get(BASE), measurements.get(HEAD)
         if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
             whole = {
@@ -255,7 +273,7 @@ class Results:
             self.recorded.setdefault(job.id, []).append(event)
         trials = self._trials(job)
         if isinstance(trials, TimedTrials) and isinstance(event, TrialDone):
-            trials.start(event.measurements, self._blobs)
+            trials.start(event.block, event.measurements, self._blobs)
         else:
             trials.add(event)
 
@@ -290,7 +308,7 @@ class Results:
             return None
         key = (case.name, trials.blocks)
         if key not in self._identities:
-            base, head = (trials.measurements.get(side, [])[: trials.blocks] for side in (BASE, HEAD))
+            base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
             compared = compare_executed(base, head, self._blobs)
             reason = why_unknown(self.request, self.builds, case) if compared is not None else None
             self._identities[key] = compared if reason is None else Identity(outcome="unknown", reason=reason)
