@@ -1,6 +1,7 @@
 """perf as a child process: it records a process between two moments, by its own control channel; what it recorded."""
 
 import contextlib
+import functools
 import os
 import select
 import signal
@@ -52,6 +53,7 @@ def missing_for_sampling() -> Missing | None:
     return None
 
 
+@functools.cache
 def sampling_event() -> str:
     """Return what samples are taken by: cycles where the processor's counters can be read, else a timer."""
     tried = subprocess.run(
@@ -129,7 +131,8 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
     spacing = ["--count", str(CYCLES_APART)] if event == "cycles" else ["--freq", str(FREQUENCY_HZ)]
     command = ["perf", "record", "--event", event, *spacing, "--pid", str(process)]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
-    command += ["--no-buildid-cache", "--output", str(data)]
+    # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.
+    command += ["--no-buildid-cache", "--no-bpf-event", "--output", str(data)]
     with contextlib.ExitStack() as stack:
         opened = []
         for channel in (orders, answers):

@@ -114,8 +114,9 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
         try:
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
-            _run_for(WARM_UP_SECONDS, side, work)
+            # perf is ready before the end of the warm-up.
             recorder = stack.enter_context(recording(side.processes[0], sampling_event(), data))
+            _run_for(WARM_UP_SECONDS, side, work)
             side.refill = recorder.unseen(side.refill)
             recorder.begin()
             slices = _run_for(SAMPLED_SECONDS, side, work)
