@@ -156,6 +156,19 @@ def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> N
         assert culprit["calls_per_op"]["head"] == pytest.approx(2 * culprit["calls_per_op"]["base"], rel=0.05)
 
 
+def test_what_each_turn_of_the_event_loop_costs_is_work(compare: Any, toy: ToySource) -> None:
+    """A pipeline shares the cost of a turn; a request that comes alone has all of it."""
+    longer = "        update_clock();\n        for (volatile int turn = 0; turn < 8; turn++);\n"
+    head = toy.changed(("server.c", "        update_clock();\n", longer))
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    verdicts = {verdict["metric"]: verdict for verdict in case["verdicts"]}
+    pipelined, alone = verdicts["instructions_per_op"], verdicts["instructions_alone_per_op"]
+    assert alone["head"] - alone["base"] == pytest.approx(16 * (pipelined["head"] - pipelined["base"]), rel=0.1)
+    assert (alone["verdict"], case["work"]) == ("regression", "regression")
+    assert (pipelined["verdict"], case["work_deciding"]) == ("same", "instructions_alone_per_op")
+    assert case["findings"][0]["function"] == "main"
+
+
 def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySource) -> None:
     spin = "static void *spin(void *unused) { for (volatile long turns = 0;; turns++) (void)unused; return NULL; }\n\n"
     begun = "    pthread_t thread;\n    pthread_create(&thread, NULL, spin, NULL);\n"

@@ -368,6 +368,16 @@ export const METRICS: Record<string, Metric> = {
     "label": "clock readings per request",
     "heading": "clock readings/request"
   },
+  "instructions_alone_per_op": {
+    "name": "instructions_alone_per_op",
+    "engine": "counted",
+    "answer": "work",
+    "decides": "others same",
+    "unit": "instructions",
+    "less_is_better": true,
+    "label": "instructions per request that comes alone",
+    "heading": "instructions/request alone"
+  },
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",

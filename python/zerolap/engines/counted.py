@@ -194,22 +194,18 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
 def _evaluate(
     trial: CountedTrial, counts: WindowCounts, checks: list[Check], seconds: float
 ) -> tuple[Measurement, bytes]:
-    try:
-        graph = reading.call_graph(
-            str(counts.small_dump),
-            str(counts.large_dump),
-            counts.counted_small,
-            counts.counted_large,
-            trial.source_root,
-        )
-    except (OSError, ValueError) as broken:
-        raise broken_dump(trial.directory, str(broken)) from broken
+    windows = (counts.small_dump, counts.large_dump, counts.counted_small, counts.counted_large)
+    graph = _call_graph(trial, *windows)
     parsed = CallGraph.model_validate_json(graph)
     metrics = {
         "instructions_per_op": parsed.totals.instructions,
         "syscalls_per_op": parsed.totals.syscalls,
         "clock_readings_per_op": counts.clock_readings / counts.requests,
     }
+    if counts.alone is not None:
+        alone = (counts.alone.few_dump, counts.alone.many_dump, counts.alone.counted_few, counts.alone.counted_many)
+        of_alone = CallGraph.model_validate_json(_call_graph(trial, *alone))
+        metrics["instructions_alone_per_op"] = of_alone.totals.instructions
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
         metrics["allocations_per_op"] = allocations or 0.0
@@ -231,6 +227,14 @@ def _evaluate(
         method=METHOD,
     )
     return measurement, graph
+
+
+def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: int, requests_large: int) -> bytes:
+    """Return the call graph of a request as JSON, from two dumps that count so many."""
+    try:
+        return reading.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
+    except (OSError, ValueError) as broken:
+        raise broken_dump(trial.directory, str(broken)) from broken
 
 
 def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | None:

@@ -21,14 +21,27 @@ MIN_UNITS = 4
 SMALL_SHARE = 4
 SETTLING_LEAPS = 5
 WARM_UP_LENGTHS = 5
+FEW_ALONE, MANY_ALONE = 15, 63
+"""Cycles of requests that are sent alone, beside the one that ends in the dump."""
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class AloneCounts:
+    """Dumps of few and of many requests that came alone, or as one cycle where that is several, not in pipelines."""
+
+    few_dump: Path
+    many_dump: Path
+    counted_few: int
+    counted_many: int
 
 
 @dataclass(frozen=True)
 class WindowCounts:
     """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies.
 
-    `clock_readings` were taken by all `requests` from before the small window to after the large one.
+    `clock_readings` were taken by all `requests` from before the small window to after the large one. `alone` is none
+    where a pipeline is not longer than a cycle of requests.
     """
 
     before_dump: Path
@@ -41,6 +54,7 @@ class WindowCounts:
     executed: int
     clock_readings: int
     requests: int
+    alone: AloneCounts | None
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,8 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     counting.carry_out(Request.DUMP, cycle)
     large = load.slice(windows.large)
     counting.carry_out(Request.DUMP, cycle)
+    clock_readings = counting.pin.clock_readings - readings_before
+    executed = counting.statistics.read().calls - executed_before - 3 * cycle
     return WindowCounts(
         before_dump=_part(dumps, 1),
         small_dump=_part(dumps, 4),
@@ -112,10 +128,23 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         counted_large=windows.large + cycle,
         windows=windows,
         slices=(small, large),
-        clock_readings=counting.pin.clock_readings - readings_before,
+        clock_readings=clock_readings,
         requests=windows.small + windows.large + 3 * cycle,
-        executed=counting.statistics.read().calls - executed_before - 3 * cycle,
+        executed=executed,
+        alone=_count_alone(counting) if counting.case.client.pipeline > cycle else None,
     )
+
+
+def _count_alone(counting: Counting) -> AloneCounts:
+    """Count requests that come alone: each of them also takes a whole turn of the event loop, its reads and writes."""
+    cycle, dumps = counting.cycle, counting.dumps
+    # The statistics were read since the last dump.
+    counting.carry_out(Request.DUMP, cycle)
+    for cycles in (FEW_ALONE, MANY_ALONE):
+        for _ in range(cycles):
+            counting.load.slice(cycle)
+        counting.carry_out(Request.DUMP, cycle)
+    return AloneCounts(_part(dumps, 7), _part(dumps, 8), (FEW_ALONE + 1) * cycle, (MANY_ALONE + 1) * cycle)
 
 
 def _part(dumps: Path, number: int) -> Path:

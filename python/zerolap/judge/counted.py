@@ -22,6 +22,7 @@ SMALLEST: Mapping[str, float] = {
     "allocations_per_op": 0.001,
     "syscalls_per_op": 0.001,
     "clock_readings_per_op": 0.001,
+    "instructions_alone_per_op": 1.0,
 }
 
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
@@ -30,6 +31,7 @@ SMALLEST_CHANGE: Mapping[str, float] = {
     "allocations_per_op": 0.01,
     "syscalls_per_op": 0.01,
     "clock_readings_per_op": 0.01,
+    "instructions_alone_per_op": 0.0,
 }
 
 # Counts are this small a part of what they are added to where their difference is judged and not their ratio.

@@ -49,6 +49,10 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "clock_readings_per_op", "counted", "work", "others same",
         "readings", True, "clock readings per request", "clock readings/request",
     ),
+    (
+        "instructions_alone_per_op", "counted", "work", "others same",
+        "instructions", True, "instructions per request that comes alone", "instructions/request alone",
+    ),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
         "whole_cpu_ns_per_op", "timed", "time", "where changed",
