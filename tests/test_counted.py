@@ -89,6 +89,8 @@ def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path
     ]  # fmt: skip
     assert measurement.metrics["instructions_per_op"] > 100
     assert measurement.metrics["clock_readings_per_op"] > 0
+    # `serverCron`, which goes over databases and clients.
+    assert 1_000 < measurement.metrics["instructions_per_tick"] < 10_000_000
     graph = CallGraph.model_validate_json(call_graph)
     assert graph.totals.instructions == pytest.approx(measurement.metrics["instructions_per_op"])
     by_name = {function.name: function for function in graph.functions}
@@ -132,7 +134,9 @@ def test_one_seed_counts_the_same_twice(redis_server: Path, tmp_path: Path, name
     case = next(case for case in core_suite() if case.name == name)
     first = measured(redis_server, case, tmp_path / "first", seed=1000)
     second, _ = trial(redis_server, case, tmp_path / "other", seed=1000, windows=first.amounts.windows)
+    ticks, other_ticks = (one.metrics.pop("instructions_per_tick") for one in (first, second))
     assert first.metrics == pytest.approx(second.metrics, rel=1e-6)
+    assert ticks == pytest.approx(other_ticks, abs=1_000)
     assert second.amounts == first.amounts
     assert first.metrics["instructions_per_op"] > 100
 

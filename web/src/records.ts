@@ -378,6 +378,16 @@ export const METRICS: Record<string, Metric> = {
     "label": "instructions per request that comes alone",
     "heading": "instructions/request alone"
   },
+  "instructions_per_tick": {
+    "name": "instructions_per_tick",
+    "engine": "counted",
+    "answer": "work",
+    "decides": "others same",
+    "unit": "instructions",
+    "less_is_better": true,
+    "label": "instructions per tick of the timers",
+    "heading": "instructions/tick"
+  },
   "cpu_ns_per_op": {
     "name": "cpu_ns_per_op",
     "engine": "timed",

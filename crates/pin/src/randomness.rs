@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libc::{FILE, c_int, c_uint, mode_t, pid_t, size_t, ssize_t};
 
-use crate::control::{CPUINFO_PATH_VARIABLE, Control, RANDOM_PATH_VARIABLE, control};
+use crate::control::{CPUINFO_PATH_VARIABLE, Control, RANDOM_PATH_VARIABLE, STAT_PATH_VARIABLE, control};
 use crate::next;
 
 /// The file that stands for `path`, or `path` itself.
@@ -21,6 +21,8 @@ unsafe fn stand_in(path: *const c_char) -> *const c_char {
     let variable = match unsafe { CStr::from_ptr(path) }.to_bytes() {
         b"/dev/urandom" | b"/dev/random" => RANDOM_PATH_VARIABLE,
         b"/proc/cpuinfo" => CPUINFO_PATH_VARIABLE,
+        // Its numbers have more digits or fewer: a timer that reads how much memory it has would cost more or less.
+        b"/proc/self/stat" | b"/proc/4242/stat" => STAT_PATH_VARIABLE,
         _ => return path,
     };
     // SAFETY: getenv takes any C string.

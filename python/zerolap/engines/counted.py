@@ -16,6 +16,7 @@ from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pin import Request
 from zerolap.engines.windows import (
+    TICKS,
     Counting,
     WindowCounts,
     broken_dump,
@@ -201,6 +202,7 @@ def _evaluate(
         "instructions_per_op": parsed.totals.instructions,
         "syscalls_per_op": parsed.totals.syscalls,
         "clock_readings_per_op": counts.clock_readings / counts.requests,
+        "instructions_per_tick": _instructions_per_tick(counts),
     }
     if counts.alone is not None:
         alone = (counts.alone.few_dump, counts.alone.many_dump, counts.alone.counted_few, counts.alone.counted_many)
@@ -235,6 +237,16 @@ def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: i
         return reading.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
     except (OSError, ValueError) as broken:
         raise broken_dump(trial.directory, str(broken)) from broken
+
+
+def _instructions_per_tick(counts: WindowCounts) -> float:
+    """Return what the server's timers execute each time: the rest of their window, without its requests.
+
+    To the thousand: timers parse text in buffers that hold what other commands have left, which adds some instructions.
+    """
+    per_op = dumped_instructions(counts.large_dump) / counts.counted_large
+    per_tick = (dumped_instructions(counts.timer_dump) - per_op * counts.counted_timers) / TICKS
+    return max(0.0, round(per_tick, -3))
 
 
 def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | None:

@@ -34,6 +34,12 @@ STEP_PER_READING_NS = 50
 CARRIED_OUT_SECONDS = 60.0
 POLL_SECONDS = 0.0005
 
+_PROCESS_STATUS = (
+    "4242 (server) S 1 4242 4242 0 -1 4194560 1000 0 0 0 10 10 0 0 20 0 5 0 1000 100000000 4096 18446744073709551615 "
+    "1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+)
+"""The fields of proc_pid_stat(5): a process with 4,096 resident pages."""
+
 
 class Request(IntEnum):
     """What the library is asked to do at the next wait of the event loop."""
@@ -51,12 +57,14 @@ class Pin:
         self._control = directory / "control"
         self._random = directory / "random"
         self._cpuinfo = directory / "cpuinfo"
+        self._stat = directory / "stat"
         page = bytearray(PAGE_BYTES)
         start_ns = START_REALTIME_NS + seed % SEED_STEPS * SEED_STEP_NS
         FIXED_FIELDS.pack_into(page, 0, start_ns, STEP_PER_WAKE_NS, STEP_PER_READING_NS, seed)
         self._control.write_bytes(page)
         self._random.write_bytes(random.Random(seed).randbytes(RANDOM_BYTES))
         self._cpuinfo.write_text(_without_cycle_counter(Path("/proc/cpuinfo").read_text()))
+        self._stat.write_text(_PROCESS_STATUS)
         # Read and written as a file: a page that the server cut off under a mapping would end the lab with a signal.
         self._page = os.open(self._control, os.O_RDWR | os.O_CLOEXEC)
 
@@ -67,6 +75,7 @@ class Pin:
             "ZEROLAP_PIN_CONTROL": str(self._control),
             "ZEROLAP_PIN_RANDOM": str(self._random),
             "ZEROLAP_PIN_CPUINFO": str(self._cpuinfo),
+            "ZEROLAP_PIN_STAT": str(self._stat),
         }
 
     def carry_out(self, request: Request, wake_up: Callable[[], object], alive: Callable[[], bool]) -> None:

@@ -20,6 +20,8 @@ MAX_REQUESTS = 2_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
 SETTLING_LEAPS = 5
+TICKS = 5
+"""Of the server's timers in the window that counts these: what happens at every fifth of them is in it once."""
 WARM_UP_LENGTHS = 5
 FEW_ALONE, MANY_ALONE = 15, 63
 """Cycles of requests that are sent alone, beside the one that ends in the dump."""
@@ -40,8 +42,9 @@ class AloneCounts:
 class WindowCounts:
     """Both windows' dumps, that of what was instrumented before, the requests counted in each, and their replies.
 
-    `clock_readings` were taken by all `requests` from before the small window to after the large one. `alone` is none
-    where a pipeline is not longer than a cycle of requests.
+    `clock_readings` were taken by all `requests` from before the small window to after the large one. In the requests
+    of `timer_dump`, `counted_timers`, the server's timers fired too, `TICKS` times. `alone` is none where a pipeline is
+    not longer than a cycle of requests.
     """
 
     before_dump: Path
@@ -54,6 +57,8 @@ class WindowCounts:
     executed: int
     clock_readings: int
     requests: int
+    timer_dump: Path
+    counted_timers: int
     alone: AloneCounts | None
 
 
@@ -120,6 +125,11 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     counting.carry_out(Request.DUMP, cycle)
     clock_readings = counting.pin.clock_readings - readings_before
     executed = counting.statistics.read().calls - executed_before - 3 * cycle
+    # The statistics are behind this dump.
+    counting.carry_out(Request.DUMP, cycle)
+    for _ in range(TICKS):
+        counting.carry_out(Request.LEAP, unit)
+    counting.carry_out(Request.DUMP, cycle)
     return WindowCounts(
         before_dump=_part(dumps, 1),
         small_dump=_part(dumps, 4),
@@ -131,6 +141,8 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         clock_readings=clock_readings,
         requests=windows.small + windows.large + 3 * cycle,
         executed=executed,
+        timer_dump=_part(dumps, 7),
+        counted_timers=TICKS * unit + cycle,
         alone=_count_alone(counting) if counting.case.client.pipeline > cycle else None,
     )
 
@@ -138,13 +150,11 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
 def _count_alone(counting: Counting) -> AloneCounts:
     """Count requests that come alone: each of them also takes a whole turn of the event loop, its reads and writes."""
     cycle, dumps = counting.cycle, counting.dumps
-    # The statistics were read since the last dump.
-    counting.carry_out(Request.DUMP, cycle)
     for cycles in (FEW_ALONE, MANY_ALONE):
         for _ in range(cycles):
             counting.load.slice(cycle)
         counting.carry_out(Request.DUMP, cycle)
-    return AloneCounts(_part(dumps, 7), _part(dumps, 8), (FEW_ALONE + 1) * cycle, (MANY_ALONE + 1) * cycle)
+    return AloneCounts(_part(dumps, 8), _part(dumps, 9), (FEW_ALONE + 1) * cycle, (MANY_ALONE + 1) * cycle)
 
 
 def _part(dumps: Path, number: int) -> Path:

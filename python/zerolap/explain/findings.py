@@ -28,6 +28,8 @@ def explain_change(evidence: Evidence) -> list[Finding]:
         return explain_calls(evidence.base, evidence.head, CallGraph.is_allocation)
     if evidence.metric == "clock_readings_per_op":
         return explain_calls(evidence.base, evidence.head, reads_clock)
+    if evidence.metric == "instructions_per_tick":
+        return [Finding(kind="limits", rank=1, text=text.IN_TIMERS)]
     return _explain_instructions(evidence)
 
 

@@ -10,6 +10,11 @@ WHOLE = 1.05
 NAMED = 3
 """Functions that a sentence names before it counts the others."""
 
+IN_TIMERS = (
+    "The change is in what the server's timers execute, such as `serverCron`, and not in its requests. It is not "
+    "attributed to functions."
+)
+
 
 @dataclass(frozen=True)
 class Named:

@@ -23,6 +23,7 @@ SMALLEST: Mapping[str, float] = {
     "syscalls_per_op": 0.001,
     "clock_readings_per_op": 0.001,
     "instructions_alone_per_op": 1.0,
+    "instructions_per_tick": 1.0,
 }
 
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
@@ -32,6 +33,8 @@ SMALLEST_CHANGE: Mapping[str, float] = {
     "syscalls_per_op": 0.01,
     "clock_readings_per_op": 0.01,
     "instructions_alone_per_op": 0.0,
+    # Ten ticks a second: a million instructions, some 0.03 % of a processor.
+    "instructions_per_tick": 100_000.0,
 }
 
 # Counts are this small a part of what they are added to where their difference is judged and not their ratio.

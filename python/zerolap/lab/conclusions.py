@@ -66,6 +66,8 @@ COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
+TIMER_COST = "instructions_per_tick"
+"""Its functions are in no call graph, which is of requests."""
 CHANGED = ("regression", "improvement")
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
@@ -395,7 +397,7 @@ def _findings(
 ) -> list[Finding]:
     """Return reasons for a change, what counting and timing show together, and what could not be measured.
 
-    Whether both sides execute the same is among them where the work did not change.
+    Whether both sides execute the same is among them where the work of requests did not change.
     """
     if answers.verdict == "invalid":
         return []
@@ -409,7 +411,7 @@ def _findings(
     cause = explain_cause(verdicts)
     if cause is not None:
         findings.append(cause)
-    if identity is not None and answers.work not in CHANGED:
+    if identity is not None and (answers.work not in CHANGED or answers.work_deciding == TIMER_COST):
         findings.append(identity.finding())
     limits = [*case.limits, *not_measured(measured)]
     findings += [Finding(kind="limits", rank=0, text=text) for text in limits]

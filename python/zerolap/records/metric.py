@@ -53,6 +53,10 @@ _TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...]
         "instructions_alone_per_op", "counted", "work", "others same",
         "instructions", True, "instructions per request that comes alone", "instructions/request alone",
     ),
+    (
+        "instructions_per_tick", "counted", "work", "others same",
+        "instructions", True, "instructions per tick of the timers", "instructions/tick",
+    ),
     ("cpu_ns_per_op", "timed", "time", "always", "ns", True, "CPU ns per request", "CPU ns/request"),
     (
         "whole_cpu_ns_per_op", "timed", "time", "where changed",
