@@ -403,7 +403,8 @@ def _with_shared_parts(measurement: Measurement) -> Measurement:
 
     Hundreds of cases have tens of thousands of trials, and most of their checks and amounts are equal.
     """
-    validity = _shared_validity(tuple(_shared_check(check) for check in measurement.validity.checks))
+    checks = tuple(_shared_check(check) for check in measurement.validity.checks)
+    validity = _shared_validity(measurement.validity.valid, checks)
     return measurement.model_copy(update={"validity": validity, "amounts": _shared_amounts(measurement.amounts)})
 
 
@@ -413,8 +414,8 @@ def _shared_check(check: Check) -> Check:
 
 
 @lru_cache(maxsize=1_000)
-def _shared_validity(checks: tuple[Check, ...]) -> Validity:
-    return Validity.of([*checks])
+def _shared_validity(valid: bool, checks: tuple[Check, ...]) -> Validity:
+    return Validity(valid=valid, checks=[*checks])
 
 
 @lru_cache(maxsize=1_000)
