@@ -160,15 +160,16 @@ class Planner:
             return [range(self._first_blocks if self.request.kind == "run" else 1)]
         if self.request.kind == "run" or _is_identical(trials.case, results):
             return []
-        missing = [[block] for block in range(self._first_blocks) if block not in trials.whole_blocks]
+        done = trials.whole_blocks
+        missing = [[block] for block in range(self._first_blocks) if block not in done]
         if missing:
             return missing if trials.jobs_done < self._first_blocks else []
-        if trials.blocks >= MAX_BLOCKS:
+        if len(done) >= MAX_BLOCKS:
             return []
-        key = (trials.case.name, trials.blocks)
+        key = (trials.case.name, len(done))
         if key not in self._counting_goes_on:
             self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
-        return [[trials.blocks]] if self._counting_goes_on[key] else []
+        return [[len(done)]] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
         """Return the next start of each case that has not had as many as its next look takes.
@@ -281,17 +282,17 @@ class Planner:
         left: float | None,
         load_tool: str | None = None,
     ) -> TrialsJob:
-        numbered = tuple(Block(number=block, seed=seed_of(self.request.settings.seed, block)) for block in blocks)
         # Counted jobs of a case may be under way together; of others only the last is asked for again.
         key = (case.name, engine, blocks[0] if engine == "counted" else 0)
         job = self._jobs.get(key)
-        if job is None or (job.blocks, job.amounts) != (numbered, amounts):
+        if job is None or job.amounts != amounts or [block.number for block in job.blocks] != [*blocks]:
+            seed = self.request.settings.seed
             job = self._jobs[key] = TrialsJob(
                 request=self.request.id,
                 case=self._sent_cases[case.name],
                 servers=self._servers[case.name],
                 engine=engine,
-                blocks=numbered,
+                blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
                 amounts=amounts,
                 load_tool=load_tool,
             )
@@ -302,7 +303,8 @@ class Planner:
 def _garbage_kept() -> Iterator[None]:
     """Keep the garbage collector from looking through all results while a plan is made.
 
-    With hundreds of cases that takes longer than the plan, in which there is nothing for it to find.
+    With hundreds of cases that takes longer than the plan, in which there is nothing for it to find. At the end it
+    looks through what is new, which is little: else the next object would set off what was put off.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -310,6 +312,7 @@ def _garbage_kept() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            gc.collect(0)
             gc.enable()
 
 
