@@ -169,6 +169,23 @@ def test_what_each_turn_of_the_event_loop_costs_is_work(compare: Any, toy: ToySo
     assert case["findings"][0]["function"] == "main"
 
 
+def test_what_timers_execute_is_work(compare: Any, toy: ToySource) -> None:
+    timer = """
+        static long long ticked_us;
+        if (now_us - ticked_us > 1000000) {
+            ticked_us = now_us;
+            for (volatile int turn = 0; turn < 200000; turn++);
+        }
+"""
+    head = toy.changed(("server.c", "        update_clock();\n", "        update_clock();" + timer))
+    case = compare(toy.first, head, "toy-get").document()["cases"][0]
+    verdicts = {verdict["metric"]: verdict for verdict in case["verdicts"]}
+    assert (case["work"], case["work_deciding"]) == ("regression", "instructions_per_tick")
+    assert verdicts["instructions_per_tick"]["head"] > 400_000
+    assert verdicts["instructions_per_op"]["verdict"] == "same"
+    assert "what the server's timers execute" in case["findings"][0]["text"]
+
+
 def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySource) -> None:
     spin = "static void *spin(void *unused) { for (volatile long turns = 0;; turns++) (void)unused; return NULL; }\n\n"
     begun = "    pthread_t thread;\n    pthread_create(&thread, NULL, spin, NULL);\n"

@@ -22,7 +22,7 @@ from zerolap.cases import topology_named
 from zerolap.load.program import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Network, SandboxPolicy, network, network_missing
-from zerolap.server import Deployment, Launch, cluster, count_open_files, deploy, node, ports, replication
+from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication
 
 pytestmark = pytest.mark.slow
 
@@ -222,15 +222,15 @@ def test_closed_connections_are_gone(program: Path, tmp_path: Path) -> None:
     """A server that sees the end of a connection late is waited for."""
     with deployed("tcp", program, tmp_path) as deployment:
         server = deployment.nodes[0].server
-        open_files = count_open_files(server.process)
+        sockets = count_sockets(server.process)
         with server.closed_connections(), socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(server.socket))
             connection.sendall(b"PING\r\n")
             connection.recv(64)
-            assert count_open_files(server.process) == open_files + 1
+            assert count_sockets(server.process) == sockets + 1
             os.kill(server.process, signal.SIGSTOP)
             threading.Timer(SHORT_SECONDS, os.kill, (server.process, signal.SIGCONT)).start()
-        assert count_open_files(server.process) == open_files
+        assert count_sockets(server.process) == sockets
 
 
 def test_each_node_has_a_launch_of_its_own(program: Path, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ pub const RANDOM_PATH_VARIABLE: &CStr = c"ZEROLAP_PIN_RANDOM";
 /// Names the file that is opened in place of `/proc/cpuinfo`; one that names no time-stamp counter makes a server
 /// read its clock through the C library.
 pub const CPUINFO_PATH_VARIABLE: &CStr = c"ZEROLAP_PIN_CPUINFO";
-
-/// The environment variable with the path of the file that stands for `/proc/self/stat`.
+/// Names the file that is opened in place of `/proc/self/stat`.
 pub const STAT_PATH_VARIABLE: &CStr = c"ZEROLAP_PIN_STAT";
 /// Size of the shared file.
 pub const PAGE_BYTES: usize = 4096;

@@ -21,7 +21,7 @@ unsafe fn stand_in(path: *const c_char) -> *const c_char {
     let variable = match unsafe { CStr::from_ptr(path) }.to_bytes() {
         b"/dev/urandom" | b"/dev/random" => RANDOM_PATH_VARIABLE,
         b"/proc/cpuinfo" => CPUINFO_PATH_VARIABLE,
-        // Its numbers have more digits or fewer: a timer that reads how much memory it has would cost more or less.
+        // Also by the pinned process id. What it costs to parse its numbers depends on how many digits they have.
         b"/proc/self/stat" | b"/proc/4242/stat" => STAT_PATH_VARIABLE,
         _ => return path,
     };

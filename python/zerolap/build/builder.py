@@ -192,7 +192,7 @@ class Builder:
     def build(self, source: Source, variant: Variant = DEFAULT, objects_of: str | None = None) -> BuiltServer:
         """Return the build of a source in a variant, making it if it is not yet there.
 
-        Where ccache is installed, only files that the build with the digest `objects_of` has not are compiled.
+        Where ccache is installed, objects of equal source files are taken from the build with the digest `objects_of`.
         Raises `BuildFailed` with the end of the compiler's output or with what did not take effect,
         `EnvironmentMissing` where a compiler, disk space or a sandbox is missing, `UsageError` for a source that is no
         server or cannot be built so.

@@ -195,8 +195,7 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
 def _evaluate(
     trial: CountedTrial, counts: WindowCounts, checks: list[Check], seconds: float
 ) -> tuple[Measurement, bytes]:
-    windows = (counts.small_dump, counts.large_dump, counts.counted_small, counts.counted_large)
-    graph = _call_graph(trial, *windows)
+    graph = _call_graph(trial, counts.small_dump, counts.large_dump, counts.counted_small, counts.counted_large)
     parsed = CallGraph.model_validate_json(graph)
     metrics = {
         "instructions_per_op": parsed.totals.instructions,
@@ -204,10 +203,10 @@ def _evaluate(
         "clock_readings_per_op": counts.clock_readings / counts.requests,
         "instructions_per_tick": _instructions_per_tick(counts),
     }
-    if counts.alone is not None:
-        alone = (counts.alone.few_dump, counts.alone.many_dump, counts.alone.counted_few, counts.alone.counted_many)
-        of_alone = CallGraph.model_validate_json(_call_graph(trial, *alone))
-        metrics["instructions_alone_per_op"] = of_alone.totals.instructions
+    alone = counts.alone
+    if alone is not None:
+        of_alone = _call_graph(trial, alone.few_dump, alone.many_dump, alone.counted_few, alone.counted_many)
+        metrics["instructions_alone_per_op"] = CallGraph.model_validate_json(of_alone).totals.instructions
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
         metrics["allocations_per_op"] = allocations or 0.0

@@ -152,8 +152,8 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
 def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
 
-    It is undecided, and chance would give such a change at this look less often than in `HINT` of comparisons, or than
-    the look's share of the error where that is smaller: p, which is for all looks, is then 1.
+    It is undecided, and the change is likely: chance gives it at this look in less than `HINT` of comparisons. That is
+    the smaller of `HINT` and the look's share of the error, since p is for all looks and at most 1.
     """
     verdict = judged.verdict
     is_confirmed = verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q

@@ -304,7 +304,7 @@ def _garbage_kept() -> Iterator[None]:
     """Keep the garbage collector from looking through all results while a plan is made.
 
     With hundreds of cases that takes longer than the plan, in which there is nothing for it to find. At the end it
-    looks through what is new, which is little: else the next object would set off what was put off.
+    looks through the new objects only; without that, the next new object would start the pass over all results.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -8,7 +8,7 @@ from pathlib import Path
 from zerolap.load.program import packaged
 from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
-from zerolap.server import RunningServer, count_open_files
+from zerolap.server import RunningServer, count_sockets
 
 READY_SECONDS = 120
 UNASKED_SECONDS = 2
@@ -61,16 +61,16 @@ class WantedConnections:
     def __init__(self, server: RunningServer, connections: int) -> None:
         self._server = server
         self._clients = self._connected() + connections
-        self._open_files = count_open_files(server.process) + connections
+        self._sockets = count_sockets(server.process) + connections
         self._asked_from = time.monotonic() + UNASKED_SECONDS
 
     def are_there(self) -> bool:
         """Whether the server has them; raises `TrialFailed` if it does not report its number of clients.
 
-        It is not asked before it has as many more files: how often it is asked would else depend on the machine.
+        It is asked once it has as many more sockets: else the number of questions would depend on the machine.
         """
-        has_files = count_open_files(self._server.process) >= self._open_files
-        return (has_files or time.monotonic() > self._asked_from) and self._connected() >= self._clients
+        has_sockets = count_sockets(self._server.process) >= self._sockets
+        return (has_sockets or time.monotonic() > self._asked_from) and self._connected() >= self._clients
 
     def _connected(self) -> int:
         reply = self._server.command("INFO", "clients")

@@ -7,7 +7,7 @@ from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
 from zerolap.server.threads import (
     CpuTimes,
-    count_open_files,
+    count_sockets,
     demand_since,
     is_asleep,
     is_running,
@@ -27,7 +27,7 @@ __all__ = [
     "Reply",
     "ReplyError",
     "RunningServer",
-    "count_open_files",
+    "count_sockets",
     "demand_since",
     "deploy",
     "is_asleep",

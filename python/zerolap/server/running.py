@@ -22,7 +22,7 @@ from zerolap.records import TrialFailed
 from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.frames import written
-from zerolap.server.threads import count_open_files
+from zerolap.server.threads import count_sockets
 
 START_SECONDS = 60
 POLL_SECONDS = 0.01
@@ -75,15 +75,15 @@ class RunningServer:
                 connection.connect(str(self.socket))
                 credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
                 process, _user, _group = map(int, CREDENTIALS.unpack(credentials))
-                # Once it answers, the connection is one of its files.
+                # Once it answers, the connection is one of its sockets.
                 connection.sendall(written([b"PING"]))
                 connection.recv(64)
-                open_files = count_open_files(process)
+                sockets = count_sockets(process)
         except OSError as lost:
             raise self.failure(f"the server was lost: {lost}") from lost
         if not process:
             raise TrialFailed("the server's process id cannot be determined")
-        _wait_for_files(process, open_files - 1)
+        _wait_for_sockets(process, sockets - 1)
         return process
 
     @contextlib.contextmanager
@@ -93,9 +93,9 @@ class RunningServer:
         Whether the next command arrives before or after that would depend on the machine, and with it where the
         server's allocator puts what follows, which costs some instructions more or less.
         """
-        open_files = count_open_files(self.process)
+        sockets = count_sockets(self.process)
         yield
-        _wait_for_files(self.process, open_files)
+        _wait_for_sockets(self.process, sockets)
 
     @property
     def alive(self) -> bool:
@@ -163,11 +163,11 @@ class RunningServer:
         raise self.failure(f"the server was not ready within {START_SECONDS} s")
 
 
-def _wait_for_files(process: int, wanted: int) -> None:
-    """Wait until a process has no more than `wanted` open files, but not for one that opened others meanwhile."""
+def _wait_for_sockets(process: int, wanted: int) -> None:
+    """Wait until a process has no more than `wanted` sockets, but not for one that has opened others meanwhile."""
     end = time.monotonic() + CLOSING_SECONDS
-    # None are shown where the kernel hides them.
-    while count_open_files(process) > max(0, wanted) and time.monotonic() < end:
+    # The count is 0 where the kernel hides them.
+    while count_sockets(process) > max(0, wanted) and time.monotonic() < end:
         time.sleep(CLOSING_POLL_SECONDS)
 
 

@@ -59,12 +59,21 @@ def is_asleep(process: int) -> bool:
     return not any(_runs(process, thread) for thread in _threads(process))
 
 
-def count_open_files(process: int) -> int:
-    """Return the number of a process's open files and connections; 0 if the process is gone or does not show them."""
+def count_sockets(process: int) -> int:
+    """Return the number of a process's open sockets; 0 if the process is gone or the kernel does not show them."""
     try:
-        return len(os.listdir(f"/proc/{process}/fd"))
+        files = os.listdir(f"/proc/{process}/fd")
     except OSError:
         return 0
+    return sum(_is_socket(f"/proc/{process}/fd/{file}") for file in files)
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return os.readlink(path).startswith("socket:")
+    except OSError:
+        # Closed meanwhile.
+        return False
 
 
 def _runs(process: int, thread: str) -> bool:
