@@ -1,11 +1,16 @@
-"""Source and variant in, build out: resolved, built in the sandbox, kept under the digest of what went in."""
+"""Source and variant in, build out: resolved, built in the sandbox, kept under the digest of what went in.
 
-from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named
+Sources and builds are packed to travel to other machines; what comes from there is not trusted.
+"""
+
+from zerolap.build.archive import pack_source, unpack_source
+from zerolap.build.artifact import pack_build, unpack_build
+from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.changes import changes_between
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program
 from zerolap.build.source import resolve
-from zerolap.build.variant import DEFAULT, Variant, parse_variant
+from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
 __all__ = [
     "DEFAULT",
@@ -15,9 +20,16 @@ __all__ = [
     "LinkFailed",
     "Program",
     "Variant",
+    "all_tools",
     "changes_between",
     "measured_server",
     "named",
+    "pack_build",
+    "pack_source",
     "parse_variant",
     "resolve",
+    "spec_of",
+    "tools_of",
+    "unpack_build",
+    "unpack_source",
 ]

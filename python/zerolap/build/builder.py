@@ -7,12 +7,13 @@ import os
 import platform
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files
 from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
@@ -20,6 +21,7 @@ from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, r
 from zerolap.build.source import content_digest, export
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
+    ArchiveSource,
     BinarySource,
     Build,
     BuildFailed,
@@ -31,10 +33,12 @@ from zerolap.records import (
     Source,
     TreeSource,
     UsageError,
+    revision_of,
 )
 from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
+from zerolap.store import Blobs
 
-PROGRAM, RECORD, OBJECTS = "server", "build.json", "objects"
+PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
 WORK_PREFIX = "w-"
@@ -53,7 +57,8 @@ class BuiltServer:
 class Builds:
     """The builds of this machine, in directories named by their digests.
 
-    What was built from source runs under `policy`; programs that the user gave run without a sandbox too.
+    What was built from source, or came from another machine, runs under `policy`; programs that the user gave here run
+    without a sandbox too.
     """
 
     def __init__(self, directory: Path, policy: SandboxPolicy = SandboxPolicy.REQUIRED) -> None:
@@ -69,7 +74,9 @@ class Builds:
         except (FileNotFoundError, ValidationError):
             return None
         path = kept / PROGRAM if record.path is None else Path(record.path)
-        policy = self.policy if record.variant else SandboxPolicy.UNSAFE
+        # Not by the record alone: what came from another machine may claim to be a program of the user's.
+        is_confined = bool(record.variant) or (kept / CONFINED).exists()
+        policy = self.policy if is_confined else SandboxPolicy.UNSAFE
         return BuiltServer(record, Program(path, record.arguments, policy)) if path.is_file() else None
 
     def get(self, digest: str) -> BuiltServer:
@@ -97,15 +104,15 @@ class Builds:
         program: Path,
         relinkable: Relinkable | None = None,
         objects: Path | None = None,
+        *,
+        confined: bool = False,
     ) -> BuiltServer:
         """Keep a build, its program and what its placements need, in one step; another process may have been first.
 
-        `objects` is the directory with its objects, for later builds of nearly the same source.
+        `objects` is the directory with its objects, for later builds of nearly the same source. What is `confined` runs
+        under the policy of these builds, although it was not built from source.
         """
-        self.directory.mkdir(parents=True, exist_ok=True)
-        ready = self.directory / f"k-{secrets.token_hex(6)}"
-        ready.mkdir()
-        try:
+        with self.in_preparation(record.build) as ready:
             if record.path is None:
                 shutil.copy2(program, ready / PROGRAM)
             if relinkable is not None:
@@ -113,17 +120,31 @@ class Builds:
             if objects is not None:
                 self._remove_old_objects()
                 copy_files(objects, ready / OBJECTS)
+            if confined:
+                (ready / CONFINED).touch()
             (ready / RECORD).write_text(record.model_dump_json())
-            kept = self.directory / record.build
+        return self.get(record.build)
+
+    @contextlib.contextmanager
+    def in_preparation(self, digest: str) -> Iterator[Path]:
+        """Yield an empty directory that becomes that of a build when the context ends without an error.
+
+        If another process was first, its build is kept.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        ready = self.directory / f"k-{secrets.token_hex(6)}"
+        ready.mkdir()
+        try:
+            yield ready
+            kept = self.directory / digest
             try:
                 ready.rename(kept)
             except OSError:
-                if self.find(record.build) is None:
+                if self.find(digest) is None:
                     shutil.rmtree(kept, ignore_errors=True)
                     ready.rename(kept)
         finally:
             shutil.rmtree(ready, ignore_errors=True)
-        return self.get(record.build)
 
     def _remove_old_objects(self) -> None:
         made_ns: dict[Path, int] = {}
@@ -139,7 +160,8 @@ class Builds:
 class Builder:
     """Turns sources into builds, which are kept in `directory`.
 
-    Code of trees and revisions is built, and may run later, under `policy`. `limits` are for each build.
+    Code of trees and revisions is built, and may run later, under `policy`, and so may programs of other machines.
+    `limits` are for each build. `archives` hold the files of sources that come from other machines.
     """
 
     def __init__(
@@ -148,12 +170,14 @@ class Builder:
         on_build: Callable[[str], None] = lambda _: None,
         policy: SandboxPolicy = SandboxPolicy.REQUIRED,
         limits: Limits | None = None,
+        archives: Blobs | None = None,
     ) -> None:
         self.builds = Builds(directory, policy)
         self._directory = self.builds.directory
         self._on_build = on_build
         self._policy = policy
         self._limits = limits
+        self._archives = archives
 
     def check(self, source: Source, variant: Variant = DEFAULT) -> None:
         """Raise `UsageError` or `EnvironmentMissing` if a source cannot be built so: before others are built."""
@@ -163,12 +187,20 @@ class Builder:
                     f"`{source.name}` is a running server: it cannot be counted",
                     hint="give a binary, a source tree or a revision",
                 )
-            case BinarySource() if not variant.is_default:
+            case BinarySource() | ArchiveSource(form="program") if not variant.is_default:
                 raise UsageError(
                     f"`{source.name}` is a program: it is as it was built, and cannot be `{variant.name}`",
                     hint="give its source tree or a revision, or leave `--variant` out",
                 )
-            case TreeSource() | RevisionSource():
+            case ArchiveSource() if source.arguments:
+                # Paths in them would be those of this machine, and be shown to the server.
+                raise UsageError(
+                    f"`{source.name}` is a start command, which only the machine that it is given on can build",
+                    hint="give the program alone, its source tree or a revision",
+                )
+            case ArchiveSource(form="program"):
+                require_sandbox(self._policy, f"starting `{source.name}`")
+            case TreeSource() | RevisionSource() | ArchiveSource():
                 require_sandbox(self._policy, f"building `{source.name}`")
                 tools_digest(variant)
 
@@ -184,9 +216,11 @@ class Builder:
             case TreeSource():
                 # Before all its files are read: it may be a large directory that is no source at all.
                 recipe_for(source.name, source.path, jobs=1, variant=variant)
-                return _spec(source, variant)
+                return _spec(content_digest(source), variant, tools_digest(variant))
             case RevisionSource():
-                return _spec(source, variant)
+                return _spec(content_digest(source), variant, tools_digest(variant))
+            case ArchiveSource():
+                return spec_of(source, variant, tools_digest(variant) if source.form == "tree" else ())
         raise AssertionError(source)  # an endpoint has been refused
 
     def build(self, source: Source, variant: Variant = DEFAULT, objects_of: str | None = None) -> BuiltServer:
@@ -204,40 +238,47 @@ class Builder:
         match source:
             case BinarySource():
                 return self._from_binary(source, spec)
-            case TreeSource() | RevisionSource():
-                return self._from_source(source, variant, spec, objects_of)
+            case ArchiveSource(form="program"):
+                return self._from_archived_program(source, spec)
+            case TreeSource() | RevisionSource() | ArchiveSource():
+                self._on_build(named(source, variant.name))
+                with self._work_directory() as work:
+                    return self._make(source, variant, spec, work, objects_of)
         raise AssertionError(source)  # an endpoint has been refused
 
     def _from_binary(self, source: BinarySource, spec: BuildSpec) -> BuiltServer:
-        words = server_words(Program(source.path, source.arguments))
-        try:
-            root = source_root_of(reading.binary_facts(str(source.path)).compile_directory)
-        except ValueError as wrong:
-            hint = "give the program that it starts, with its arguments, in quotes" if _is_script(source.path) else ""
-            raise UsageError(f"`{source.path}` is no program that can be measured: {wrong}", hint=hint) from wrong
-        record = _described(source.path, words, spec, root)
+        record = _described_program(str(source.path), Program(source.path, source.arguments), spec)
         if source.arguments:
             # It may look for what it needs beside itself.
             record = record.model_copy(update={"path": str(source.path)})
         return self.builds.keep(record, source.path)
 
-    def _from_source(
-        self, source: TreeSource | RevisionSource, variant: Variant, spec: BuildSpec, objects_of: str | None
-    ) -> BuiltServer:
-        self._on_build(named(source, variant.name))
+    def _from_archived_program(self, source: ArchiveSource, spec: BuildSpec) -> BuiltServer:
+        with self._work_directory() as work:
+            path = unpack_source(source, self._require_archives(source), work).path
+            record = _described_program(source.name, Program(path, policy=self._policy), spec)
+            return self.builds.keep(record, path, confined=True)
+
+    @contextlib.contextmanager
+    def _work_directory(self) -> Iterator[Path]:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             remove_abandoned(WORK_PREFIX, self._directory)
             with scratch_directory(WORK_PREFIX, self._directory) as work:
-                return self._make(source, variant, spec, work, objects_of)
+                yield work
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
             raise no_space(self._directory) from fault
 
+    def _require_archives(self, source: ArchiveSource) -> Blobs:
+        if self._archives is None:
+            raise EnvironmentMissing(f"the files of `{source.name}` are not on this machine", hint="build it elsewhere")
+        return self._archives
+
     def _make(
         self,
-        source: TreeSource | RevisionSource,
+        source: TreeSource | RevisionSource | ArchiveSource,
         variant: Variant,
         spec: BuildSpec,
         work: Path,
@@ -248,7 +289,10 @@ class Builder:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         tree = work / "source"
         tree.mkdir()
-        export(source, tree)
+        if isinstance(source, ArchiveSource):
+            unpack_source(source, self._require_archives(source), tree)
+        else:
+            export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
         objects = None if objects_of is None else self.builds.directory / objects_of / OBJECTS
         compilers = Compilers.make(work / "compilers", tree, variant, objects)
@@ -267,17 +311,31 @@ def named(source: Source, variant: str) -> str:
 def measured_server(build: Build, source: Source, config: dict[str, str]) -> MeasuredServer:
     """Return how documents describe a build that was made of a source and is started with these settings."""
     of_build = build.model_dump(include=set(MeasuredServer.model_fields))
-    commit = source.commit if isinstance(source, RevisionSource) else None
+    revision = revision_of(source)
+    commit = None if revision is None else revision.commit
     return MeasuredServer(name=named(source, build.variant), commit=commit, config=config, **of_build)
 
 
-def _spec(source: TreeSource | RevisionSource, variant: Variant) -> BuildSpec:
-    return BuildSpec(
-        content=content_digest(source),
-        variant=variant.name,
-        recipe=RECIPE_REVISION,
-        tools=tuple(tools_digest(variant)),
-    )
+def spec_of(source: ArchiveSource, variant: Variant, tools: Sequence[str]) -> BuildSpec:
+    """Return what a source in a variant comes to where these are the tools; a program needs none."""
+    if source.form == "program":
+        return BuildSpec(content=source.content, arguments=source.arguments)
+    return _spec(source.content, variant, tools)
+
+
+def _spec(content: str, variant: Variant, tools: Sequence[str]) -> BuildSpec:
+    return BuildSpec(content=content, variant=variant.name, recipe=RECIPE_REVISION, tools=tuple(tools))
+
+
+def _described_program(name: str, program: Program, spec: BuildSpec) -> Build:
+    """Return the record of a program that was not built here; raises `UsageError` if it is no server's."""
+    words = server_words(program, name)
+    try:
+        root = source_root_of(reading.binary_facts(str(program.path)).compile_directory)
+    except ValueError as wrong:
+        hint = "give the program that it starts, with its arguments, in quotes" if _is_script(program.path) else ""
+        raise UsageError(f"`{name}` is no program that can be measured: {wrong}", hint=hint) from wrong
+    return _described(program.path, words, spec, root)
 
 
 def _is_script(path: Path) -> bool:

@@ -4,23 +4,57 @@ import re
 import subprocess
 from pathlib import Path
 
+from zerolap.build.archive import unpack_source
 from zerolap.build.source import run_git
-from zerolap.records import Changes, FileChange, Hunk, RevisionSource, Source, TreeSource
+from zerolap.records import ArchiveSource, Changes, FileChange, Hunk, RevisionSource, Source, TreeSource
+from zerolap.sandbox import remove_abandoned, scratch_directory
+from zerolap.store import BlobDamaged, Blobs
 
 HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-DIFF_OPTIONS = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
+DIFF_OPTIONS = (
+    "-M",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--unified=0",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+COMPARING_PREFIX = "zerolap-comparing-"
 
 
-def changes_between(base: Source, head: Source) -> Changes | None:
-    """Return the changes between two revisions of a repository or two trees; None if the sources cannot be compared."""
+def changes_between(base: Source, head: Source, archives: Blobs | None = None) -> Changes | None:
+    """Return the changes between two revisions of a repository, two trees, or two archived trees.
+
+    `archives` hold the files of archived ones. None if the sources cannot be compared.
+    """
     if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
             return None
-        done = run_git(base.repository, "diff", "-M", *DIFF_OPTIONS, base.commit, head.commit)
+        done = run_git(base.repository, "diff", *DIFF_OPTIONS, base.commit, head.commit)
         return parse_diff(done.stdout) if done.returncode == 0 else None
     if isinstance(base, TreeSource) and isinstance(head, TreeSource):
         return _between_trees(base.path, head.path)
+    if isinstance(base, ArchiveSource) and isinstance(head, ArchiveSource) and archives is not None:
+        return _between_archives(base, head, archives)
     return None
+
+
+def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs) -> Changes | None:
+    if (base.form, head.form) != ("tree", "tree"):
+        return None
+    remove_abandoned(COMPARING_PREFIX)
+    with scratch_directory(COMPARING_PREFIX) as directory:
+        trees = []
+        for side, source in (("base", base), ("head", head)):
+            tree = directory / side
+            tree.mkdir()
+            try:
+                unpack_source(source, archives, tree)
+            except BlobDamaged:
+                return None
+            trees.append(tree)
+        return _between_trees(*trees)
 
 
 def _between_trees(base: Path, head: Path) -> Changes | None:

@@ -84,11 +84,13 @@ class ServerWords:
     allocator: str
 
 
-def server_words(program: Program) -> ServerWords:
+def server_words(program: Program, name: str | None = None) -> ServerWords:
     """Return the version and allocator that a program reports; raises `UsageError` if it is not a server.
 
-    A program with a start command need not report any: the user has specified how it becomes a server.
+    A program with a start command need not report any: the user has specified how it becomes a server. `name` is what
+    messages call the program, by default its path.
     """
+    named = name or str(program.path)
     confinement = Confinement(
         read_only=[program.path, *program.visible], limits=build_limits(program.path.parent), policy=program.policy
     )
@@ -97,9 +99,9 @@ def server_words(program: Program) -> ServerWords:
     if program.arguments and (text is None or version is None):
         return ServerWords("", "")
     if text is None:
-        raise _no_server(program.path, "it does not answer")
+        raise _no_server(named, "it does not answer")
     if version is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
-        raise _no_server(program.path, f"it answers `{text.strip()[:80]}`")
+        raise _no_server(named, f"it answers `{text.strip()[:80]}`")
     allocator = re.search(r"\bmalloc=(\S+)", text)
     return ServerWords(version.group(1), allocator.group(1) if allocator else "")
 
@@ -119,7 +121,7 @@ def source_root_of(compile_directory: str) -> str:
     return compile_directory.removesuffix("/src")
 
 
-def _no_server(program: Path, answer: str) -> UsageError:
+def _no_server(program: str, answer: str) -> UsageError:
     return UsageError(
         f"`{program}` is not a server: asked for `--version`, {answer}",
         hint="give a server that reports no version with its arguments, in quotes",

@@ -170,19 +170,24 @@ def recipe_for(name: str, tree: Path, jobs: int, variant: Variant = DEFAULT) -> 
 
     Raises `UsageError` if the tree cannot be built, `BuildFailed` if its Makefile leads out of the tree.
     """
+    makefile = require_server_tree(name, tree)
+    program = _server_name(makefile)
+    _require_inside(name, program)
+    arguments, settings = make_arguments(variant), ""
+    if reads_settings(makefile):
+        settings = make_settings(variant, remedies(tree))
+    else:
+        arguments += optimization_argument(variant, remedies(tree), makefile)
+    return Recipe(("make", f"-j{jobs}", program, *arguments), Path("src"), Path("src") / program, settings)
+
+
+def require_server_tree(name: str, tree: Path) -> str:
+    """Return the text of a tree's Makefile; raises as `recipe_for` does if the tree holds no server that is known."""
     makefile = tree / "src" / "Makefile"
     if makefile.is_file() and any((tree / "src" / main).is_file() for main in MAIN_FILES):
         _require_own(name, tree, Path("src"), "directory")
         _require_own(name, tree, Path("src/Makefile"), "file")
-        text = makefile.read_text(errors="replace")
-        program = _server_name(text)
-        _require_inside(name, program)
-        arguments, settings = make_arguments(variant), ""
-        if reads_settings(text):
-            settings = make_settings(variant, remedies(tree))
-        else:
-            arguments += optimization_argument(variant, remedies(tree), text)
-        return Recipe(("make", f"-j{jobs}", program, *arguments), Path("src"), Path("src") / program, settings)
+        return makefile.read_text(errors="replace")
     raise UsageError(
         f"`{name}` is not a source tree that can be built here",
         hint="a tree of Redis, Valkey or a relative has src/server.c and src/Makefile; of others give the binary",

@@ -155,14 +155,21 @@ def export(source: TreeSource | RevisionSource, directory: Path) -> None:
     """Copy the source into an empty directory."""
     if isinstance(source, RevisionSource):
         _export_revision(source, directory)
-        # Committed settings of an earlier build would override those of this one.
-        for settings in directory.rglob(".make-*"):
-            settings.unlink()
+        remove_settings(directory)
         return
     for file in _files(source.path):
         target = directory / file
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source.path / file, target, follow_symlinks=False)
+
+
+def remove_settings(directory: Path) -> None:
+    """Remove committed settings of an earlier build, which would override those of this one."""
+    for settings in list(directory.rglob(".make-*")):
+        if settings.is_dir() and not settings.is_symlink():
+            shutil.rmtree(settings, ignore_errors=True)
+        else:
+            settings.unlink(missing_ok=True)
 
 
 def _export_revision(source: RevisionSource, directory: Path) -> None:

@@ -1,10 +1,13 @@
 """Variants of builds: compiler, flags and allocator, as requested, as available here, and as they took effect."""
 
+import contextlib
 import difflib
 import functools
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -153,12 +156,37 @@ def lto_linker(variant: Variant) -> str | None:
 
 
 def tools_digest(variant: Variant) -> list[str]:
-    """Return the versions of the tools that a build uses: the compiler's and, with clang, the linker's."""
-    versions = [compiler_version(compiler_of(variant))]
+    """Return what the tools of a build are: the architecture, the compiler's version and, with clang, the linker's.
+
+    Raises `EnvironmentMissing` if the compiler is not installed.
+    """
+    # Equal versions on other processors make other programs.
+    tools = [os.uname().machine, compiler_version(compiler_of(variant))]
     linker = lto_linker(variant) if is_clang(variant) else None
     if linker is not None:
-        versions.append(_first_line(linker, linker.removeprefix("ld.")))
-    return versions
+        tools.append(_first_line(linker, linker.removeprefix("ld.")))
+    return tools
+
+
+def all_tools() -> dict[str, tuple[str, ...]]:
+    """Return the tools of all compilers on the PATH of builds by the compiler's name, `cc` being make's default.
+
+    This is what a machine that builds for others announces, and what `tools_of` reads.
+    """
+    found = {path.name for directory in BUILD_PATH.split(":") for path in Path(directory).glob("[gc]*")}
+    named = sorted(name for name in found if COMPILER.fullmatch(name))
+    tools = {}
+    for variant in [DEFAULT, *(Variant(compiler=name) for name in named)]:
+        # What is there may be a link to nothing, or not on this process's own PATH.
+        with contextlib.suppress(EnvironmentMissing):
+            tools[compiler_of(variant)] = tuple(tools_digest(variant))
+    return tools
+
+
+def tools_of(variant: Variant, announced: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+    """Return the tools of a variant on the machine that announced these, or none if it lacks the compiler."""
+    tools = announced.get(compiler_of(variant))
+    return None if tools is None else tuple(tools)
 
 
 @functools.cache

@@ -77,6 +77,10 @@ def compare(
     markdown: options.Markdown = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
+    platform: options.Platform = None,
+    priority: options.Priority = "pull",
+    topic: options.Topic = "",
+    no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
@@ -92,6 +96,7 @@ def compare(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_platform(platform, topic=topic, no_wait=no_wait)
     shared = options.server_settings(config)
     question = comparison_question(
         base=AskedServer(
@@ -116,6 +121,12 @@ def compare(
         command_line=options.command_line(context),
     )
     with Store.open(store) as results:
+        if platform is not None:
+            from zerolap.cli.submitting import Reports, answered, wish_of
+
+            wish = wish_of(platform, priority, topic, results)
+            reports = Reports(json, markdown, html, quiet, fail_on=fail_on)
+            raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)

@@ -112,6 +112,23 @@ UnsafeNoSandbox = Annotated[
         help="If no sandbox is available, run code of repositories with your own permissions.",
     ),
 ]
+Platform = Annotated[
+    str | None,
+    typer.Option(
+        "--platform",
+        help="Have a conductor (zerolap serve) measure on these platforms, separated by commas, or on all; by default"
+        " this machine measures.",
+        metavar="NAMES",
+    ),
+]
+Priority = Annotated[
+    str, typer.Option(help="With --platform: release, pull or backfill; the former go first.", metavar="NAME")
+]
+Topic = Annotated[
+    str,
+    typer.Option(help="With --platform: what this is about, such as pr-123; it supersedes older ones.", metavar="NAME"),
+]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="With --platform: print the IDs and exit.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
@@ -233,6 +250,13 @@ def _check_writable(path: Path) -> None:
         raise UsageError(f"`{path}` cannot be written", hint="give a file in a directory that exists")
     if not os.access(written, os.W_OK | os.X_OK if written.is_dir() else os.W_OK):
         raise UsageError(f"`{path}` cannot be written: its directory is not writable", hint="give another file")
+
+
+def check_platform(platform: str | None, *, topic: str, no_wait: bool) -> None:
+    """Raise `UsageError` for options that need a conductor where none is asked."""
+    if platform is None and (topic or no_wait):
+        given = "--no-wait" if no_wait else "--topic"
+        raise UsageError(f"`{given}` without --platform", hint="zerolap compare ... --platform all")
 
 
 REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})

@@ -66,6 +66,10 @@ def run(
     html: options.Html = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
+    platform: options.Platform = None,
+    priority: options.Priority = "pull",
+    topic: options.Topic = "",
+    no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
@@ -81,6 +85,7 @@ def run(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_platform(platform, topic=topic, no_wait=no_wait)
     question = run_question(
         server=AskedServer(resolve(server, repo), options.variant(variant), options.server_settings(config)),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
@@ -94,6 +99,12 @@ def run(
         command_line=options.command_line(context),
     )
     with Store.open(store) as results:
+        if platform is not None:
+            from zerolap.cli.submitting import Reports, answered, wish_of
+
+            wish = wish_of(platform, priority, topic, results)
+            reports = Reports(json, markdown, html, quiet)
+            raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)

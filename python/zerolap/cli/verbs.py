@@ -6,5 +6,8 @@ VERBS = {
     "explain": "Show a stored comparison or run with its reasons.",
     "resume": "Continue a comparison or run that was interrupted or killed; nothing is measured twice.",
     "suites": "List the cases, show one, or check case files.",
+    "serve": "Work on what is submitted with --platform: on this machine, or with the agents of a fleet.",
+    "agent": "Build or measure on this machine for the conductor of a fleet.",
+    "fleet": "Set a fleet up, show its state, and retry, cancel or drain.",
     "doctor": "Examine this machine: what it can measure, what each missing part costs, and how to fix it.",
 }

@@ -83,6 +83,10 @@ Answering = Callable[[AgentName, bytes], Awaitable[bytes]]
 class Dispatcher(Protocol):
     """The conductor's connection. All methods but `close` raise `BusLost` while the bus cannot be reached."""
 
+    @property
+    def outlives_conductor(self) -> bool:
+        """Whether jobs and their agents go on without the conductor."""
+
     async def set_up(self, platforms: dict[str, int]) -> None:
         """Create what the bus lacks for these platforms, each with its number of machines; may be called again."""
 

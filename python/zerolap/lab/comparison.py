@@ -62,7 +62,7 @@ def described_servers(request: Request, results: Results, store: Store) -> Mappi
 
 def _explainer(results: Results, lab: Lab) -> Explainer:
     base, head = results.request.servers[BASE], results.request.servers[HEAD]
-    changes = changes_between(base.source, head.source)
+    changes = changes_between(base.source, head.source, lab.store.blobs)
     return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
 
 

@@ -12,7 +12,7 @@ from zerolap.engines import COMPARING, LOADED, Place, counted_part, missing_for_
 from zerolap.host import fingerprint, read_processors
 from zerolap.judge import DEFAULT_MIN_EFFECT, Q
 from zerolap.lab.planner import build_jobs
-from zerolap.lab.selection import StartableServer, select_possible
+from zerolap.lab.selection import StartableServer, abilities_of_all, select_possible
 from zerolap.lab.worker import Worker
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
@@ -168,12 +168,14 @@ def request_of(question: Question, lab: Lab) -> Request:
         lab.listen(Note(text=note))
     identity = new_id("c" if question.kind == "compare" else "r")
     servers = _specified(question, lab)
-    _refuse_conflicts(question)
+    refuse_conflicts(question)
     try:
         jobs = build_jobs(identity, servers)
         startable = [_built(job, server.config, lab) for job, server in zip(jobs, servers.values(), strict=True)]
         with lab.cancellation.current():
-            selection = select_possible(question.cases, startable, quick=question.settings.quick)
+            selection = select_possible(
+                question.cases, lambda: abilities_of_all(startable), quick=question.settings.quick
+            )
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
         raise Interrupted("interrupted while building; nothing was measured yet") from None
@@ -278,7 +280,7 @@ def _built(job: BuildJob, config: Mapping[str, str], lab: Lab) -> StartableServe
     return StartableServer(lab.builds.get(job.spec.digest).program, config)
 
 
-def _refuse_conflicts(question: Question) -> None:
+def refuse_conflicts(question: Question) -> None:
     """Raise `UsageError` where the user sets what the topology of a case decides."""
     for case in question.cases:
         if case.cannot_run is not None:

@@ -5,17 +5,21 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import psutil
 
 from zerolap.build import Program
 from zerolap.cases import quick_factor
-from zerolap.records import Case, Skipped, SkipReason
-from zerolap.server.abilities import ServerAbilities, server_abilities
+from zerolap.records import Abilities, Case, Skipped, SkipReason
+from zerolap.server.abilities import server_abilities
 
 MEBIBYTE = 1024 * 1024
 SPARED_SHARE = 0.9
 """Of the machine's memory: what a case may ask for."""
+
+KnownAbilities: TypeAlias = Abilities | Callable[[], Abilities]
+"""What the servers support together; a function is only called if a case depends on it."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +37,27 @@ class StartableServer:
     program: Program
     config: Mapping[str, str]
 
-    def abilities(self) -> ServerAbilities:
+    def abilities(self) -> Abilities:
         """Return the commands and settings that the server knows; raises `TrialFailed` if it does not start."""
         with tempfile.TemporaryDirectory(prefix="zerolap-") as directory:
             return server_abilities(self.program, self.config, Path(directory).resolve())
 
 
-def select_possible(cases: Sequence[Case], servers: Sequence[StartableServer], *, quick: bool) -> Selection:
+def select_possible(
+    cases: Sequence[Case], abilities: KnownAbilities, *, quick: bool, memory_bytes: int | None = None
+) -> Selection:
     """Part the cases; which commands they send is known only of those of the public format.
 
-    Raises `TrialFailed` if a server does not start.
+    `memory_bytes` is the memory of the platform, by default that of this machine. Raises `TrialFailed` if `abilities`
+    has to start a server that does not start.
     """
     if not any(case.is_public or case.cannot_run for case in cases):
-        return _parted(cases, lambda case: lacking(case, quick=quick))
-    abilities = _abilities_of_all(servers)
-    selection = _parted(cases, lambda case: _lacks_command(case, abilities) or lacking(case, quick=quick))
-    return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
+        return _parted(cases, lambda case: lacking(case, quick=quick, memory_bytes=memory_bytes))
+    known = abilities if isinstance(abilities, Abilities) else abilities()
+    selection = _parted(
+        cases, lambda case: _lacks_command(case, known) or lacking(case, quick=quick, memory_bytes=memory_bytes)
+    )
+    return Selection([_with_known_settings(case, known) for case in selection.cases], selection.skipped)
 
 
 def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection:
@@ -57,11 +66,11 @@ def select_runnable(cases: Sequence[Case], server: StartableServer) -> Selection
     if not any(case.is_public for case in selection.cases):
         # Others name no setting that a server may not know, and the server need not report its settings.
         return selection
-    abilities = _abilities_of_all([server])
+    abilities = server.abilities()
     return Selection([_with_known_settings(case, abilities) for case in selection.cases], selection.skipped)
 
 
-def _with_known_settings(case: Case, abilities: ServerAbilities) -> Case:
+def _with_known_settings(case: Case, abilities: Abilities) -> Case:
     """Return a suite of the public format without the settings that the server would not start with."""
     unknown = [name for name in case.config if name.lower() not in abilities.settings]
     if not case.is_public or not unknown:
@@ -82,28 +91,26 @@ def _parted(cases: Sequence[Case], lacks: Callable[[Case], tuple[SkipReason, str
     return Selection(possible, skipped)
 
 
-def _abilities_of_all(servers: Sequence[StartableServer]) -> ServerAbilities:
-    """Return the commands that a server knows, and the settings that every server knows.
-
-    A command that only one side lost is no reason to skip: its error replies are reported.
-    """
-    return functools.reduce(ServerAbilities.together_with, [server.abilities() for server in servers])
+def abilities_of_all(servers: Sequence[StartableServer]) -> Abilities:
+    """Start each server briefly and return what they support together; raises `TrialFailed`."""
+    return functools.reduce(Abilities.together_with, [server.abilities() for server in servers])
 
 
-def _lacks_command(case: Case, abilities: ServerAbilities) -> tuple[SkipReason, str] | None:
+def _lacks_command(case: Case, abilities: Abilities) -> tuple[SkipReason, str] | None:
     unknown = [verb for verb in _verbs(case) if verb not in abilities.commands]
     return ("unknown command", f"the server does not know {', '.join(unknown)}") if unknown else None
 
 
-def lacking(case: Case, *, quick: bool) -> tuple[SkipReason, str] | None:
-    """Return what a case needs and this machine, or the lab, does not have."""
+def lacking(case: Case, *, quick: bool, memory_bytes: int | None = None) -> tuple[SkipReason, str] | None:
+    """Return what a case needs and the lab, or a machine with so much memory, by default this one, does not have."""
     if case.cannot_run is not None:
         return case.cannot_run
     if case.topology.primaries > 1 and any(companion.needs_one_server for companion in case.companions):
         text = f"a client beside the measured one needs all keys on one server, and `{case.topology.name}` has "
         return "topology", f"{text}{case.topology.primaries} primaries"
     factor = 1.0 if not quick else quick_factor(case) if case.dataset is not None and case.dataset.is_scaled else 0.0
-    needed, there = (case.memory_bytes or 0) * factor, psutil.virtual_memory().total * SPARED_SHARE
+    total = psutil.virtual_memory().total if memory_bytes is None else memory_bytes
+    needed, there = (case.memory_bytes or 0) * factor, total * SPARED_SHARE
     if needed > there:
         text = f"it asks for {needed / MEBIBYTE:,.0f} MiB, and {there / MEBIBYTE:,.0f} MiB may be used here"
         return "memory", text

@@ -71,7 +71,7 @@ def read_comparison(store: Store, identity: str) -> Comparison:
     except UsageError:
         # It was recorded by a version that kept no requests.
         return comparison
-    return unfinished_comparison(_recorded(request, store), store, comparison.state)
+    return unfinished_comparison(recorded_results(request, store), store, comparison.state)
 
 
 def read_run(store: Store, identity: str) -> RunReport:
@@ -83,7 +83,7 @@ def read_run(store: Store, identity: str) -> RunReport:
         return report
     if store.state(request.id) != "running":
         return report
-    return run_of(_recorded(request, store), store).model_copy(update={"notes": report.notes})
+    return run_of(recorded_results(request, store), store).model_copy(update={"notes": report.notes})
 
 
 def _with_answers(comparison: Comparison) -> Comparison:
@@ -118,7 +118,8 @@ def _begun(question: Question, lab: Lab) -> Request:
     return request
 
 
-def _recorded(request: Request, store: Store) -> Results:
+def recorded_results(request: Request, store: Store) -> Results:
+    """Return the results of a request that the store holds, except for its builds."""
     results = Results(request, store.blobs)
     for recorded in store.jobs(request.id):
         for event in recorded.events:
@@ -130,16 +131,15 @@ def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
     store = lab.store
     with store.claim(request.id):
         store.end(request.id, "running")
-        results = _recorded(request, store)
+        results = recorded_results(request, store)
         for server in request.servers.values():
             built = lab.builds.find(server.spec.digest)
             if built is not None:
                 results.builds[server.spec.digest] = built.record
         remove_abandoned(TRIAL_PREFIX)
-        bank = read_bank(store, request.platform.fingerprint)
-        _keep(_document(results, lab, "running", reasons=False), store, "running")
+        planner = begin_measuring(results, lab)
         try:
-            Loop(Planner(request, bank), lab.worker, lab.place, store, lab.listen).run(results)
+            Loop(planner, lab.worker, lab.place, store, lab.listen).run(results)
         except (KeyboardInterrupt, Interrupted):
             stopped = _ended(results, lab, "interrupted")
             raise Interrupted(
@@ -149,9 +149,27 @@ def _work_on(request: Request, lab: Lab) -> Comparison | RunReport:
         except (ZerolapError, OSError):
             _ended(results, lab, "failed")
             raise
-        if request.kind == "compare":
-            add_to_bank(results, store)
-        return _ended(results, lab, "done")
+        return conclude(results, lab)
+
+
+def begin_measuring(results: Results, lab: Lab) -> Planner:
+    """Record the document of a request whose builds are made, and return its planner."""
+    bank = read_bank(lab.store, results.request.platform.fingerprint)
+    _keep(_document(results, lab, "running", reasons=False), lab.store, "running")
+    return Planner(results.request, bank)
+
+
+def conclude(results: Results, lab: Lab) -> Comparison | RunReport:
+    """Judge and explain a request of which everything is measured, and record it as done."""
+    if results.request.kind == "compare":
+        add_to_bank(results, lab.store)
+    return _ended(results, lab, "done")
+
+
+def interrupt(results: Results, lab: Lab, state: RequestState) -> None:
+    """Record what there is of a request that ends early, without reasons."""
+    _keep(_document(results, lab, state, reasons=False), lab.store, state)
+    lab.store.end(results.request.id, state)
 
 
 def _ended(results: Results, lab: Lab, state: RequestState) -> Comparison | RunReport:

@@ -50,7 +50,7 @@ class Worker:
 
     def _build(self, job: BuildJob, place: Place) -> Iterator[Event]:
         started: list[str] = []
-        builder = Builder(place.builds.directory, started.append, place.builds.policy)
+        builder = Builder(place.builds.directory, started.append, place.builds.policy, archives=place.blobs)
         if place.builds.find(job.spec.digest) is None:
             yield Progress(activity="building", subject=job.source.name)
         built = builder.build(job.source, parse_variant(job.variant), job.objects_of)

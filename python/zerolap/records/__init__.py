@@ -10,6 +10,7 @@ from zerolap.errors import (
     UsageError,
     ZerolapError,
 )
+from zerolap.records.abilities import Abilities
 from zerolap.records.amounts import Amounts, Windows
 from zerolap.records.base import Record
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
@@ -70,12 +71,22 @@ from zerolap.records.pictures import (
 )
 from zerolap.records.platform import Platform
 from zerolap.records.request import Request, RequestedServer, RequestState
-from zerolap.records.revision import BinarySource, EndpointSource, Revision, RevisionSource, Source, TreeSource
+from zerolap.records.revision import (
+    ArchiveSource,
+    BinarySource,
+    EndpointSource,
+    Revision,
+    RevisionSource,
+    Source,
+    TreeSource,
+    revision_of,
+)
 from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
 from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread
+from zerolap.records.submission import Priority, Submission, SubmissionState, SubmittedServer
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
@@ -98,9 +109,11 @@ __all__ = [
     "RUN_TABLE",
     "SCRIPTS",
     "STANDALONE",
+    "Abilities",
     "Activity",
     "Amounts",
     "Answer",
+    "ArchiveSource",
     "BinarySource",
     "Block",
     "Build",
@@ -161,6 +174,7 @@ __all__ = [
     "Pictures",
     "Placement",
     "Platform",
+    "Priority",
     "Progress",
     "Record",
     "Request",
@@ -183,6 +197,9 @@ __all__ = [
     "StackNodes",
     "StackTree",
     "State",
+    "Submission",
+    "SubmissionState",
+    "SubmittedServer",
     "Summary",
     "TimeWord",
     "Timeline",
@@ -210,5 +227,6 @@ __all__ = [
     "parse_command",
     "read_event",
     "read_job",
+    "revision_of",
     "verb_of",
 ]

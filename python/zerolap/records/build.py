@@ -14,8 +14,8 @@ class BuildSpec(Record):
     """The inputs of a build.
 
     `content` is the digest of the source's files: git's id of a commit's tree, or the SHA-256 of a tree's files or of a
-    binary. `tools` are the versions of compiler and linker. A binary has neither variant nor recipe; `arguments` are
-    those of its start command.
+    binary. `tools` are the architecture and the versions of compiler and linker. A binary has neither variant nor
+    recipe; `arguments` are those of its start command.
     """
 
     content: str

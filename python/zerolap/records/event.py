@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from zerolap.records.abilities import Abilities
 from zerolap.records.base import Record
 from zerolap.records.build import Build
 from zerolap.records.measurement import Measurement
@@ -40,11 +41,17 @@ class Progress(_Event):
 
 
 class BuildDone(_Event):
-    """A build is available."""
+    """A build is available.
+
+    `artifact` is the digest of the blob with the packed build, and `abilities` are those of its server, where it was
+    made for other machines.
+    """
 
     event: Literal["build_done"] = "build_done"
     job: str
     build: Build
+    artifact: str | None = None
+    abilities: Abilities | None = None
 
 
 class TrialDone(_Event):

@@ -56,5 +56,34 @@ class RevisionSource(Record):
         return self.revision.commit
 
 
-Source: TypeAlias = Annotated[EndpointSource | BinarySource | TreeSource | RevisionSource, Field(discriminator="kind")]
+class ArchiveSource(Record):
+    """A source as it travels to another machine, without its repository and path.
+
+    `archive` is the digest of the blob with its files: a tar of a tree, or a program. `content` is what
+    `BuildSpec.content` is of it. `revision` is the commit that it was made from, if any; `arguments` are those of a
+    start command.
+    """
+
+    kind: Literal["archive"] = "archive"
+    name: str
+    form: Literal["tree", "program"]
+    content: str
+    archive: str
+    revision: Revision | None = None
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def commit(self) -> str | None:
+        """The full id of the commit that it was made from, if any."""
+        return None if self.revision is None else self.revision.commit
+
+
+Source: TypeAlias = Annotated[
+    EndpointSource | BinarySource | TreeSource | RevisionSource | ArchiveSource, Field(discriminator="kind")
+]
 """Where a server's code comes from; `name` is the name that the user gave."""
+
+
+def revision_of(source: Source) -> Revision | None:
+    """Return the revision that a source is of, or none if it is of no commit."""
+    return source.revision if isinstance(source, RevisionSource | ArchiveSource) else None

@@ -1,35 +1,22 @@
 """Which commands and settings a server supports."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.records import TrialFailed
+from zerolap.records import Abilities, TrialFailed
 from zerolap.server import RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})
 """Settings that every server accepts but CONFIG GET does not list."""
 
 
-@dataclass(frozen=True)
-class ServerAbilities:
-    """Names of commands in upper case, including those of loaded modules, and of settings in lower case."""
-
-    commands: frozenset[str]
-    settings: frozenset[str]
-
-    def together_with(self, other: "ServerAbilities") -> "ServerAbilities":
-        """Return what two servers accept together: the commands of either, the settings of both."""
-        return ServerAbilities(self.commands | other.commands, self.settings & other.settings)
-
-
-def server_abilities(program: Program, settings: Mapping[str, str], directory: Path) -> ServerAbilities:
+def server_abilities(program: Program, settings: Mapping[str, str], directory: Path) -> Abilities:
     """Start the server briefly in the empty `directory` and query it; raises `TrialFailed` if it does not start."""
     server_directory = directory / "server"
     server_directory.mkdir()
     with start(program, settings, server_directory, log=directory / "server.log") as server:
-        return ServerAbilities(frozenset(command_flags(server)), _settings(server))
+        return Abilities(commands=frozenset(command_flags(server)), settings=_settings(server))
 
 
 def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:

@@ -3,7 +3,24 @@
 from zerolap.store.blobs import Blobs, open_blobs
 from zerolap.store.documents import StoredRow
 from zerolap.store.faults import BlobDamaged, RequestBusy
+from zerolap.store.fleet import Artifact, Attempt, FleetPlatform, FleetRecords, KnownAgent, Outcome, SubmittedWork
 from zerolap.store.store import Store
 from zerolap.store.trials import FailedTrial, RecordedJob
 
-__all__ = ["BlobDamaged", "Blobs", "FailedTrial", "RecordedJob", "RequestBusy", "Store", "StoredRow", "open_blobs"]
+__all__ = [
+    "Artifact",
+    "Attempt",
+    "BlobDamaged",
+    "Blobs",
+    "FailedTrial",
+    "FleetPlatform",
+    "FleetRecords",
+    "KnownAgent",
+    "Outcome",
+    "RecordedJob",
+    "RequestBusy",
+    "Store",
+    "StoredRow",
+    "SubmittedWork",
+    "open_blobs",
+]

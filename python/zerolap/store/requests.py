@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Table, func, select, update
 
-from zerolap.records import Platform, Request, RequestState, Revision, RevisionSource, UsageError, digest_of
+from zerolap.records import Platform, Request, RequestState, Revision, UsageError, digest_of, revision_of
 from zerolap.store.database import insert_new
 from zerolap.store.tables import comparison, platform, platform_facts, request, revision, revision_parent
 
@@ -18,10 +18,10 @@ NAMED_IN_ERRORS: Final = 5
 def begin(connection: Connection, new: Request) -> None:
     """Write a request with its platform and revisions; an existing request is not changed."""
     keep_platform(connection, new.platform)
-    sources = [server.source for server in new.servers.values() if isinstance(server.source, RevisionSource)]
+    revisions = [found for server in new.servers.values() if (found := revision_of(server.source)) is not None]
     # In a fixed order, so that two sessions that record the same rows do not deadlock.
-    for source in sorted(sources, key=lambda source: source.commit):
-        keep_revision(connection, source.revision)
+    for of_server in sorted(revisions, key=lambda one: one.commit):
+        keep_revision(connection, of_server)
     servers = {side: {"variant": server.spec.variant} for side, server in new.servers.items()}
     connection.execute(
         insert_new(connection, request).values(

@@ -29,6 +29,7 @@ from zerolap.store.blobs import Blobs, open_blobs
 from zerolap.store.database import BUSY_SECONDS, Database
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
+from zerolap.store.fleet import FleetRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.trials import FailedTrial, RecordedJob
 
@@ -46,6 +47,7 @@ class Store:
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self.blobs = blobs
+        self.fleet = FleetRecords(database, blobs)
         self._database = database
 
     @classmethod

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0006"
+REVISION = "0007"
 
 metadata = MetaData(
     naming_convention={
@@ -283,4 +283,82 @@ start_spread = Table(
     Column("variance", Float, nullable=False),
     Column("degrees", Float, nullable=False),
     Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),
+)
+
+# The platforms that a conductor serves; `document` is what an agent of it must be. `builder` is the platform of the
+# agents that build for it.
+fleet_platform = Table(
+    "fleet_platform",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("builder", String, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+# The agents that have reported to a conductor; `document` is their last report. Times are seconds since the epoch, here
+# and below.
+agent = Table(
+    "agent",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("lab", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("seen", Float, nullable=False),
+    Column("draining", Boolean, nullable=False),
+    Column("refusal", Text),
+    Index(None, "platform"),
+)
+
+# The packed build, null where it is on the conductor's machine alone, and the commands and settings that it knows.
+artifact = Table(
+    "artifact",
+    metadata,
+    Column("build", ForeignKey("build.build", ondelete="CASCADE"), primary_key=True),
+    Column("blob", String),
+    Column("abilities", Text, nullable=False),
+)
+
+# What was asked of a conductor. The request of the same id is recorded when its servers are built.
+submission = Table(
+    "submission",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("platform", String, nullable=False),
+    Column("priority", String, nullable=False),
+    Column("topic", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("submitted", Float, nullable=False),
+    Column("ended", Float),
+    Column("document", Text, nullable=False),
+    CheckConstraint("state IN ('waiting', 'running', 'done', 'failed', 'cancelled', 'superseded')", name="state"),
+    Index(None, "state"),
+    Index(None, "topic"),
+)
+
+# A job given to the agents of a platform, until one has ended it. `document` is the job. `delivery` is the delivery by
+# which `agent` holds it; `publications` counts how often it was given to the bus.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("submission_id", ForeignKey("submission.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("agent", String),
+    Column("delivery", Integer, nullable=False),
+    Column("publications", Integer, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("claimed", Float),
+    Column("ended", Float),
+    Column("reason", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    CheckConstraint("state IN ('ready', 'claimed', 'done', 'failed', 'given up', 'cancelled')", name="state"),
+    Index(None, "submission_id"),
+    Index(None, "job_id"),
+    Index(None, "state"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
 from zerolap import __version__
 from zerolap.records import (
@@ -17,7 +17,6 @@ from zerolap.records import (
     JobFinished,
     Measurement,
     Placement,
-    RevisionSource,
     SeriesKey,
     Side,
     Source,
@@ -28,6 +27,7 @@ from zerolap.records import (
     Validity,
     job_json,
     read_job,
+    revision_of,
 )
 from zerolap.store.database import insert_new
 from zerolap.store.requests import keep_revision
@@ -70,11 +70,12 @@ def keep_build(connection: Connection, new_build: Build, source: Source | None) 
     """Write a build, and its relation to the commit that it was built from."""
     values = {**new_build.model_dump(exclude={"arguments"}), "arguments": json.dumps(new_build.arguments)}
     connection.execute(insert_new(connection, build).values(**values))
-    if isinstance(source, RevisionSource):
-        keep_revision(connection, source.revision)
+    revision = None if source is None else revision_of(source)
+    if revision is not None:
+        keep_revision(connection, revision)
         connection.execute(
             insert_new(connection, revision_build).values(
-                repository=source.revision.repository, commit=source.commit, build=new_build.build
+                repository=revision.repository, commit=revision.commit, build=new_build.build
             )
         )
 
@@ -153,7 +154,7 @@ def keep_finish(connection: Connection, identity: str, finished: JobFinished) ->
 def read_jobs(connection: Connection, identity: str, details_of: Callable[[str], str]) -> list[RecordedJob]:
     """Return the jobs of a request in the order of recording; `details_of` reads the blob with that digest."""
     measured: dict[str, dict[int, dict[Side, Measurement]]] = {}
-    for row, measurement in _measurements(connection, identity):
+    for row, measurement in _measurements(connection, trial.c.request_id == identity):
         measured.setdefault(row.job_id, {}).setdefault(row.block, {})[row.side] = measurement
     statement = select(job).where(job.c.request_id == identity, job.c.document.is_not(None)).order_by(job.c.number)
     recorded = []
@@ -170,11 +171,19 @@ def read_jobs(connection: Connection, identity: str, details_of: Callable[[str],
     return recorded
 
 
+def read_trials_of_job(connection: Connection, identity: str) -> tuple[TrialDone, ...]:
+    """Return the completed trials of a job, a `TrialDone` for each block, in the order of recording."""
+    measured: dict[int, dict[Side, Measurement]] = {}
+    for row, measurement in _measurements(connection, trial.c.job_id == identity):
+        measured.setdefault(row.block, {})[row.side] = measurement
+    return tuple(TrialDone(job=identity, block=block, measurements=sides) for block, sides in measured.items())
+
+
 def read_measurements(connection: Connection, identity: str) -> list[tuple[Trial, Measurement]]:
     """Return the completed trials of a request, in the order of recording."""
     return [
         (_trial_of(row.job_id, row, row.side, row.block), measurement)
-        for row, measurement in _measurements(connection, identity)
+        for row, measurement in _measurements(connection, trial.c.request_id == identity)
     ]
 
 
@@ -238,17 +247,17 @@ def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: M
     }
 
 
-def _measurements(connection: Connection, identity: str) -> list[tuple[Row[Any], Measurement]]:
-    """Return the rows of a request's trials, with columns of their jobs, and their measurements."""
+def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], Measurement]]:
+    """Return the rows of the chosen trials, with columns of their jobs, and their measurements."""
     values: dict[int, dict[str, float]] = {}
     for row in connection.execute(
-        select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(trial.c.request_id == identity)
+        select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(chosen)
     ):
         values.setdefault(row.trial_id, {})[row.name] = row.value
     rows = connection.execute(
         select(trial, job.c.case, job.c.engine, job.c.per_second)
         .join(job, job.c.id == trial.c.job_id)
-        .where(trial.c.request_id == identity)
+        .where(chosen)
         .order_by(trial.c.id)
     )
     return [(row, _measurement_of(row, values.get(row.id, {}))) for row in rows]

@@ -1,0 +1,166 @@
+"""`zerolap serve`: the conductor, the API, and, without a fleet, an agent, in one process."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+import uvicorn
+
+from zerolap.api.app import application
+from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
+from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
+
+from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.in_process import InProcess
+from zerolap.lab import Lab
+from zerolap.records import EnvironmentMissing
+from zerolap.sandbox import SandboxPolicy
+from zerolap.store import RequestBusy, Store
+
+LOCAL: Final = "local"
+"""The platform, the lab and the name of the agent that is this machine."""
+CONDUCTOR: Final = "the-conductor"
+STAND_BY_SECONDS: Final = 1.0
+
+log = structlog.get_logger("zerolap.serve")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the API listens."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What is served: a store, at an address; `fleet` is the directory of a fleet, none where this machine measures."""
+
+    store: Store
+    address: Address
+    fleet: Path | None = None
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
+    pace: Pace | None = None
+
+
+async def serve(serving: Serving) -> None:
+    """Work until SIGTERM or SIGINT; waits for its turn where another conductor works on the store.
+
+    Raises `EnvironmentMissing` if the address is taken, `UsageError` for the directory of a fleet that is none.
+    """
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    credentials = None
+    async with _claimed(serving.store, stopping) as is_held:
+        if is_held:
+            await _work(serving, credentials, stopping)
+
+
+async def _work(serving: Serving, credentials: object | None, stopping: asyncio.Event) -> None:
+    if credentials is None:
+        queues = InProcess()
+        platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
+        conductor = Conductor(serving.store, queues, platforms, sandbox=serving.sandbox, pace=serving.pace)
+        place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
+        agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
+        await _until_stopped(serving, conductor, stopping, agent)
+        return
+    from zerolap.fleet.jetstream import JetStreamDispatcher
+
+    dispatcher = await JetStreamDispatcher.connect(credentials)
+    try:
+        tokens = Tokens(credentials.token_secret.encode())
+        conductor = Conductor(
+            serving.store,
+            dispatcher,
+            credentials.platforms,
+            tokens=tokens,
+            sandbox=serving.sandbox,
+            pace=serving.pace,
+        )
+        await _until_stopped(serving, conductor, stopping, None, credentials)
+    finally:
+        await dispatcher.close()
+
+
+async def _until_stopped(
+    serving: Serving,
+    conductor: Conductor,
+    stopping: asyncio.Event,
+    agent: Agent | None,
+    credentials: object | None = None,
+) -> None:
+    """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
+    server = _Server(_uvicorn_settings(serving, conductor, credentials))
+    works = [asyncio.create_task(conductor.run()), asyncio.create_task(server.listen())]
+    if agent is not None:
+        works.append(asyncio.create_task(agent.run()))
+    waiting = asyncio.create_task(stopping.wait())
+    done, _ = await asyncio.wait({*works, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    log.info("stopping")
+    if agent is not None:
+        # Its job is stopped, and done again by the next conductor.
+        agent.drain()
+        agent.drain()
+    server.should_exit = True
+    works[0].cancel()
+    await asyncio.wait(works, timeout=10)
+    for work in done - {waiting}:
+        await work
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to the process; an address that is taken is an error of the user."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def listen(self) -> None:
+        try:
+            await self.serve()
+        except SystemExit as ended:
+            address = f"{self.config.host}:{self.config.port}"
+            raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
+
+
+def _uvicorn_settings(
+    serving: Serving, conductor: Conductor, credentials: object | None
+) -> uvicorn.Config:
+    return uvicorn.Config(
+        application(conductor, serving.store),
+        host=serving.address.host,
+        port=serving.address.port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        ssl_certfile=None if credentials is None else str(credentials.certificate),
+        ssl_keyfile=None if credentials is None else str(credentials.key),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _claimed(store: Store, stopping: asyncio.Event) -> AsyncIterator[bool]:
+    """Hold the store as its only conductor; yields false if stopped before."""
+    is_waiting = False
+    while not stopping.is_set():
+        try:
+            with store.claim(CONDUCTOR):
+                yield True
+                return
+        except RequestBusy:
+            if not is_waiting:
+                log.info("another conductor works on the store; waiting for its end", store=store.place)
+            is_waiting = True
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), STAND_BY_SECONDS)
+    yield False

@@ -1,0 +1,86 @@
+"""Sources as they travel to other machines: a tree as a tar, a program as it is, each in a blob."""
+
+import hashlib
+import io
+import os
+from pathlib import Path
+
+from zerolap.build.recipe import require_server_tree
+from zerolap.build.source import content_digest, export, remove_settings
+from zerolap.build.tar import TarLimits, TarRefused, pack_tar, unpack_tar
+from zerolap.records import ArchiveSource, BinarySource, RevisionSource, TreeSource, UsageError, revision_of
+from zerolap.sandbox import remove_abandoned, scratch_directory
+from zerolap.store import Blobs
+
+LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
+"""Of a tree, which both sides hold in memory; a tree of Redis or Valkey has some 30 MB in 2,000 files."""
+PACKING_PREFIX = "zerolap-packing-"
+PROGRAM = "server"
+
+
+def pack_source(source: TreeSource | RevisionSource | BinarySource | ArchiveSource, blobs: Blobs) -> ArchiveSource:
+    """Put the files of a source into a blob, and return the source as it travels: equal trees give equal blobs.
+
+    A source that travels already is returned as it is. Raises `UsageError` for what cannot travel: a start command,
+    what is no server's source tree or program, a tree that is too large or has links that lead out of it;
+    `BuildFailed` for a revision that git cannot export.
+    """
+    if isinstance(source, ArchiveSource):
+        return source
+    if isinstance(source, BinarySource):
+        return _packed_program(source, blobs)
+    if isinstance(source, TreeSource):
+        # Before all its files are read: it may be a large directory that is no source at all.
+        require_server_tree(source.name, source.path)
+    remove_abandoned(PACKING_PREFIX)
+    with scratch_directory(PACKING_PREFIX) as tree:
+        export(source, tree)
+        require_server_tree(source.name, tree)
+        # Of a tree's copy: the tree itself may be changing.
+        copied = source if isinstance(source, RevisionSource) else TreeSource(name=source.name, path=tree)
+        content, tar = content_digest(copied), io.BytesIO()
+        try:
+            pack_tar(tree, tar, LIMITS)
+        except TarRefused as reason:
+            raise UsageError(
+                f"`{source.name}` cannot be sent to another machine: {reason}",
+                hint="give a tree, or a commit, with the server's source alone",
+            ) from reason
+    archive = blobs.put(tar.getvalue())
+    return ArchiveSource(name=source.name, form="tree", content=content, archive=archive, revision=revision_of(source))
+
+
+def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:
+    if source.arguments:
+        raise UsageError(
+            f"`{source.name}` is a start command: it cannot be sent to another machine, as it may need more than its "
+            "program",
+            hint="give the program alone, its source tree or a revision",
+        )
+    if not os.access(source.path, os.X_OK):
+        raise UsageError(f"`{source.path}` is not an executable file")
+    program = source.path.read_bytes()
+    content = hashlib.sha256(program).hexdigest()
+    return ArchiveSource(name=source.name, form="program", content=content, archive=blobs.put(program))
+
+
+def unpack_source(source: ArchiveSource, blobs: Blobs, directory: Path) -> TreeSource | BinarySource:
+    """Write the files of a source to an empty directory, and return what is there.
+
+    The files may be hostile: nothing is written elsewhere, and no link leads out. The content of a tree is what
+    `source` says. Raises `UsageError` for what `pack_source` does not make, `BlobDamaged` if the blob is not there.
+    """
+    content = blobs.get(source.archive)
+    if source.form == "program":
+        if hashlib.sha256(content).hexdigest() != source.content:
+            raise UsageError(f"`{source.name}` is another program than it is said to be", hint="send it again")
+        program = directory / PROGRAM
+        program.write_bytes(content)
+        program.chmod(0o755)
+        return BinarySource(name=source.name, path=program)
+    try:
+        unpack_tar(io.BytesIO(content), directory, LIMITS)
+    except TarRefused as reason:
+        raise UsageError(f"the archive of `{source.name}` is refused: {reason}", hint="send it again") from reason
+    remove_settings(directory)
+    return TreeSource(name=source.name, path=directory)

@@ -1,0 +1,219 @@
+"""Tar files for other machines: equal trees give equal bytes, and what is read is not trusted.
+
+They are written by `tarfile` and read without it: versions of Python that are in use can be led out of the directory in
+spite of its filters (CVE-2025-4517), and to loop for ever (CVE-2025-8194).
+"""
+
+import contextlib
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+ENCODING = "utf-8"
+ERRORS = "surrogateescape"
+LONG_NAMES = {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
+LONGEST_PATH_BYTES = 1024
+LONGEST_NAME_BYTES = 255
+LONGEST_SHOWN_BYTES = 120
+CHUNK_BYTES = 1 << 20
+EXECUTABLE, READABLE = 0o755, 0o644
+OF_NO_KIND = "is neither a file nor a directory nor a symbolic link"
+
+
+class TarRefused(Exception):
+    """A tar that cannot be read, or that holds what may not be unpacked; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class TarLimits:
+    """How much a tar may hold."""
+
+    total_bytes: int
+    members: int
+
+
+class Left:
+    """What is left of limits."""
+
+    def __init__(self, limits: TarLimits) -> None:
+        self._limits = limits
+        self._bytes, self._members = limits.total_bytes, limits.members
+
+    def take(self, size: int) -> None:
+        """Take a member of that size from what is left; raises `TarRefused` if there is not so much."""
+        self._bytes -= size
+        self._members -= 1
+        if self._bytes < 0:
+            raise TarRefused(f"it holds more than {self._limits.total_bytes >> 20:,} MiB")
+        if self._members < 0:
+            raise TarRefused(f"it holds more than {self._limits.members:,} files")
+
+
+def pack_tar(directory: Path, file: io.BufferedIOBase, limits: TarLimits, chosen: Iterable[str] | None = None) -> None:
+    """Write a tar of all that is in a directory, or of the chosen files in it, without times, owners and permissions.
+
+    Raises `TarRefused` for what `unpack_tar` would refuse.
+    """
+    paths = sorted(_below(directory) if chosen is None else map(PurePosixPath, chosen))
+    left = Left(limits)
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT, encoding=ENCODING, errors=ERRORS) as tar:
+        for path in paths:
+            member = _described(path, directory / path)
+            left.take(member.size)
+            if member.isreg():
+                with (directory / path).open("rb") as content:
+                    tar.addfile(member, content)
+            else:
+                tar.addfile(member)
+
+
+def _described(path: PurePosixPath, at: Path) -> tarfile.TarInfo:
+    member, status = tarfile.TarInfo(str(_require_path(str(path)))), at.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        member.type, member.linkname = tarfile.SYMTYPE, os.readlink(at)
+        _require_target(path, member.linkname)
+    elif stat.S_ISDIR(status.st_mode):
+        member.type, member.mode = tarfile.DIRTYPE, EXECUTABLE
+    elif stat.S_ISREG(status.st_mode):
+        member.mode = EXECUTABLE if status.st_mode & stat.S_IXUSR else READABLE
+        member.size = status.st_size
+    else:
+        raise TarRefused(f"`{shown(str(path))}` {OF_NO_KIND}")
+    return member
+
+
+def _below(directory: Path) -> Iterator[PurePosixPath]:
+    for parent, directories, names in os.walk(directory):
+        for name in (*directories, *names):
+            yield PurePosixPath(Path(parent, name).relative_to(directory).as_posix())
+
+
+def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> None:
+    """Unpack a tar that may be hostile into an empty directory: nothing is written elsewhere, and no link leads out.
+
+    All files get the same time. Raises `TarRefused`; then the directory holds a part.
+    """
+    links: dict[PurePosixPath, str] = {}
+    left = Left(limits)
+    for member in _members(file):
+        left.take(member.size)
+        path = _require_path(member.name)
+        with _refusing(path):
+            if member.type == tarfile.DIRTYPE:
+                (directory / path).mkdir()
+            elif member.type == tarfile.REGTYPE:
+                _write(directory / path, file, member)
+            else:
+                _require_target(path, member.linkname)
+                (directory / path).parent.lstat()
+                if path in links:
+                    raise FileExistsError
+                links[path] = member.linkname
+    # At last, when nothing is written any more that they could lead elsewhere.
+    for path, target in links.items():
+        with _refusing(path):
+            (directory / path).symlink_to(target)
+
+
+@contextlib.contextmanager
+def _refusing(path: PurePosixPath) -> Iterator[None]:
+    """Turn errors of writing to a directory that was empty, which only a damaged tar causes, into `TarRefused`."""
+    try:
+        yield
+    except FileExistsError:
+        raise TarRefused(f"it holds `{shown(str(path))}` more than once") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise TarRefused(f"it holds `{shown(str(path))}` without its directory") from None
+
+
+def _members(file: io.BufferedIOBase) -> Iterator[tarfile.TarInfo]:
+    """Yield files, directories and links; the content of a file is read before the next member is asked for."""
+    long_names: dict[bytes, str] = {}
+    while True:
+        header = _read(file, tarfile.BLOCKSIZE)
+        if not header.strip(b"\0"):
+            return
+        try:
+            member = tarfile.TarInfo.frombuf(header, ENCODING, ERRORS)
+        except tarfile.HeaderError as fault:
+            raise TarRefused(f"it is no tar: {fault}") from fault
+        if member.type in LONG_NAMES:
+            if not 0 <= member.size <= 2 * LONGEST_PATH_BYTES:
+                raise TarRefused("it holds a name that is too long")
+            name = _read(file, _padded(member.size)).partition(b"\0")[0]
+            long_names[member.type] = name.decode(ENCODING, ERRORS)
+            continue
+        member.name = long_names.pop(tarfile.GNUTYPE_LONGNAME, member.name)
+        member.linkname = long_names.pop(tarfile.GNUTYPE_LONGLINK, member.linkname)
+        if member.type not in {tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE}:
+            raise TarRefused(f"`{shown(member.name)}` {OF_NO_KIND}")
+        if member.size < 0 or (member.size and member.type != tarfile.REGTYPE):
+            raise TarRefused(f"`{shown(member.name)}` has the size {member.size}")
+        yield member
+
+
+def _write(path: Path, file: io.BufferedIOBase, member: tarfile.TarInfo) -> None:
+    mode = EXECUTABLE if member.mode & stat.S_IXUSR else READABLE
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    with os.fdopen(handle, "wb") as target:
+        left = member.size
+        while left:
+            chunk = _read(file, min(left, CHUNK_BYTES))
+            target.write(chunk)
+            left -= len(chunk)
+    _read(file, _padded(member.size) - member.size)
+    # A Makefile that finds one file older than another would make it again.
+    os.utime(path, (0, 0))
+
+
+def _read(file: io.BufferedIOBase, size: int) -> bytes:
+    """Return so many bytes; raises `TarRefused` at the end of the file."""
+    content = io.BytesIO()
+    while (missing := size - content.tell()) > 0:
+        part = file.read(missing)
+        if not part:
+            raise TarRefused("its end is missing")
+        content.write(part)
+    return content.getvalue()
+
+
+def _padded(size: int) -> int:
+    return -(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+
+
+def _require_path(name: str) -> PurePosixPath:
+    """Return the path of a member; raises `TarRefused` unless it is relative, plain and of usual length."""
+    parts = name.removesuffix("/").split("/")
+    if not all(parts) or {".", ".."} & set(parts):
+        raise TarRefused(f"`{shown(name)}` is no path inside of it")
+    if len(_bytes(name)) > LONGEST_PATH_BYTES or any(len(_bytes(part)) > LONGEST_NAME_BYTES for part in parts):
+        raise TarRefused(f"`{shown(name)}` is too long a name")
+    return PurePosixPath(*parts)
+
+
+def _require_target(link: PurePosixPath, target: str) -> None:
+    """Raise `TarRefused` for a link that leads out of the tree.
+
+    The directories above a link are no links. So a target that goes up first, no further than to the root, and then
+    only down, leads to a file of the tree, or to another link of which the same is true.
+    """
+    parts = [part for part in target.split("/") if part not in {"", "."}]
+    up = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
+    depth = len(link.parts) - 1
+    if not target or target.startswith("/") or up > depth or ".." in parts[up:]:
+        raise TarRefused(f"the link `{shown(str(link))}` leads out of it, to `{shown(target)}`")
+    if len(_bytes(target)) > LONGEST_PATH_BYTES:
+        raise TarRefused(f"the link `{shown(str(link))}` has too long a target")
+
+
+def shown(name: str) -> str:
+    """Return the beginning of a name for messages, which must be valid text whatever bytes the name has."""
+    return _bytes(name)[:LONGEST_SHOWN_BYTES].decode(ENCODING, "replace")
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode(ENCODING, ERRORS)

@@ -1,0 +1,381 @@
+"""An agent: takes jobs of its platform from the bus, executes them one at a time, and reports to the conductor."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import psutil
+import structlog
+from pydantic import ValidationError
+
+from zerolap import __version__
+from zerolap.build import Builds, all_tools
+from zerolap.engines import COMPARING, Place, engine_named
+from zerolap.fleet.delivery import LEASE_SECONDS, AgentLink, DeliveredJob
+from zerolap.fleet.messages import (
+    AgentKind,
+    Answer,
+    Claim,
+    GiveUp,
+    Heartbeat,
+    Hello,
+    OfferedJob,
+    Report,
+    message_json,
+)
+from zerolap.host import fingerprint, hardware_counters, read_processors
+from zerolap.lab import StartableServer, Worker
+from zerolap.records import (
+    BuildDone,
+    BuildFailed,
+    BuildJob,
+    EnvironmentMissing,
+    Event,
+    Interrupted,
+    JobFailed,
+    JobFinished,
+    Record,
+    TrialDone,
+    TrialsJob,
+    UsageError,
+    ZerolapError,
+)
+from zerolap.sandbox import Cancellation
+from zerolap.store import Blobs
+
+IDLE_SECONDS: Final = 10.0
+"""So long an agent waits for a job before it reports that it is there."""
+ASK_SECONDS: Final = 10.0
+RETRY_SECONDS: Final = 1.0
+GIVEN_BACK_SECONDS: Final = 5.0
+BEATS_PER_LEASE: Final = 4
+
+log = structlog.get_logger("zerolap.agent")
+
+
+class Files(Protocol):
+    """How builds, sources and what measurements refer to travel between an agent and the conductor."""
+
+    async def fetch(self, offered: OfferedJob) -> None:
+        """Bring here what a job needs; raises `EnvironmentMissing` if it cannot be fetched."""
+
+    async def send(self, offered: OfferedJob, event: Event) -> Event:
+        """Send what an event refers to, and return the event to be reported; raises `EnvironmentMissing`."""
+
+
+class FilesAreHere:
+    """The agent shares the store and the builds of the conductor."""
+
+    async def fetch(self, offered: OfferedJob) -> None:
+        """Do nothing."""
+
+    async def send(self, offered: OfferedJob, event: Event) -> Event:
+        """Return the event as it is."""
+        return event
+
+
+class JobLost(Exception):
+    """An attempt does not count any more: it was cancelled, or another agent holds it."""
+
+
+@dataclass
+class Lease:
+    """Whether an agent may still hold its attempt: the bus or the conductor has confirmed it `seconds` ago at most.
+
+    The clock goes on while the machine or the agent is suspended.
+    """
+
+    seconds: float
+    confirmed: float = field(default_factory=lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+
+    def confirm(self) -> None:
+        """Note that the lease was extended."""
+        self.confirmed = time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Whether another agent may have been given the job."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - self.confirmed > self.seconds
+
+
+@dataclass(frozen=True)
+class AgentPlace:
+    """What an agent has on its machine: builds, blobs, and the worker that executes jobs."""
+
+    builds: Builds
+    blobs: Blobs
+    worker: Worker = field(default_factory=Worker)
+
+    def of_job(self, cancellation: Cancellation, recorded: tuple[TrialDone, ...]) -> Place:
+        """Return the place of a job of which these trials are recorded."""
+        return Place(self.builds, self.blobs, read_processors(), cancellation, recorded)
+
+
+class Agent:
+    """Executes jobs until it is asked to end; `kind` is what it reports to be, `lease_seconds` those of the bus."""
+
+    def __init__(
+        self,
+        kind: AgentKind,
+        link: AgentLink,
+        files: Files,
+        place: AgentPlace,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._kind: AgentKind = kind
+        self._link = link
+        self._files = files
+        self._place = place
+        self._lease_seconds = lease_seconds
+        self._missing: dict[str, str] = {}
+        self._draining = False
+        self._ending = asyncio.Event()
+        self._current: tuple[str, Cancellation] | None = None
+
+    def drain(self) -> None:
+        """End once the job that is under way has ended; called again, stop that job too."""
+        if self._ending.is_set() and self._current is not None:
+            self._current[1].cancel()
+        self._ending.set()
+
+    async def run(self) -> None:
+        """Take jobs until `drain` is called."""
+        self._link.on_cancel(self._cancel)
+        await self._introduce()
+        log.info("waiting for jobs", kind=self._kind)
+        while not self._ending.is_set():
+            delivered = None if self._draining else await self._next_job()
+            if delivered is not None:
+                await self._take(delivered)
+                continue
+            if self._draining:
+                await self._pause(RETRY_SECONDS)
+            answer = await self._ask(Heartbeat())
+            if answer is not None and answer.unknown:
+                await self._introduce()
+        log.info("ended")
+
+    async def _next_job(self) -> DeliveredJob | None:
+        """Return the next job; none if none came for a while, or the agent is to end."""
+        waiting = asyncio.create_task(self._link.next_job(IDLE_SECONDS))
+        ending = asyncio.create_task(self._ending.wait())
+        await asyncio.wait({waiting, ending}, return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        if self._ending.is_set() and not waiting.done():
+            waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            delivered = await waiting
+            if delivered is not None and self._ending.is_set():
+                await delivered.give_back(0.1)
+                return None
+            return delivered
+        return None
+
+    async def _introduce(self) -> None:
+        """Report what this machine is until the conductor answers."""
+        hello = await asyncio.to_thread(_hello, self._kind)
+        self._missing = hello.missing
+        while not self._ending.is_set():
+            answer = await self._ask(hello)
+            if answer is not None and answer.accepted:
+                self._draining = answer.draining
+                return
+            if answer is not None:
+                log.warning("the conductor gives this agent no jobs", reason=answer.reason)
+            await self._pause(RETRY_SECONDS if answer is None else IDLE_SECONDS)
+
+    async def _take(self, delivered: DeliveredJob) -> None:
+        """Claim a job and execute it."""
+        try:
+            offered = OfferedJob.model_validate_json(delivered.content)
+        except ValidationError:
+            log.warning("a message is no job")
+            await delivered.refuse()
+            return
+        claim = Claim(attempt=offered.attempt, delivery=delivered.delivery)
+        lease = Lease(self._lease_seconds)
+        answer = await self._ask_until(claim, lease)
+        if answer is None:
+            await delivered.give_back(GIVEN_BACK_SECONDS)
+            return
+        if answer.unknown or answer.again:
+            await delivered.give_back(GIVEN_BACK_SECONDS)
+            await self._introduce()
+            return
+        if not answer.accepted:
+            log.info("a job is not for this agent", attempt=offered.attempt, reason=answer.reason)
+            await delivered.refuse()
+            return
+        with structlog.contextvars.bound_contextvars(request=offered.job.request, attempt=offered.attempt):
+            try:
+                await self._carry_out(offered, delivered, lease, answer.recorded)
+            except JobLost as lost:
+                log.info("stopped", reason=str(lost))
+                return
+            await delivered.done()
+
+    async def _carry_out(
+        self, offered: OfferedJob, delivered: DeliveredJob, lease: Lease, recorded: tuple[TrialDone, ...]
+    ) -> None:
+        """Execute a claimed job and report what happens; raises `JobLost` once it does not count any more."""
+        cancellation = Cancellation()
+        self._current = (offered.job.request, cancellation)
+        beating = asyncio.create_task(self._beat(offered, delivered, lease, cancellation))
+        try:
+            await self._execute(offered, lease, cancellation, recorded)
+        finally:
+            beating.cancel()
+            self._current = None
+            cancellation.cancel()
+
+    async def _execute(
+        self, offered: OfferedJob, lease: Lease, cancellation: Cancellation, recorded: tuple[TrialDone, ...]
+    ) -> None:
+        log.info("started", job=offered.job.id, subject=_subject(offered.job))
+        try:
+            if isinstance(offered.job, TrialsJob) and offered.job.engine in self._missing:
+                raise UsageError(
+                    f"the engine `{offered.job.engine}` cannot be used: {self._missing[offered.job.engine]}"
+                )
+            await self._files.fetch(offered)
+            place = self._place.of_job(cancellation, recorded)
+            async for event in _in_thread(lambda: self._place.worker.carry_out(offered.job, place)):
+                if not isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
+                    continue
+                if isinstance(event, BuildDone):
+                    event = await asyncio.to_thread(self._with_abilities, event)  # noqa: PLW2901
+                sent = await self._files.send(offered, event)
+                await self._report(Report(attempt=offered.attempt, event=sent), lease, cancellation)
+        except Interrupted:
+            raise JobLost("cancelled") from None
+        except BuildFailed as failed:
+            await self._report_failure(offered, failed, lease, cancellation)
+        except (ZerolapError, OSError) as fault:
+            if isinstance(offered.job, BuildJob) and isinstance(fault, UsageError):
+                await self._report_failure(offered, fault, lease, cancellation)
+                return
+            log.warning("gave up", reason=str(fault))
+            await self._report(GiveUp(attempt=offered.attempt, reason=str(fault)), lease, cancellation)
+        log.info("finished", job=offered.job.id)
+
+    def _require_engine(self, job: BuildJob | TrialsJob) -> None:
+        missing = self._missing.get(job.engine) if isinstance(job, TrialsJob) else None
+        if missing is not None:
+            raise EnvironmentMissing(f"an engine cannot be used: {missing}")
+
+    def _with_abilities(self, event: BuildDone) -> BuildDone:
+        """Return the event with what the server knows, which decides which cases it can be measured by."""
+        server = StartableServer(self._place.builds.get(event.build.build).program, {})
+        return event.model_copy(update={"abilities": server.abilities()})
+
+    async def _report_failure(
+        self, offered: OfferedJob, failed: ZerolapError, lease: Lease, cancellation: Cancellation
+    ) -> None:
+        event = JobFailed(job=offered.job.id, reason=failed.message, hint=failed.hint, details=failed.details)
+        await self._report(Report(attempt=offered.attempt, event=event), lease, cancellation)
+
+    async def _report(self, message: Record, lease: Lease, cancellation: Cancellation) -> None:
+        """Send a message until it is answered; raises `JobLost` if it does not count, or the lease has lapsed."""
+        answer = await self._ask_until(message, lease)
+        if answer is None or not answer.accepted:
+            cancellation.cancel()
+            raise JobLost("the lease has lapsed" if answer is None else answer.reason)
+
+    async def _beat(
+        self, offered: OfferedJob, delivered: DeliveredJob, lease: Lease, cancellation: Cancellation
+    ) -> None:
+        """Extend the lease as long as the job is wanted; end the job once it is not, or the lease has lapsed."""
+        while not cancellation.is_cancelled:
+            await asyncio.sleep(self._lease_seconds / BEATS_PER_LEASE)
+            if lease.has_lapsed:
+                log.warning("the lease has lapsed")
+                await asyncio.to_thread(cancellation.cancel)
+                return
+            asked, extended = await asyncio.gather(self._ask(Heartbeat(attempt=offered.attempt)), delivered.extend())
+            if asked is not None and not (asked.accepted or asked.unknown or asked.again):
+                log.info("not wanted any more", reason=asked.reason)
+                await asyncio.to_thread(cancellation.cancel)
+                return
+            if extended or (asked is not None and asked.accepted):
+                lease.confirm()
+
+    async def _ask_until(self, message: Record, lease: Lease) -> Answer | None:
+        """Send a message until the conductor answers; None once the lease has lapsed."""
+        while not lease.has_lapsed:
+            answer = await self._ask(message)
+            if answer is not None and not answer.again:
+                if answer.unknown:
+                    await self._introduce()
+                    continue
+                return answer
+            await self._pause(RETRY_SECONDS)
+        return None
+
+    async def _ask(self, message: Record) -> Answer | None:
+        content = await self._link.ask(message_json(message), ASK_SECONDS)
+        if content is None:
+            return None
+        try:
+            answer = Answer.model_validate_json(content)
+        except ValidationError:
+            return None
+        self._draining = answer.draining
+        return answer
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(asyncio.sleep(seconds)), seconds + 1)
+
+    def _cancel(self, request: str) -> None:
+        if self._current is not None and self._current[0] == request:
+            # Killing processes takes a while, in which leases of others are to be extended.
+            asyncio.get_running_loop().run_in_executor(None, self._current[1].cancel)
+
+
+async def _in_thread(events: Callable[[], Iterator[Event]]) -> AsyncIterator[Event]:
+    """Yield what an iterator yields that works in a thread; what it raises is raised here."""
+    happened: asyncio.Queue[Event | BaseException | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(item: Event | BaseException | None) -> None:
+        loop.call_soon_threadsafe(happened.put_nowait, item)
+
+    def work() -> None:
+        try:
+            for event in events():
+                put(event)
+            put(None)
+        except BaseException as fault:  # noqa: BLE001 - raised again in the event loop
+            put(fault)
+
+    thread = loop.run_in_executor(None, work)
+    try:
+        while (item := await happened.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        # Its processes are killed by then, if it was not at its end.
+        await asyncio.wait({thread})
+
+
+def _subject(job: BuildJob | TrialsJob) -> str:
+    return job.source.name if isinstance(job, BuildJob) else f"{job.case.name} ({job.engine})"
+
+
+def _hello(kind: AgentKind) -> Hello:
+    """Examine this machine."""
+    return Hello(
+        kind=kind,
+        zerolap=__version__,
+        platform=fingerprint(),
+        architecture=os.uname().machine,
+        memory_bytes=psutil.virtual_memory().total,
+        counters=bool(hardware_counters().events),
+        tools=all_tools(),
+        missing={name: missing for name in COMPARING if (missing := engine_named(name).missing()) is not None},
+    )

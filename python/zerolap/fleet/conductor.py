@@ -1,0 +1,387 @@
+"""The conductor: the planner in a loop over the store, with a bus between it and the agents.
+
+The store is the truth. An attempt at a job is a row before it is published, results are rows before they are answered,
+and what the bus loses is published again: the conductor can be killed at any moment, and the bus be emptied.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+from pydantic import ValidationError
+
+from zerolap.fleet.delivery import LEASE_SECONDS, PRIORITIES, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.intake import Intake
+from zerolap.fleet.messages import OfferedJob, message_json
+from zerolap.fleet.ongoing import AnyJob, Ongoing
+from zerolap.fleet.roster import Roster, ServedPlatform
+from zerolap.fleet.tokens import Grant, Tokens
+from zerolap.lab import Lab
+from zerolap.records import (
+    BuildJob,
+    EnvironmentMissing,
+    Event,
+    JobFailed,
+    RequestState,
+    Submission,
+    SubmissionState,
+    ZerolapError,
+)
+from zerolap.sandbox import SandboxPolicy
+from zerolap.store import Attempt, Outcome, Store
+
+ATTEMPTS_PER_JOB: Final = 3
+"""A job that so many agents gave up has failed."""
+JOBS_PER_AGENT: Final = 2
+"""So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
+POLL_SECONDS: Final = 0.5
+SWEEP_SECONDS: Final = 5.0
+LEAST_PLANNING_SECONDS: Final = 0.1
+STORED_STATES: Final[dict[SubmissionState, RequestState]] = {"failed": "failed"}
+"""The state of a request whose submission ended early; `interrupted` for all others."""
+
+log = structlog.get_logger("zerolap.conductor")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often the conductor looks at what nothing reports to it, and how long leases are."""
+
+    lease_seconds: float = LEASE_SECONDS
+    poll_seconds: float = POLL_SECONDS
+    sweep_seconds: float = SWEEP_SECONDS
+
+
+class Conductor:
+    """Works on all submissions of a store; there is one conductor a store at a time.
+
+    `trouble` is why nothing can be given out or recorded at the moment.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        dispatcher: Dispatcher,
+        platforms: Sequence[ServedPlatform],
+        *,
+        tokens: Tokens | None = None,
+        pace: Pace | None = None,
+        sandbox: SandboxPolicy = SandboxPolicy.REQUIRED,
+    ) -> None:
+        self._store = store
+        self._dispatcher = dispatcher
+        self._pace = pace or Pace()
+        self._tokens = tokens or Tokens(secrets.token_bytes(32))
+        self._lab = Lab(store, sandbox=sandbox)
+        self.trouble: str | None = None
+        self.roster = Roster(platforms, self._pace.lease_seconds)
+        self.ongoing: dict[str, Ongoing] = {}
+        self.intake = Intake(store, self.roster, self._happened)
+        self._to_plan: set[str] = set()
+        self._planned_at: dict[str, float] = {}
+        self._unpublished: set[str] = set()
+        self._failing: dict[str, str] = {}
+        self._fed: dict[str, int] = {}
+        self._feeds = 0
+        self._wake = asyncio.Event()
+        self._swept = 0.0
+        self._polled = 0.0
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        await asyncio.to_thread(self._load)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.intake.write())
+            await self._dispatcher.answer(self.intake.answer)
+            log.info("working", submissions=len(self.ongoing), attempts=len(self.intake.attempts))
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), self._pace.poll_seconds)
+                self._wake.clear()
+                try:
+                    await self._step()
+                    self.trouble = None
+                except BusLost as lost:
+                    await self._wait_out(f"the bus cannot be reached: {lost}")
+                except EnvironmentMissing as fault:
+                    await self._wait_out(f"the store cannot be used: {fault.message}")
+
+    async def _wait_out(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            log.error("waiting", trouble=trouble)
+        self.trouble = trouble
+        await asyncio.sleep(self._pace.poll_seconds)
+
+    def grant(self, token: str) -> Grant | None:
+        """Return what the holder of a token may read and write, none if its attempt has ended."""
+        attempt = self.intake.attempts.get(self._tokens.attempt_of(token) or "")
+        return None if attempt is None else Grant(attempt)
+
+    # What there is.
+
+    def _load(self) -> None:
+        fleet = self._store.fleet
+        fleet.set_platforms([platform.row for platform in self.roster.platforms.values()])
+        for known in fleet.agents():
+            self.roster.recall(known)
+        attempts = fleet.open_attempts()
+        if not self._dispatcher.outlives_conductor:
+            attempts = [replace(attempt, state="ready", agent=None, publications=0) for attempt in attempts]
+        self.intake.open(attempts)
+        self._unpublished = {attempt.id for attempt in attempts if not attempt.publications}
+
+    async def _step(self) -> None:
+        now = time.monotonic()
+        if now - self._polled >= self._pace.poll_seconds:
+            self._polled = now
+            await self._poll()
+        if now - self._swept >= self._pace.sweep_seconds:
+            self._swept = now
+            await self._sweep()
+        await self._plan()
+        await self._end_failing()
+        await self._feed()
+
+    async def _poll(self) -> None:
+        """Take in submissions that are new, and let go of those that were cancelled or superseded."""
+        works = await asyncio.to_thread(self._store.fleet.submissions, is_open=True)
+        is_open = {work.submission.id for work in works}
+        for work in works:
+            if work.submission.id not in self.ongoing:
+                await self._take_up(work.submission)
+                log.info("taken up", request=work.submission.id, platform=work.submission.platform)
+        for identity in [identity for identity in self.ongoing if identity not in is_open]:
+            await self._let_go(identity)
+        agents = await asyncio.to_thread(self._store.fleet.agents)
+        self.roster.set_draining({agent.name: agent.draining for agent in agents})
+        # What waits for an agent may have one by now.
+        self._to_plan |= {identity for identity, ongoing in self.ongoing.items() if ongoing.waits_for}
+
+    async def _take_up(self, submission: Submission) -> None:
+        self.ongoing[submission.id] = Ongoing(submission)
+        self._to_plan.add(submission.id)
+        for attempt in await asyncio.to_thread(self._store.fleet.attempts, submission.id):
+            if attempt.state == "given up":
+                self._gave_up(attempt)
+
+    async def _let_go(self, identity: str) -> None:
+        """Stop working on a submission that has ended in the store, and have its jobs stopped."""
+        ongoing = self.ongoing.pop(identity)
+        closed = self.intake.close(identity)
+        await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
+        work = await asyncio.to_thread(self._store.fleet.submitted, identity)
+        await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+        log.info("let go", request=identity, state=work.state, reason=work.reason)
+        await self._dispatcher.purge(identity)
+        for platform in {attempt.platform for attempt in closed}:
+            await self._dispatcher.cancel(platform, identity)
+        # A build that others wait for is begun again for them.
+        self._to_plan |= self.ongoing.keys()
+
+    # Planning.
+
+    def _happened(self, attempt: Attempt, event: Event | None) -> None:
+        """Note what was recorded of an attempt; `event` is none if it was given up."""
+        ongoing = self.ongoing.get(attempt.submission)
+        if isinstance(attempt.job, BuildJob):
+            # Others may have waited for the same build.
+            self._to_plan |= self.ongoing.keys()
+            if isinstance(event, JobFailed):
+                self._fail(attempt.submission, event.reason, event.hint)
+            elif event is None:
+                self._gave_up(attempt)
+        elif ongoing is not None:
+            if event is None:
+                self._gave_up(attempt)
+            else:
+                ongoing.take_in(attempt.job, event)
+            self._to_plan.add(attempt.submission)
+        self._wake.set()
+
+    def _gave_up(self, attempt: Attempt) -> None:
+        """Have a job tried again by another agent, unless several gave it up."""
+        ongoing = self.ongoing.get(attempt.submission)
+        if ongoing is None:
+            return
+        times = ongoing.given_up[attempt.job.id] = ongoing.given_up.get(attempt.job.id, 0) + 1
+        log.warning("given up", request=attempt.submission, attempt=attempt.id, reason=attempt.reason, times=times)
+
+    def _fail(self, identity: str, reason: str, hint: str = "") -> None:
+        """Have a submission ended that cannot go on."""
+        self._failing[identity] = f"{reason} (hint: {hint})" if hint else reason
+
+    async def _end_failing(self) -> None:
+        for identity, reason in list(self._failing.items()):
+            log.error("failed", request=identity, reason=reason)
+            await asyncio.to_thread(self._store.fleet.set_state, identity, "failed", reason)
+            del self._failing[identity]
+            if identity in self.ongoing:
+                await self._let_go(identity)
+
+    async def _plan(self) -> None:
+        """Plan anew for the submissions of which something was recorded, but none of them too often."""
+        for identity in sorted(self._to_plan):
+            ongoing = self.ongoing.get(identity)
+            if ongoing is None:
+                self._to_plan.discard(identity)
+                continue
+            if time.monotonic() < self._planned_at.get(identity, 0.0):
+                asyncio.get_running_loop().call_later(LEAST_PLANNING_SECONDS, self._wake.set)
+                continue
+            self._to_plan.discard(identity)
+            begun = time.monotonic()
+            await self._plan_for(ongoing)
+            ended = time.monotonic()
+            self._planned_at[identity] = ended + max(LEAST_PLANNING_SECONDS, 4 * (ended - begun))
+
+    async def _plan_for(self, ongoing: Ongoing) -> None:
+        identity = ongoing.identity
+        await self._fail_given_up(ongoing)
+        open_jobs = frozenset(attempt.job.id for attempt in self.intake.attempts.values())
+        try:
+            await asyncio.to_thread(ongoing.plan, self.roster, self._lab, open_jobs)
+            if not ongoing.waits_for:
+                await asyncio.to_thread(self._store.fleet.set_state, identity, "running")
+            if ongoing.is_measured:
+                await asyncio.to_thread(ongoing.finish, self._lab)
+                await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
+                del self.ongoing[identity]
+                self.intake.close(identity)
+                log.info("done", request=identity)
+        except EnvironmentMissing:
+            self._to_plan.add(identity)
+            raise
+        except (ZerolapError, ValueError) as fault:
+            self._fail(identity, str(fault))
+
+    async def _fail_given_up(self, ongoing: Ongoing) -> None:
+        """Record the failure of jobs that several agents gave up."""
+        for job, times in list(ongoing.given_up.items()):
+            if times < ATTEMPTS_PER_JOB:
+                continue
+            del ongoing.given_up[job]
+            attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
+            of_job = [attempt for attempt in attempts if attempt.job.id == job]
+            reason = f"given up {times} times: {of_job[-1].reason}"
+            if isinstance(of_job[-1].job, BuildJob):
+                self._fail(ongoing.identity, reason)
+                continue
+            failed = JobFailed(job=job, reason=reason)
+            await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
+            ongoing.take_in(of_job[-1].job, failed)
+
+    # Giving out jobs.
+
+    async def _feed(self) -> None:
+        """Give out jobs, where agents have room for them: by priority, and in turn over submissions."""
+        attempts = self._next_attempts()
+        if attempts:
+            await asyncio.to_thread(self._store.fleet.add_attempts, attempts)
+            self.intake.open(attempts)
+            self._unpublished |= {attempt.id for attempt in attempts}
+        unpublished = [self.intake.attempts[one] for one in self._unpublished if one in self.intake.attempts]
+        if unpublished:
+            await self._publish(unpublished)
+        self._unpublished.clear()
+
+    def _next_attempts(self) -> list[Attempt]:
+        waiting: dict[str, int] = {}
+        for attempt in self.intake.attempts.values():
+            waiting[attempt.platform] = waiting.get(attempt.platform, 0) + 1
+        under_way = [attempt.job for attempt in self.intake.attempts.values()]
+        building = {job.spec.digest for job in under_way if isinstance(job, BuildJob)}
+        room = {
+            platform: machines * JOBS_PER_AGENT - waiting.get(platform, 0)
+            for platform, machines in self.roster.machines().items()
+        }
+        chosen: list[Attempt] = []
+        while (ongoing := self._next_in_turn(room, building)) is not None:
+            job = self._take_planned(ongoing, building)
+            platform = self._platform_of(ongoing, job)
+            room[platform] -= 1
+            self._feeds += 1
+            self._fed[ongoing.identity] = self._feeds
+            identity = f"a-{secrets.token_hex(12)}"
+            chosen.append(Attempt(identity, ongoing.identity, platform, job, created=time.time()))
+        return chosen
+
+    def _next_in_turn(self, room: dict[str, int], building: set[str]) -> Ongoing | None:
+        """Return the submission that is given the next job: of the first priority, that one served longest ago."""
+        ready = [
+            ongoing
+            for ongoing in self.ongoing.values()
+            if any(
+                room.get(self._platform_of(ongoing, job), 0) > 0 and not _is_being_built(job, building)
+                for job in list(ongoing.planned.values())[:1]
+            )
+        ]
+        return min(
+            ready,
+            key=lambda one: (PRIORITIES.index(one.submission.priority), self._fed.get(one.identity, 0)),
+            default=None,
+        )
+
+    def _take_planned(self, ongoing: Ongoing, building: set[str]) -> AnyJob:
+        job = ongoing.planned.pop(next(iter(ongoing.planned)))
+        if isinstance(job, BuildJob):
+            building.add(job.spec.digest)
+        return job
+
+    def _platform_of(self, ongoing: Ongoing, job: AnyJob) -> str:
+        platform = ongoing.submission.platform
+        return self.roster.builder_of(platform) if isinstance(job, BuildJob) else platform
+
+    async def _publish(self, attempts: Sequence[Attempt]) -> None:
+        """Publish attempts; what the bus does not take is published by a sweep."""
+        messages = []
+        for attempt in self.intake.published(attempts):
+            offered = OfferedJob(attempt=attempt.id, token=self._tokens.token_for(attempt.id), job=attempt.job)
+            ongoing = self.ongoing.get(attempt.submission)
+            priority = "pull" if ongoing is None else ongoing.submission.priority
+            message = f"{attempt.id}.{attempt.publications}"
+            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, message_json(offered)))
+        await self._dispatcher.publish(messages)
+
+    # What got lost.
+
+    async def _sweep(self) -> None:
+        """Publish again what the bus has lost, and end what it has given up; record which agents are there."""
+        await self._dispatcher.set_up({name: max(1, count) for name, count in self.roster.machines().items()})
+        for content in await self._dispatcher.exhausted():
+            await self._give_up_exhausted(content)
+        before = time.time() - self._pace.sweep_seconds
+        kept = await self._dispatcher.waiting()
+        for platform in {attempt.platform for attempt in self.intake.attempts.values()}:
+            of_platform = [one for one in self.intake.attempts.values() if one.platform == platform]
+            lost = [
+                attempt
+                for attempt in of_platform
+                if attempt.created < before and not self.intake.is_held(attempt, self._pace.lease_seconds)
+            ]
+            if lost and kept.get(platform, 0) < len(of_platform):
+                log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))
+                await self._publish(lost)
+        await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
+
+    async def _give_up_exhausted(self, content: bytes) -> None:
+        try:
+            offered = OfferedJob.model_validate_json(content)
+        except ValidationError:
+            return
+        attempt = self.intake.attempts.get(offered.attempt)
+        if attempt is None:
+            return
+        ongoing = self.ongoing.get(attempt.submission)
+        if ongoing is not None:
+            # No agent came to its end with it: it is not tried again.
+            ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
+        await self.intake.give_up(attempt, "it was delivered again and again, and no agent ended it")
+
+
+def _is_being_built(job: AnyJob, building: set[str]) -> bool:
+    return isinstance(job, BuildJob) and job.spec.digest in building

@@ -1,0 +1,97 @@
+"""Files of jobs over HTTPS, by the token of the attempt."""
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import Iterable
+from typing import Final
+
+import httpx
+
+from zerolap.build import Builds, pack_build, unpack_build
+from zerolap.fleet.messages import OfferedJob
+from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, TrialDone
+from zerolap.store import Blobs
+
+TRIES: Final = 20
+RETRY_SECONDS: Final = 1.0
+TIMEOUT_SECONDS: Final = 120.0
+CLIENT_ERROR, SERVER_ERROR = 400, 500
+
+
+class FilesOverHttp:
+    """Fetches sources and builds, and sends builds and what measurements refer to.
+
+    `address` is the URL of `zerolap serve`; what is fetched and sent is kept in `blobs` and `builds` of this machine.
+    """
+
+    def __init__(self, address: str, trust: ssl.SSLContext | None, blobs: Blobs, builds: Builds) -> None:
+        self._blobs = blobs
+        self._builds = builds
+        self._client = httpx.AsyncClient(
+            base_url=address, verify=True if trust is None else trust, timeout=TIMEOUT_SECONDS, trust_env=False
+        )
+
+    async def fetch(self, offered: OfferedJob) -> None:
+        """Bring here the source of a build, or the builds that are measured; raises `EnvironmentMissing`."""
+        job = offered.job
+        if isinstance(job, BuildJob):
+            if isinstance(job.source, ArchiveSource) and self._builds.find(job.spec.digest) is None:
+                content = zlib.decompress(await self._get(f"/blobs/{job.source.archive}", offered.token))
+                await asyncio.to_thread(self._blobs.put, content)
+            return
+        for build in sorted({server.build for server in job.servers.values()}):
+            if self._builds.find(build) is None:
+                packed = zlib.decompress(await self._get(f"/builds/{build}", offered.token))
+                await asyncio.to_thread(unpack_build, self._builds, build, packed)
+
+    async def send(self, offered: OfferedJob, event: Event) -> Event:
+        """Send what an event refers to; a build is packed and sent, and its digest put into the event."""
+        if isinstance(event, BuildDone):
+            packed = await asyncio.to_thread(pack_build, self._builds, event.build.build)
+            digest = await asyncio.to_thread(self._blobs.put, packed)
+            await self._put(digest, packed, offered.token)
+            return event.model_copy(update={"artifact": digest})
+        if isinstance(event, TrialDone):
+            for digest in _referred(event):
+                await self._put(digest, await asyncio.to_thread(self._blobs.get, digest), offered.token)
+        return event
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._client.aclose()
+
+    async def _get(self, path: str, token: str) -> bytes:
+        return (await self._sent("GET", path, token, None)).content
+
+    async def _put(self, digest: str, content: bytes, token: str) -> None:
+        packed = await asyncio.to_thread(zlib.compress, content, 1)
+        await self._sent("PUT", f"/blobs/{digest}", token, packed)
+
+    async def _sent(self, method: str, path: str, token: str, content: bytes | None) -> httpx.Response:
+        """Return the response to a request, which is repeated while the server cannot be reached."""
+        fault = ""
+        for _ in range(TRIES):
+            try:
+                headers = {"Authorization": f"Bearer {token}"}
+                response = await self._client.request(method, path, headers=headers, content=content)
+            except httpx.TransportError as lost:
+                fault = str(lost) or type(lost).__name__
+            else:
+                if response.status_code < CLIENT_ERROR:
+                    return response
+                fault = f"{response.status_code} {response.text[:200]}"
+                if response.status_code < SERVER_ERROR:
+                    break
+            await asyncio.sleep(RETRY_SECONDS)
+        raise EnvironmentMissing(f"{method} {self._client.base_url}{path.lstrip('/')} failed: {fault}")
+
+
+def _referred(event: TrialDone) -> Iterable[str]:
+    """Return the digests of the blobs that measurements refer to."""
+    digests = (
+        digest
+        for measurement in event.measurements.values()
+        for digest in (measurement.graph, measurement.timeline, measurement.stacks, measurement.executed)
+    )
+    return dict.fromkeys(digest for digest in digests if digest is not None)

@@ -1,0 +1,294 @@
+"""What agents report: checked against the attempts that they hold, recorded in batches, and answered."""
+
+import asyncio
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+from pydantic import ValidationError
+
+from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, Report, message_json, read_message
+from zerolap.fleet.ongoing import AnyJob, record_build
+from zerolap.fleet.roster import PresentAgent, Roster
+from zerolap.records import (
+    BuildDone,
+    BuildJob,
+    EnvironmentMissing,
+    Event,
+    JobFailed,
+    JobFinished,
+    TrialDone,
+    TrialsJob,
+    ZerolapError,
+)
+from zerolap.store import Attempt, Outcome, Store
+from zerolap.store.fleet import AttemptState
+
+REMEMBERED: Final = 10_000
+"""Ended attempts whose agents may send their last report again."""
+RETRY_SECONDS: Final = 0.5
+MOST_AT_ONCE: Final = 500
+
+log = structlog.get_logger("zerolap.conductor")
+
+
+@dataclass
+class _Change:
+    """What is to be recorded: an attempt, or an outcome, and who waits for that."""
+
+    attempt: Attempt | None = None
+    outcome: Outcome | None = None
+    done: "asyncio.Future[str]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Intake:
+    """Holds the attempts that have not ended; `on_event` is called with what was recorded of a job.
+
+    The store is written by one thread, many messages at a time; a message is answered once that is done.
+    """
+
+    def __init__(self, store: Store, roster: Roster, on_event: Callable[[Attempt, Event | None], None]) -> None:
+        self.attempts: dict[str, Attempt] = {}
+        self._store = store
+        self._roster = roster
+        self._on_event = on_event
+        self._ended: OrderedDict[str, str] = OrderedDict()
+        self._heard: dict[str, float] = {}
+        self._changes: list[_Change] = []
+        self._has_changes = asyncio.Event()
+
+    # Attempts.
+
+    def open(self, attempts: Iterable[Attempt]) -> None:
+        """Take in attempts that have not ended."""
+        for attempt in attempts:
+            self.attempts[attempt.id] = attempt
+            # Who held it may go on holding it after the conductor was away.
+            self._heard[attempt.id] = time.monotonic()
+
+    def close(self, identity: str) -> list[Attempt]:
+        """Forget the attempts of a submission that has ended, and return them."""
+        closed = [attempt for attempt in self.attempts.values() if attempt.submission == identity]
+        for attempt in closed:
+            self._forget(attempt)
+        return closed
+
+    def published(self, attempts: Iterable[Attempt]) -> list[Attempt]:
+        """Count a publication of these attempts and return them as they are now."""
+        counted = [
+            replace(self.attempts[attempt.id], publications=self.attempts[attempt.id].publications + 1)
+            for attempt in attempts
+            if attempt.id in self.attempts
+        ]
+        self.attempts.update({attempt.id: attempt for attempt in counted})
+        return counted
+
+    def is_held(self, attempt: Attempt, lease_seconds: float) -> bool:
+        """Whether the agent of an attempt was heard of it within a lease."""
+        return attempt.state == "claimed" and time.monotonic() - self._heard.get(attempt.id, 0.0) <= lease_seconds
+
+    async def give_up(self, attempt: Attempt, reason: str) -> None:
+        """End an attempt that the bus has given up."""
+        await self._record(_Change(attempt=replace(attempt, state="given up", ended=time.time(), reason=reason)))
+        self._forget(attempt)
+        self._on_event(replace(attempt, state="given up", reason=reason), None)
+
+    # Messages.
+
+    async def answer(self, name: AgentName, content: bytes) -> bytes:
+        """Return the answer to a message of an agent."""
+        try:
+            message = read_message(content)
+        except ValidationError as fault:
+            log.warning("a message cannot be read", agent=name.agent, fault=fault.errors()[0]["msg"])
+            return message_json(Answer(accepted=False, again=True, reason="the message cannot be read"))
+        if isinstance(message, Hello):
+            return message_json(await self._introduce(name, message))
+        present = self._roster.get(name)
+        if present is None or present.refusal is not None:
+            return message_json(Answer(accepted=False, unknown=True, reason="the agent has to introduce itself"))
+        self._roster.saw(present)
+        match message:
+            case Heartbeat():
+                answer = self._heartbeat(present, message)
+            case Claim():
+                answer = await self._claim(present, message)
+            case Report():
+                answer = await self._report(present, message)
+            case GiveUp():
+                answer = await self._give_up(present, message)
+        return message_json(answer.model_copy(update={"draining": present.draining}))
+
+    async def _introduce(self, name: AgentName, hello: Hello) -> Answer:
+        present = self._roster.introduce(name, hello)
+        log.info("an agent is there", agent=name.agent, platform=name.platform, refusal=present.refusal)
+        row = next(row for row in self._roster.rows() if row.name == name.agent)
+        await asyncio.to_thread(self._store.fleet.saw_agents, [row])
+        return Answer(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
+
+    def _heartbeat(self, present: PresentAgent, message: Heartbeat) -> Answer:
+        if message.attempt is None:
+            return Answer(accepted=True)
+        attempt = self.attempts.get(message.attempt)
+        if attempt is None or not _holds(present, attempt):
+            return Answer(accepted=False, reason=_why_not(attempt))
+        self._heard[attempt.id] = time.monotonic()
+        return Answer(accepted=True)
+
+    async def _claim(self, present: PresentAgent, message: Claim) -> Answer:
+        attempt = self.attempts.get(message.attempt)
+        if attempt is None:
+            return Answer(accepted=False, reason="the attempt has ended")
+        if attempt.platform != present.name.platform:
+            return Answer(accepted=False, reason=f"the job is for {attempt.platform}")
+        is_held_by_other = attempt.state == "claimed" and attempt.agent != present.name.agent
+        if is_held_by_other and message.delivery <= attempt.delivery and self._roster.is_there(attempt.agent):
+            return Answer(accepted=False, reason=f"{attempt.agent} holds the job")
+        was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
+        claimed = replace(
+            attempt, state="claimed", agent=present.name.agent, delivery=message.delivery, claimed=time.time()
+        )
+        self.attempts[attempt.id] = claimed
+        self._heard[attempt.id] = time.monotonic()
+        refusal = await self._record(_Change(attempt=claimed))
+        if refusal:
+            return Answer(accepted=False, reason=refusal)
+        recorded: tuple[TrialDone, ...] = ()
+        if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
+            recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
+        return Answer(accepted=True, recorded=recorded)
+
+    async def _report(self, present: PresentAgent, message: Report) -> Answer:
+        attempt = self.attempts.get(message.attempt)
+        if attempt is None and self._ended.get(message.attempt) == present.name.agent:
+            # Its answer was lost.
+            return Answer(accepted=True)
+        if attempt is None or not _holds(present, attempt):
+            return Answer(accepted=False, reason=_why_not(attempt))
+        fault = _fault_of(message.event, attempt.job)
+        if fault is not None:
+            log.warning("a report is refused", agent=present.name.agent, attempt=attempt.id, fault=fault)
+            return Answer(accepted=False, reason=fault)
+        self._heard[attempt.id] = time.monotonic()
+        if isinstance(message.event, BuildDone) and isinstance(attempt.job, BuildJob):
+            event, of_job = message.event, attempt.job
+            await asyncio.to_thread(self._retried, lambda: record_build(event, of_job, self._store))
+        refusal = await self._record(_Change(outcome=Outcome(attempt, message.event, _end_of(message.event))))
+        if refusal:
+            return Answer(accepted=False, reason=refusal)
+        if _end_of(message.event) is not None:
+            self._forget(attempt)
+        self._on_event(attempt, message.event)
+        return Answer(accepted=True)
+
+    async def _give_up(self, present: PresentAgent, message: GiveUp) -> Answer:
+        attempt = self.attempts.get(message.attempt)
+        if attempt is None or not _holds(present, attempt):
+            return Answer(accepted=attempt is None, reason=_why_not(attempt))
+        await self.give_up(attempt, f"{present.name.agent}: {message.reason}")
+        return Answer(accepted=True)
+
+    def _forget(self, attempt: Attempt) -> None:
+        self.attempts.pop(attempt.id, None)
+        self._heard.pop(attempt.id, None)
+        if attempt.agent is not None:
+            self._ended[attempt.id] = attempt.agent
+            if len(self._ended) > REMEMBERED:
+                self._ended.popitem(last=False)
+
+    # Writing.
+
+    async def _record(self, change: _Change) -> str:
+        """Record a change with others that wait; returns why it cannot be recorded, empty if it is."""
+        self._changes.append(change)
+        self._has_changes.set()
+        return await change.done
+
+    async def write(self) -> None:
+        """Record what comes in, until cancelled; waits where the database cannot be reached."""
+        while True:
+            await self._has_changes.wait()
+            changes, self._changes = self._changes[:MOST_AT_ONCE], self._changes[MOST_AT_ONCE:]
+            if not self._changes:
+                self._has_changes.clear()
+            refusals = await asyncio.to_thread(self._written, changes)
+            for change, refusal in zip(changes, refusals, strict=True):
+                if not change.done.done():
+                    change.done.set_result(refusal)
+
+    def _written(self, changes: list[_Change]) -> list[str]:
+        """Record changes and return why each could not be, in their order; empty for those that are recorded."""
+        try:
+            self._retried(lambda: self._take_in(changes))
+        except (ZerolapError, ValueError) as fault:
+            if len(changes) == 1:
+                return [str(fault)]
+            return [refusal for change in changes for refusal in self._written([change])]
+        return ["" for _ in changes]
+
+    def _take_in(self, changes: list[_Change]) -> None:
+        attempts = [change.attempt for change in changes if change.attempt is not None]
+        outcomes = [change.outcome for change in changes if change.outcome is not None]
+        self._store.fleet.take_in(attempts, outcomes)
+
+    def _retried(self, work: Callable[[], None]) -> None:
+        """Do work in the store, again and again as long as the database cannot be reached."""
+        while True:
+            try:
+                work()
+                return
+            except EnvironmentMissing as fault:
+                log.error("the store cannot be written to", fault=fault.message)
+                time.sleep(RETRY_SECONDS)
+
+
+def _holds(present: PresentAgent, attempt: Attempt) -> bool:
+    return attempt.state == "claimed" and attempt.agent == present.name.agent
+
+
+def _why_not(attempt: Attempt | None) -> str:
+    return "the attempt has ended" if attempt is None else f"{attempt.agent or 'no agent'} holds the job"
+
+
+def _end_of(event: Event) -> AttemptState | None:
+    match event:
+        case BuildDone() | JobFinished():
+            return "done"
+        case JobFailed():
+            return "failed"
+    return None
+
+
+def _fault_of(event: Event, job: AnyJob) -> str | None:
+    """Return why an event cannot be of a job."""
+    if not isinstance(event, BuildDone | TrialDone | JobFinished | JobFailed):
+        return f"an event `{event.event}` is not recorded"
+    if event.job != job.id:
+        return "the event is of another job"
+    if isinstance(event, BuildDone):
+        return _fault_of_build(event, job)
+    if isinstance(job, BuildJob):
+        return None if isinstance(event, JobFailed) else f"a build has no event `{event.event}`"
+    return _fault_of_trials(event, job) if isinstance(event, TrialDone) else None
+
+
+def _fault_of_build(event: BuildDone, job: AnyJob) -> str | None:
+    if not isinstance(job, BuildJob):
+        return "the job is no build"
+    if event.build.build != job.spec.digest:
+        return f"the build is {event.build.build}, not {job.spec.digest}"
+    return None if event.abilities is not None else "the build has no abilities"
+
+
+def _fault_of_trials(event: TrialDone, job: TrialsJob) -> str | None:
+    if event.block not in {block.number for block in job.blocks}:
+        return f"the job has no block {event.block}"
+    if not event.measurements or not event.measurements.keys() <= job.servers.keys():
+        return "the job has other sides"
+    metrics = [value for measurement in event.measurements.values() for value in measurement.metrics.values()]
+    return None if all(map(math.isfinite, metrics)) else "a metric is not a finite number"

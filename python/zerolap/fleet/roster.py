@@ -1,0 +1,206 @@
+"""The platforms that a conductor serves, and the agents that are there."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
+from zerolap.fleet.messages import Hello
+from zerolap.lab import KnownPlatform
+from zerolap.records import Record
+from zerolap.store import FleetPlatform, KnownAgent
+
+GONE_AFTER_LEASES = 4
+"""An agent that was not heard of for so many leases is gone: another kind of machine may take its platform."""
+GIB = 1 << 30
+SPARED_GIB = 1.0
+"""So much less memory than its modules hold may a machine report."""
+
+
+class Requirement(Record):
+    """What a machine must be to be of a platform; null and false require nothing."""
+
+    architecture: str | None = None
+    processors: int | None = None
+    memory_gib: float | None = None
+    counters: bool = False
+
+    def unmet(self, hello: Hello) -> str | None:
+        """Return what a machine lacks."""
+        if self.architecture not in (None, hello.architecture):
+            return f"its architecture is {hello.architecture}, not {self.architecture}"
+        if self.processors is not None and hello.platform.cores < self.processors:
+            return f"it has {hello.platform.cores} processors of {self.processors}"
+        if self.memory_gib is not None and hello.memory_bytes / GIB < self.memory_gib - SPARED_GIB:
+            return f"it has {hello.memory_bytes / GIB:.1f} GiB of memory of {self.memory_gib:g}"
+        if self.counters and not hello.counters:
+            return "it shows no hardware counters"
+        return None
+
+
+@dataclass(frozen=True)
+class ServedPlatform:
+    """A platform by its name: what its agents must be, and the platform of those that build for it."""
+
+    name: str
+    builder: str
+    requirement: Requirement = field(default_factory=Requirement)
+
+    @property
+    def row(self) -> FleetPlatform:
+        """What is recorded of it."""
+        return FleetPlatform(self.name, self.builder, self.requirement.model_dump_json())
+
+
+class Clock(Protocol):
+    """Returns seconds since the epoch."""
+
+    def __call__(self) -> float:
+        """Return the time."""
+
+
+@dataclass
+class PresentAgent:
+    """An agent that has reported since the conductor started, or before."""
+
+    name: AgentName
+    hello: Hello
+    seen: float
+    draining: bool = False
+    refusal: str | None = None
+
+
+class Roster:
+    """Knows which agents are there; used from the conductor's event loop, and read from its threads."""
+
+    def __init__(
+        self, platforms: Sequence[ServedPlatform], lease_seconds: float = LEASE_SECONDS, clock: Clock = time.time
+    ) -> None:
+        self.platforms: Mapping[str, ServedPlatform] = {platform.name: platform for platform in platforms}
+        self._builders = {platform.builder for platform in platforms}
+        self._lease_seconds = lease_seconds
+        self._clock = clock
+        self._agents: dict[str, PresentAgent] = {}
+
+    def recall(self, known: KnownAgent) -> None:
+        """Take in an agent that reported to an earlier conductor."""
+        try:
+            hello = Hello.model_validate_json(known.document)
+        except ValidationError:
+            return
+        name = AgentName(known.lab, known.platform, known.name)
+        self._agents[known.name] = PresentAgent(name, hello, known.seen, known.draining, known.refusal)
+
+    def introduce(self, name: AgentName, hello: Hello) -> PresentAgent:
+        """Take in what an agent reports of itself, and whether it can be used."""
+        refusal = self._refusal(name, hello)
+        before = self._agents.get(name.agent)
+        draining = before is not None and before.draining
+        self._agents[name.agent] = PresentAgent(name, hello, self._clock(), draining, refusal)
+        return self._agents[name.agent]
+
+    def get(self, name: AgentName) -> PresentAgent | None:
+        """Return an agent that has introduced itself under that name, lab and platform."""
+        present = self._agents.get(name.agent)
+        return present if present is not None and present.name == name else None
+
+    def saw(self, present: PresentAgent) -> None:
+        """Note that an agent is there."""
+        present.seen = self._clock()
+
+    def is_there(self, agent: str | None) -> bool:
+        """Whether an agent was heard of within a lease."""
+        present = self._agents.get(agent or "")
+        return present is not None and self._clock() - present.seen <= self._lease_seconds
+
+    def set_draining(self, draining: Mapping[str, bool]) -> None:
+        """Take over which agents are to be drained, by name."""
+        for name, is_draining in draining.items():
+            if name in self._agents:
+                self._agents[name].draining = is_draining
+
+    def usable(self, platform: str) -> list[PresentAgent]:
+        """Return the agents of a platform that take jobs."""
+        return [
+            present
+            for present in self._agents.values()
+            if present.name.platform == platform
+            and present.refusal is None
+            and not present.draining
+            and self.is_there(present.name.agent)
+        ]
+
+    def machines(self) -> dict[str, int]:
+        """Return the number of agents that take jobs, by platform; builders are platforms too."""
+        names = {*self.platforms, *self._builders}
+        return {name: len(self.usable(name)) for name in sorted(names)}
+
+    def builder_of(self, platform: str) -> str:
+        """Return the platform that builds for a platform."""
+        return self.platforms[platform].builder if platform in self.platforms else platform
+
+    def known_platform(self, platform: str) -> KnownPlatform | None:
+        """Return what the agents of a platform are, the least memory of them included; none if none has reported."""
+        of_platform = [one for one in self._agents.values() if one.name.platform == platform and one.refusal is None]
+        if not of_platform:
+            return None
+        newest = max(of_platform, key=lambda one: one.seen)
+        return KnownPlatform(newest.hello.platform, min(one.hello.memory_bytes for one in of_platform))
+
+    def tools_of_builder(self, platform: str) -> Mapping[str, tuple[str, ...]] | None:
+        """Return the tools of the agents that build for a platform; none if none has reported."""
+        builder = self.builder_of(platform)
+        builders = [one for one in self._agents.values() if one.name.platform == builder and one.refusal is None]
+        return max(builders, key=lambda one: one.seen).hello.tools if builders else None
+
+    def rows(self) -> list[KnownAgent]:
+        """Return what is to be recorded of the agents."""
+        return [
+            KnownAgent(
+                present.name.agent,
+                present.name.lab,
+                present.name.platform,
+                present.hello.model_dump_json(),
+                present.seen,
+                present.draining,
+                present.refusal,
+            )
+            for present in self._agents.values()
+        ]
+
+    def _refusal(self, name: AgentName, hello: Hello) -> str | None:
+        """Return why an agent is given no jobs."""
+        if name.platform not in {*self.platforms, *self._builders}:
+            return f"there is no platform {name.platform}"
+        served = self.platforms.get(name.platform)
+        unmet = served.requirement.unmet(hello) if served is not None else None
+        if unmet is not None:
+            return f"the machine is not of the platform {name.platform}: {unmet}"
+        if name.platform in self._builders:
+            other = self._other_tools(name, hello)
+            if other is not None:
+                return f"its compilers are not those of {other}, which builds for the same platforms"
+        if served is None:
+            return None
+        for present in self._agents.values():
+            if present.name.platform != name.platform or present.name.agent == name.agent or present.refusal:
+                continue
+            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self._lease_seconds
+            if not is_gone and present.hello.platform.fingerprint != hello.platform.fingerprint:
+                return (
+                    f"the platform {name.platform} is machines like {present.name.agent} "
+                    f"({present.hello.platform.fingerprint}), this one is another ({hello.platform.fingerprint})"
+                )
+        return None
+
+    def _other_tools(self, name: AgentName, hello: Hello) -> str | None:
+        """Return an agent of the same platform with other compilers."""
+        for present in self._agents.values():
+            is_other = present.name.platform == name.platform and present.name.agent != name.agent
+            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self._lease_seconds
+            if is_other and not is_gone and present.refusal is None and present.hello.tools != hello.tools:
+                return present.name.agent
+        return None

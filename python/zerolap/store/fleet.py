@@ -1,0 +1,366 @@
+"""What a conductor records: submissions, the attempts at their jobs, artifacts, platforms and agents."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from zerolap.records import (
+    Abilities,
+    BuildJob,
+    Event,
+    JobFailed,
+    JobFinished,
+    Submission,
+    SubmissionState,
+    TrialDone,
+    TrialsJob,
+    UsageError,
+    job_json,
+    read_job,
+)
+from zerolap.store import trials
+from zerolap.store.blobs import Blobs
+from zerolap.store.database import Database, insert_of
+from zerolap.store.requests import find
+from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, submission
+from zerolap.store.trials import AnyJob
+
+AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
+
+OPEN_ATTEMPTS: Final = ("ready", "claimed")
+OPEN_SUBMISSIONS: Final = ("waiting", "running")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A job given to the agents of a platform: `ready` until an agent holds it, `claimed` until that agent ends it.
+
+    `delivery` is the delivery by which `agent` holds it. Times are in seconds since the epoch.
+    """
+
+    id: str
+    submission: str
+    platform: str
+    job: AnyJob
+    state: AttemptState = "ready"
+    agent: str | None = None
+    delivery: int = 0
+    publications: int = 0
+    created: float = 0.0
+    claimed: float | None = None
+    ended: float | None = None
+    reason: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in OPEN_ATTEMPTS
+
+
+@dataclass(frozen=True)
+class SubmittedWork:
+    """A submission with its state; `reason` states why it failed, was superseded, or waits."""
+
+    submission: Submission
+    state: SubmissionState
+    reason: str
+    submitted: float
+    ended: float | None
+
+
+@dataclass(frozen=True)
+class FleetPlatform:
+    """A platform that a conductor serves: `builder` builds for it, `document` is what its agents must be."""
+
+    name: str
+    builder: str
+    document: str = "{}"
+
+
+@dataclass(frozen=True)
+class KnownAgent:
+    """An agent that has reported; `document` is its last report, `refusal` why it is given no jobs."""
+
+    name: str
+    lab: str
+    platform: str
+    document: str
+    seen: float
+    draining: bool = False
+    refusal: str | None = None
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A build that agents can fetch: the digest of its packed form, and what it knows."""
+
+    build: str
+    blob: str | None
+    abilities: Abilities
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an agent reported of an attempt; `state` is the attempt's new state, none if it goes on."""
+
+    attempt: Attempt
+    event: Event
+    state: AttemptState | None = None
+
+
+class FleetRecords:
+    """The tables of a conductor; its methods may be called from any thread, and raise as those of `Store`."""
+
+    def __init__(self, database: Database, blobs: Blobs) -> None:
+        self._database = database
+        self._blobs = blobs
+
+    # Submissions.
+
+    def submit(self, new: Submission) -> None:
+        """Record a submission in the state `waiting`; an existing one is not changed.
+
+        Older ones of its topic on its platform that have not ended are superseded.
+        """
+        with self._database.writing() as connection:
+            statement = insert_of(connection, submission).on_conflict_do_nothing()
+            columns = {name: getattr(new, name) for name in ("id", "platform", "priority", "topic")}
+            document = new.model_dump_json(by_alias=True)
+            connection.execute(
+                statement.values(**columns, state="waiting", reason="", submitted=time.time(), document=document)
+            )
+            if new.topic:
+                older = (
+                    submission.c.topic == new.topic,
+                    submission.c.platform == new.platform,
+                    submission.c.id != new.id,
+                    submission.c.state.in_(OPEN_SUBMISSIONS),
+                )
+                superseded = {"state": "superseded", "reason": f"superseded by {new.id}", "ended": time.time()}
+                connection.execute(update(submission).where(*older).values(**superseded))
+
+    def submitted(self, identity: str) -> SubmittedWork:
+        """Return the submission with that id, the unique beginning of one, or `latest`; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return _submitted(find(connection, submission, identity, "submission"))
+
+    def submissions(self, *, is_open: bool, limit: int | None = None) -> list[SubmittedWork]:
+        """Return the submissions, by priority of recording; all or only those that have not ended."""
+        statement = select(submission).order_by(submission.c.number)
+        if is_open:
+            statement = statement.where(submission.c.state.in_(OPEN_SUBMISSIONS))
+        if limit is not None:
+            statement = select(submission).order_by(submission.c.number.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return [_submitted(row) for row in connection.execute(statement)]
+
+    def states(self, identities: Iterable[str]) -> dict[str, SubmissionState]:
+        """Return the states of submissions by id."""
+        statement = select(submission.c.id, submission.c.state).where(submission.c.id.in_(list(identities)))
+        with self._database.reading() as connection:
+            return {row.id: row.state for row in connection.execute(statement)}
+
+    def newest_submission(self) -> int:
+        """Return the number of the newest submission that has not ended, and 0 if there is none."""
+        statement = select(func.max(submission.c.number)).where(submission.c.state.in_(OPEN_SUBMISSIONS))
+        with self._database.reading() as connection:
+            return connection.execute(statement).scalar() or 0
+
+    def set_state(self, identity: str, state: SubmissionState, reason: str = "") -> bool:
+        """Set the state of a submission that has not ended, and end its attempts if it ends so.
+
+        Returns false, and changes nothing, if it has ended already.
+        """
+        has_ended = state not in OPEN_SUBMISSIONS
+        values = {"state": state, "reason": reason, "ended": time.time() if has_ended else None}
+        is_meant = (submission.c.id == identity, submission.c.state.in_(OPEN_SUBMISSIONS))
+        with self._database.writing() as connection:
+            if connection.execute(update(submission).where(*is_meant).values(**values)).rowcount == 0:
+                return False
+            if has_ended:
+                _cancel_attempts(connection, identity)
+        return True
+
+    def cancel_attempts(self, identity: str) -> None:
+        """End the attempts of a submission that have not ended."""
+        with self._database.writing() as connection:
+            _cancel_attempts(connection, identity)
+
+    def retry(self, identity: str) -> None:
+        """Have an ended submission carried out again: trials are kept, failures are forgotten.
+
+        Raises `UsageError` for one that has not ended.
+        """
+        with self._database.writing() as connection:
+            row = find(connection, submission, identity, "submission")
+            if row.state in OPEN_SUBMISSIONS:
+                raise UsageError(f"{row.id} is {row.state}: there is nothing to retry", hint="zerolap fleet status")
+            values = {"state": "waiting", "reason": "", "ended": None}
+            connection.execute(update(submission).where(submission.c.id == row.id).values(**values))
+            failed = (job.c.request_id == row.id, job.c.failure.is_not(None))
+            connection.execute(update(job).where(*failed).values(failure=None, log=None))
+            given_up = (attempt.c.submission_id == row.id, attempt.c.state == "given up")
+            connection.execute(update(attempt).where(*given_up).values(state="cancelled"))
+
+    # Attempts.
+
+    def add_attempts(self, new: Sequence[Attempt]) -> None:
+        """Record attempts, and the jobs of requests that they are for, before they are published."""
+        with self._database.writing() as connection:
+            for added in new:
+                if isinstance(added.job, TrialsJob):
+                    trials.keep_job(connection, added.job)
+            rows = [{**_columns(added), "document": job_json(added.job)} for added in new]
+            connection.execute(insert(attempt), rows)
+
+    def open_attempts(self) -> list[Attempt]:
+        """Return the attempts that have not ended, in the order of recording."""
+        statement = select(attempt).where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
+        with self._database.reading() as connection:
+            return [_attempt(row) for row in connection.execute(statement)]
+
+    def attempts(self, identity: str) -> list[Attempt]:
+        """Return all attempts at the jobs of a submission, in the order of recording."""
+        statement = select(attempt).where(attempt.c.submission_id == identity).order_by(attempt.c.number)
+        with self._database.reading() as connection:
+            return [_attempt(row) for row in connection.execute(statement)]
+
+    def take_in(self, changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
+        """Record changed attempts and what was reported of others, in one transaction.
+
+        Trials and outcomes that are recorded already, and attempts that have ended, stay as they are.
+        """
+        logs = {
+            index: self._blobs.put(outcome.event.details.encode())
+            for index, outcome in enumerate(outcomes)
+            if isinstance(outcome.event, JobFailed) and outcome.event.details
+        }
+        with self._database.writing() as connection:
+            for index, outcome in enumerate(outcomes):
+                _keep_outcome(connection, outcome, logs.get(index))
+            ended = [
+                replace(outcome.attempt, state=outcome.state, ended=time.time())
+                for outcome in outcomes
+                if outcome.state is not None
+            ]
+            for of_attempt in [*changed, *ended]:
+                columns = _columns(of_attempt)
+                identity = columns.pop("id")
+                is_meant = (attempt.c.id == identity, attempt.c.state.in_(OPEN_ATTEMPTS))
+                connection.execute(update(attempt).where(*is_meant).values(**columns))
+
+    def recorded_trials(self, identity: str) -> tuple[TrialDone, ...]:
+        """Return the trials of the job with that id that are recorded."""
+        with self._database.reading() as connection:
+            return trials.read_trials_of_job(connection, identity)
+
+    # Artifacts.
+
+    def add_artifact(self, new: Artifact) -> None:
+        """Record an artifact of a build that is recorded, replacing an older one."""
+        with self._database.writing() as connection:
+            values = {"blob": new.blob, "abilities": new.abilities.model_dump_json()}
+            statement = insert_of(connection, artifact).values(build=new.build, **values)
+            connection.execute(statement.on_conflict_do_update(index_elements=["build"], set_=values))
+
+    def artifacts(self, builds: Iterable[str]) -> dict[str, Artifact]:
+        """Return the artifacts of builds, by their digests."""
+        statement = select(artifact).where(artifact.c.build.in_(list(builds)))
+        with self._database.reading() as connection:
+            return {
+                row.build: Artifact(row.build, row.blob, Abilities.model_validate_json(row.abilities))
+                for row in connection.execute(statement)
+            }
+
+    # Platforms and agents.
+
+    def set_platforms(self, platforms: Sequence[FleetPlatform]) -> None:
+        """Record the platforms that the conductor serves, instead of those that are recorded."""
+        with self._database.writing() as connection:
+            connection.execute(delete(fleet_platform))
+            if platforms:
+                rows = [{"name": one.name, "builder": one.builder, "document": one.document} for one in platforms]
+                connection.execute(insert(fleet_platform), rows)
+
+    def platforms(self) -> list[FleetPlatform]:
+        """Return the platforms that a conductor serves, by name."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(fleet_platform).order_by(fleet_platform.c.name))
+            return [FleetPlatform(row.name, row.builder, row.document) for row in rows]
+
+    def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
+        """Record agents, replacing what is known of them, but for whether they are to be drained."""
+        with self._database.writing() as connection:
+            for known in sorted(agents, key=lambda known: known.name):
+                values = {name: getattr(known, name) for name in ("lab", "platform", "document", "seen", "refusal")}
+                statement = insert_of(connection, agent).values(name=known.name, draining=False, **values)
+                connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
+
+    def agents(self) -> list[KnownAgent]:
+        """Return the agents that have ever reported, by name."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(agent).order_by(agent.c.name))
+            return [KnownAgent(**row._mapping) for row in rows]
+
+    def drain(self, name: str, *, draining: bool = True) -> list[str]:
+        """Have the agent, or the agents of the platform, of that name take no further jobs, or take them again.
+
+        Returns their names; raises `UsageError` if there are none.
+        """
+        is_meant = (agent.c.name == name) | (agent.c.platform == name)
+        with self._database.writing() as connection:
+            names = list(connection.execute(select(agent.c.name).where(is_meant).order_by(agent.c.name)).scalars())
+            connection.execute(update(agent).where(is_meant).values(draining=draining))
+        if not names:
+            raise UsageError(f"no agent or platform {name!r} is known", hint="zerolap fleet status lists them")
+        return names
+
+
+def _cancel_attempts(connection: Connection, identity: str) -> None:
+    is_meant = (attempt.c.submission_id == identity, attempt.c.state.in_(OPEN_ATTEMPTS))
+    connection.execute(update(attempt).where(*is_meant).values(state="cancelled", ended=time.time()))
+
+
+def _keep_outcome(connection: Connection, outcome: Outcome, log: str | None) -> None:
+    of_job, event = outcome.attempt.job, outcome.event
+    if isinstance(of_job, BuildJob):
+        # Its end is that of the attempt; the build itself is recorded with its artifact.
+        return
+    if isinstance(event, TrialDone):
+        trials.keep_trials(connection, of_job, event)
+    elif isinstance(event, JobFailed):
+        trials.keep_failure(connection, of_job.id, event, log)
+    elif isinstance(event, JobFinished):
+        trials.keep_finish(connection, of_job.id, event)
+
+
+def _columns(of_attempt: Attempt) -> dict[str, Any]:
+    """Return the columns of an attempt, except its job's document, which never changes."""
+    return {
+        "id": of_attempt.id,
+        "submission_id": of_attempt.submission,
+        "job_id": of_attempt.job.id,
+        "platform": of_attempt.platform,
+        "state": of_attempt.state,
+        "agent": of_attempt.agent,
+        "delivery": of_attempt.delivery,
+        "publications": of_attempt.publications,
+        "created": of_attempt.created,
+        "claimed": of_attempt.claimed,
+        "ended": of_attempt.ended,
+        "reason": of_attempt.reason,
+    }
+
+
+def _attempt(row: Row[Any]) -> Attempt:
+    same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
+    columns = {name: getattr(row, name) for name in same}
+    return Attempt(submission=row.submission_id, job=read_job(row.document), **columns)
+
+
+def _submitted(row: Row[Any]) -> SubmittedWork:
+    asked = Submission.model_validate_json(row.document)
+    return SubmittedWork(asked, row.state, row.reason, row.submitted, row.ended)
