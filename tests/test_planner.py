@@ -17,7 +17,7 @@ from zerolap.lab.conclusions import conclude
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.results import Results
-from zerolap.lab.work import _recorded
+from zerolap.lab.work import recorded_results
 from zerolap.records import (
     BASE,
     HEAD,
@@ -432,7 +432,7 @@ def test_events_recorded_give_the_same_results_again(bench: Callable[..., Bench]
     made = bench(changes={"case-2": -0.1})
     comparison = made.compare(cases())
     request = made.store.request(comparison.id)
-    results = _recorded(request, made.store)
+    results = recorded_results(request, made.store)
     for job in made.store.jobs(comparison.id):
         assert all(not isinstance(event, TrialDone) or event.job == job.job.id for event in job.events)
     built = made.store.build(request.servers[BASE].spec.digest)

@@ -13,7 +13,7 @@ from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import Blobs
 
 LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
-"""Of a tree, which both sides hold in memory; a tree of Redis or Valkey has some 30 MB in 2,000 files."""
+"""Of a tree, which both sides hold in memory; that of Redis 7.0.15 has 14 MB in 1,395 files."""
 PACKING_PREFIX = "zerolap-packing-"
 PROGRAM = "server"
 

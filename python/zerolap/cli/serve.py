@@ -25,9 +25,7 @@ Examples:
     zerolap serve --fleet /etc/zerolap/fleet --store postgresql://zerolap@db/zerolap?blobs=s3://zerolap/blobs
 """
 
-Listen = Annotated[
-    str, typer.Option(help="Address of /health, /metrics and the files of jobs.", metavar="HOST:PORT")
-]
+Listen = Annotated[str, typer.Option(help="Address of /health, /metrics and the files of jobs.", metavar="HOST:PORT")]
 FleetDirectory = Annotated[
     Path | None, typer.Option("--fleet", help="Directory of a fleet; without it this machine measures.", metavar="DIR")
 ]

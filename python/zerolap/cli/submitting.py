@@ -44,7 +44,8 @@ def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
     served = [platform.name for platform in store.fleet.platforms()]
     if not served:
         raise UsageError(
-            f"no conductor has served the store {store.place} yet", hint="start one: zerolap serve, with the same --store"
+            f"no conductor has served the store {store.place} yet",
+            hint="start one: zerolap serve, with the same --store",
         )
     named = list(dict.fromkeys(name.strip() for name in platforms.split(",") if name.strip()))
     unknown = [name for name in named if name not in (*served, ALL)]

@@ -1,12 +1,11 @@
 """An agent: takes jobs of its platform from the bus, executes them one at a time, and reports to the conductor."""
 
 import asyncio
-import contextlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import psutil
 import structlog
@@ -30,6 +29,7 @@ from zerolap.fleet.messages import (
 from zerolap.host import fingerprint, hardware_counters, read_processors
 from zerolap.lab import StartableServer, Worker
 from zerolap.records import (
+    Abilities,
     BuildDone,
     BuildFailed,
     BuildJob,
@@ -40,6 +40,7 @@ from zerolap.records import (
     JobFinished,
     Record,
     TrialDone,
+    TrialFailed,
     TrialsJob,
     UsageError,
     ZerolapError,
@@ -55,6 +56,7 @@ GIVEN_BACK_SECONDS: Final = 5.0
 BEATS_PER_LEASE: Final = 4
 
 log = structlog.get_logger("zerolap.agent")
+T = TypeVar("T")
 
 
 class Files(Protocol):
@@ -134,12 +136,15 @@ class Agent:
         self._missing: dict[str, str] = {}
         self._draining = False
         self._ending = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._current: tuple[str, Cancellation] | None = None
 
     def drain(self) -> None:
         """End once the job that is under way has ended; called again, stop that job too."""
-        if self._ending.is_set() and self._current is not None:
-            self._current[1].cancel()
+        if self._ending.is_set():
+            self._stopping.set()
+            if self._current is not None:
+                self._current[1].cancel()
         self._ending.set()
 
     async def run(self) -> None:
@@ -161,19 +166,23 @@ class Agent:
 
     async def _next_job(self) -> DeliveredJob | None:
         """Return the next job; none if none came for a while, or the agent is to end."""
-        waiting = asyncio.create_task(self._link.next_job(IDLE_SECONDS))
-        ending = asyncio.create_task(self._ending.wait())
-        await asyncio.wait({waiting, ending}, return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
-        if self._ending.is_set() and not waiting.done():
-            waiting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            delivered = await waiting
-            if delivered is not None and self._ending.is_set():
-                await delivered.give_back(0.1)
-                return None
-            return delivered
-        return None
+        delivered = await self._unless_set(self._ending, self._link.next_job(IDLE_SECONDS))
+        if delivered is not None and self._ending.is_set():
+            await delivered.give_back(0.1)
+            return None
+        return delivered
+
+    async def _unless_set(self, event: asyncio.Event, work: Coroutine[Any, Any, T | None]) -> T | None:
+        """Return what some work returns; none, ending the work, once an event is set."""
+        working, waiting = asyncio.create_task(work), asyncio.create_task(event.wait())
+        await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if not working.done():
+            working.cancel()
+        try:
+            return await working
+        except asyncio.CancelledError:
+            return None
 
     async def _introduce(self) -> None:
         """Report what this machine is until the conductor answers."""
@@ -270,7 +279,13 @@ class Agent:
     def _with_abilities(self, event: BuildDone) -> BuildDone:
         """Return the event with what the server knows, which decides which cases it can be measured by."""
         server = StartableServer(self._place.builds.get(event.build.build).program, {})
-        return event.model_copy(update={"abilities": server.abilities()})
+        try:
+            abilities = server.abilities()
+        except TrialFailed as fault:
+            # It can be measured by cases of the lab's own format nevertheless, or fails in them with its reason.
+            log.warning("a server does not report its commands", reason=fault.message)
+            abilities = Abilities(commands=frozenset(), settings=frozenset())
+        return event.model_copy(update={"abilities": abilities})
 
     async def _report_failure(
         self, offered: OfferedJob, failed: ZerolapError, lease: Lease, cancellation: Cancellation
@@ -305,18 +320,18 @@ class Agent:
 
     async def _ask_until(self, message: Record, lease: Lease) -> Answer | None:
         """Send a message until the conductor answers; None once the lease has lapsed."""
-        while not lease.has_lapsed:
+        while not lease.has_lapsed and not self._stopping.is_set():
             answer = await self._ask(message)
             if answer is not None and not answer.again:
                 if answer.unknown:
                     await self._introduce()
                     continue
                 return answer
-            await self._pause(RETRY_SECONDS)
+            await self._unless_set(self._stopping, asyncio.sleep(RETRY_SECONDS, None))
         return None
 
     async def _ask(self, message: Record) -> Answer | None:
-        content = await self._link.ask(message_json(message), ASK_SECONDS)
+        content = await self._unless_set(self._stopping, self._link.ask(message_json(message), ASK_SECONDS))
         if content is None:
             return None
         try:
@@ -327,8 +342,7 @@ class Agent:
         return answer
 
     async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(asyncio.sleep(seconds)), seconds + 1)
+        await self._unless_set(self._ending, asyncio.sleep(seconds, None))
 
     def _cancel(self, request: str) -> None:
         if self._current is not None and self._current[0] == request:

@@ -86,6 +86,7 @@ class Conductor:
         self._planned_at: dict[str, float] = {}
         self._unpublished: set[str] = set()
         self._failing: dict[str, str] = {}
+        self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
         self._fed: dict[str, int] = {}
         self._feeds = 0
         self._wake = asyncio.Event()
@@ -172,6 +173,7 @@ class Conductor:
     async def _let_go(self, identity: str) -> None:
         """Stop working on a submission that has ended in the store, and have its jobs stopped."""
         ongoing = self.ongoing.pop(identity)
+        self._recorded_states.pop(identity, None)
         closed = self.intake.close(identity)
         await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
         work = await asyncio.to_thread(self._store.fleet.submitted, identity)
@@ -245,8 +247,11 @@ class Conductor:
         open_jobs = frozenset(attempt.job.id for attempt in self.intake.attempts.values())
         try:
             await asyncio.to_thread(ongoing.plan, self.roster, self._lab, open_jobs)
-            if not ongoing.waits_for:
-                await asyncio.to_thread(self._store.fleet.set_state, identity, "running")
+            state: SubmissionState = "waiting" if ongoing.waits_for else "running"
+            reason = f"waits for {ongoing.waits_for}" if ongoing.waits_for else ""
+            if self._recorded_states.get(identity) != (state, reason):
+                self._recorded_states[identity] = (state, reason)
+                await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
             if ongoing.is_measured:
                 await asyncio.to_thread(ongoing.finish, self._lab)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")

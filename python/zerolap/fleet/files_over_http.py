@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 import zlib
-from collections.abc import Iterable
 from typing import Final
 
 import httpx
@@ -53,7 +52,8 @@ class FilesOverHttp:
             await self._put(digest, packed, offered.token)
             return event.model_copy(update={"artifact": digest})
         if isinstance(event, TrialDone):
-            for digest in _referred(event):
+            digests = [digest for measurement in event.measurements.values() for digest in measurement.blobs]
+            for digest in dict.fromkeys(digests):
                 await self._put(digest, await asyncio.to_thread(self._blobs.get, digest), offered.token)
         return event
 
@@ -85,13 +85,3 @@ class FilesOverHttp:
                     break
             await asyncio.sleep(RETRY_SECONDS)
         raise EnvironmentMissing(f"{method} {self._client.base_url}{path.lstrip('/')} failed: {fault}")
-
-
-def _referred(event: TrialDone) -> Iterable[str]:
-    """Return the digests of the blobs that measurements refer to."""
-    digests = (
-        digest
-        for measurement in event.measurements.values()
-        for digest in (measurement.graph, measurement.timeline, measurement.stacks, measurement.executed)
-    )
-    return dict.fromkeys(digest for digest in digests if digest is not None)

@@ -170,10 +170,12 @@ class Intake:
             return Answer(accepted=True)
         if attempt is None or not _holds(present, attempt):
             return Answer(accepted=False, reason=_why_not(attempt))
-        fault = _fault_of(message.event, attempt.job)
+        fault = _fault_of(message.event, attempt.job) or await asyncio.to_thread(self._missing_file, message.event)
         if fault is not None:
             log.warning("a report is refused", agent=present.name.agent, attempt=attempt.id, fault=fault)
             return Answer(accepted=False, reason=fault)
+        if self.attempts.get(attempt.id) is not attempt:
+            return await self._report(present, message)
         self._heard[attempt.id] = time.monotonic()
         if isinstance(message.event, BuildDone) and isinstance(attempt.job, BuildJob):
             event, of_job = message.event, attempt.job
@@ -185,6 +187,21 @@ class Intake:
             self._forget(attempt)
         self._on_event(attempt, message.event)
         return Answer(accepted=True)
+
+    def _missing_file(self, event: Event) -> str | None:
+        """Return that a file was not sent which an event refers to."""
+        digests: list[str | None] = []
+        if isinstance(event, BuildDone):
+            digests = [event.artifact]
+        elif isinstance(event, TrialDone):
+            digests = [digest for measurement in event.measurements.values() for digest in measurement.blobs]
+        for digest in digests:
+            try:
+                if digest is not None and not self._store.blobs.has(digest):
+                    return f"the file {digest} was not sent"
+            except ValueError as wrong:
+                return str(wrong)
+        return None
 
     async def _give_up(self, present: PresentAgent, message: GiveUp) -> Answer:
         attempt = self.attempts.get(message.attempt)

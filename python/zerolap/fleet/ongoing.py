@@ -54,9 +54,7 @@ class Ongoing:
         if self._planner is None or self._results is None:
             self.planned = {job: of for job, of in self.planned.items() if job not in open_jobs}
             return
-        happened, self._happened = self._happened, []
-        for job, event in happened:
-            self._results.add(job, event)
+        self._add_happened(self._results)
         jobs = self._planner.next_jobs(self._results)
         self.is_measured = not jobs
         self.planned = {job.id: job for job in jobs if job.id not in open_jobs}
@@ -71,7 +69,13 @@ class Ongoing:
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""
         if self._results is not None:
+            self._add_happened(self._results)
             interrupt(self._results, lab, state)
+
+    def _add_happened(self, results: Results) -> None:
+        happened, self._happened = self._happened, []
+        for job, event in happened:
+            results.add(job, event)
 
     def _prepare(self, roster: Roster, lab: Lab) -> None:
         """Find what is to be built; make the request once all is built."""
@@ -102,8 +106,6 @@ class Ongoing:
             if build is not None:
                 self._results.builds[spec.digest] = build
         self._planner = begin_measuring(self._results, lab)
-        # The store holds it all.
-        self._happened = []
 
     def _specs(self, tools: Mapping[str, tuple[str, ...]]) -> dict[Side, BuildSpec] | None:
         specs = {}

@@ -270,12 +270,27 @@ class Results:
         if isinstance(job, BuildJob):
             return
         if isinstance(event, TrialDone):
+            new = self._not_recorded(event)
+            if new is None:
+                return
+            event = new
             self.recorded.setdefault(job.id, []).append(event)
         trials = self._trials(job)
         if isinstance(trials, TimedTrials) and isinstance(event, TrialDone):
             trials.start(event.block, event.measurements, self._blobs)
         else:
             trials.add(event)
+
+    def _not_recorded(self, event: TrialDone) -> TrialDone | None:
+        """Return the part of an event that was not taken in before; trials are reported by side or all together."""
+        recorded = self.recorded.get(event.job, ())
+        sides = {side for done in recorded if done.block == event.block for side in done.measurements}
+        if event.job in self.ended_jobs or event.measurements.keys() <= sides:
+            return None
+        if not sides:
+            return event
+        new = {side: measured for side, measured in event.measurements.items() if side not in sides}
+        return event.model_copy(update={"measurements": new})
 
     def _trials(self, job: TrialsJob) -> Trials:
         case = job.case

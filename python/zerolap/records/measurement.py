@@ -61,3 +61,9 @@ class Measurement(Record):
     seconds: float = 0.0
     method: int = 1
     zerolap: str = ""
+
+    @property
+    def blobs(self) -> list[str]:
+        """The digests of the blobs that this refers to."""
+        digests = (self.graph, self.timeline, self.stacks, self.executed)
+        return [digest for digest in digests if digest is not None]

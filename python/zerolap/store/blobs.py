@@ -36,6 +36,10 @@ class Container(ABC):
         """Return the content of that name, None if there is none; raises `EnvironmentMissing`."""
 
     @abstractmethod
+    def has(self, name: str) -> bool:
+        """Return whether there is content of that name, damaged or not; raises `EnvironmentMissing`."""
+
+    @abstractmethod
     def write(self, name: str, content: bytes) -> None:
         """Write the content atomically, replacing older content; raises `EnvironmentMissing`."""
 
@@ -56,6 +60,10 @@ class Blobs:
         if _decompressed(self._container.read(name)) != content:
             self._container.write(name, zlib.compress(content, COMPRESSION_LEVEL))
         return digest
+
+    def has(self, digest: str) -> bool:
+        """Return whether there is content with that digest; raises `ValueError` for an invalid digest."""
+        return self._container.has(_name_of(digest))
 
     def get(self, digest: str) -> bytes:
         """Return the content with that digest.
@@ -90,6 +98,11 @@ class Files(Container):
                 return (self._directory / name).read_bytes()
             except FileNotFoundError:
                 return None
+
+    def has(self, name: str) -> bool:
+        """Look for the file."""
+        with store_faults(self.describe(name)):
+            return (self._directory / name).is_file()
 
     def write(self, name: str, content: bytes) -> None:
         """Write the file under another name, then rename it; content and name are on the disk when this returns."""
@@ -145,6 +158,17 @@ class Objects(Container):
                 return bytes(self._objects.get(name).bytes())
             except (FileNotFoundError, NotFoundError):
                 return None
+
+    def has(self, name: str) -> bool:
+        """Ask for the object's size."""
+        from obstore.exceptions import NotFoundError
+
+        with self._faults("read"):
+            try:
+                self._objects.head(name)
+                return True
+            except (FileNotFoundError, NotFoundError):
+                return False
 
     def write(self, name: str, content: bytes) -> None:
         """Upload the object, which becomes visible when it is complete."""

@@ -31,6 +31,7 @@ PROBES: tuple[Callable[[], Diagnosis], ...] = (
     isolation.disk_limit,
     isolation.time_limit,
     isolation.network,
+    isolation.system_calls,
     programs.git,
     programs.compiler,
     programs.make,

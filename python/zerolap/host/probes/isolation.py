@@ -1,13 +1,16 @@
 """The isolation of code under test from the rest of the machine."""
 
 import os
+import platform
+import re
+import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.readings import run
+from zerolap.host.readings import read_text, run
 from zerolap.records import ZerolapError
 from zerolap.sandbox import Confinement, LimitReached, Limits, available, launch, network_missing, usable_parents
 
@@ -17,6 +20,8 @@ TRY_SECONDS = 5
 PATIENCE_SECONDS = 20
 CEILING_KIB = 1 << 20
 """Address space that the trial of the memory limit can use if the limit does not hold."""
+REFUSED_CALL = ["setarch", platform.machine(), "--uname-2.6", "true"]
+"""Makes a system call that needs no privileges: only the filter of the sandbox refuses it."""
 
 
 def bubblewrap() -> Diagnosis:
@@ -74,6 +79,49 @@ def network() -> Diagnosis:
         "no TCP, TLS, replicas or clusters for code of repositories; your own programs use the machine's network",
         "apt-get install bubblewrap util-linux; as user, sudo sysctl kernel.unprivileged_userns_clone=1",
     )
+
+
+def system_calls() -> Diagnosis:
+    """Whether code under test is refused system calls that it has no use for, and what the filter costs."""
+    subject = "system calls"
+    cost = "code under test can reach all of the kernel: an error in rarely used parts can let it out of the sandbox"
+    remedy = "apt-get install bubblewrap util-linux, on a kernel with CONFIG_SECCOMP_FILTER"
+    if (reason := available()) is not None:
+        return missing(subject, reason, cost, remedy)
+    outside = run(REFUSED_CALL)
+    if outside is None or not outside.succeeded:
+        words = "`setarch` is not installed" if outside is None else outside.last_words
+        return warning(subject, f"the filter cannot be tried: {words}", cost, remedy)
+    try:
+        code, output = _in_sandbox(f"cat /proc/self/status; {' '.join(REFUSED_CALL)}")
+    except (ZerolapError, OSError, subprocess.TimeoutExpired) as fault:
+        return warning(subject, f"the filter cannot be tried: {fault}", cost, remedy)
+    if code == 0 or "Operation not permitted" not in output:
+        return warning(subject, "the filter does not hold: a call that it refuses was made", cost, remedy)
+    if _mitigated(output) and not _mitigated(read_text("proc/self/status") or ""):
+        return warning(
+            subject,
+            "filtered; the kernel mitigates speculative execution in filtered programs only",
+            "servers are slower than outside of the sandbox, on both sides of a comparison",
+            "start the kernel with spec_store_bypass_disable=prctl, the default since Linux 5.16",
+        )
+    return fine(subject, "a filter refuses those that servers and compilers do not need")
+
+
+def _mitigated(status: str) -> bool:
+    """Whether a process, by its file `status`, does not speculate about stores, which slows it down."""
+    return re.search(r"^Speculation_Store_Bypass:.*\bmitigated", status, re.MULTILINE) is not None
+
+
+def _in_sandbox(script: str) -> tuple[int, str]:
+    """Run a script in a sandbox, and return its exit code and output."""
+    with tempfile.NamedTemporaryFile(prefix="zerolap-doctor-") as file:
+        log = Path(file.name)
+        environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+        command = ["sh", "-c", script]
+        with launch(command, environment=environment, output=log, confinement=Confinement()) as tried:
+            code = tried.wait(PATIENCE_SECONDS)
+        return code, log.read_text(errors="replace")
 
 
 def _by_groups() -> str | None:

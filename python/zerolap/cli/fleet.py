@@ -1,0 +1,215 @@
+"""`zerolap fleet`: sets a fleet up, shows its state, and repeats, cancels or drains."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from zerolap.store import Attempt, KnownAgent, Store
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
+
+LISTED = 20
+AGENT_GONE_SECONDS = 60
+FLEET_SCHEMA = "zerolap.fleet/1"
+
+Identity = Annotated[str, typer.Argument(metavar="ID", show_default=False)]
+
+
+@app.command()
+def status(json: options.Json = None, store: options.StoreLocation = None) -> None:
+    """Show platforms, agents and submissions: what waits, what is under way, and what is stuck and why.
+
+    Example: zerolap fleet status --store postgresql://zerolap@db/zerolap
+    """
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        if json is not None:
+            import json as encoder
+
+            from zerolap.cli.output import write
+
+            write(json, encoder.dumps(_document(results), indent=2))
+            if json == "-":
+                return
+        _show(results)
+
+
+@app.command(no_args_is_help=True)
+def retry(identity: Identity, store: options.StoreLocation = None) -> None:
+    """Have a submission that failed or was cancelled carried out again; what was measured is kept.
+
+    Example: zerolap fleet retry c-1f2e3d4c
+    """
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        work = results.fleet.submitted(identity)
+        results.fleet.retry(work.submission.id)
+        typer.echo(f"{work.submission.id} waits again")
+
+
+@app.command(no_args_is_help=True)
+def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
+    """Stop a submission: its jobs are stopped wherever they are, and what was measured is kept.
+
+    Example: zerolap fleet cancel c-1f2e3d4c
+    """
+    from zerolap.errors import UsageError
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        work = results.fleet.submitted(identity)
+        if not results.fleet.set_state(work.submission.id, "cancelled", "by zerolap fleet cancel"):
+            raise UsageError(f"{work.submission.id} is {work.state} already", hint="zerolap fleet status")
+        typer.echo(f"{work.submission.id} is cancelled")
+
+
+@app.command(no_args_is_help=True)
+def drain(
+    name: Annotated[str, typer.Argument(metavar="AGENT|PLATFORM", show_default=False)],
+    undo: Annotated[bool, typer.Option("--undo", help="Have it take jobs again.")] = False,
+    store: options.StoreLocation = None,
+) -> None:
+    """Have an agent, or all agents of a platform, end the job that they are at and take no further one.
+
+    Example: zerolap fleet drain bench-3
+    """
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        names = results.fleet.drain(name, draining=not undo)
+        typer.echo(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
+
+
+def _document(store: "Store") -> dict[str, object]:
+    """Return the state of a fleet as a document."""
+    attempts = store.fleet.open_attempts()
+    return {
+        "schema": FLEET_SCHEMA,
+        "conductor": _conductor_state(store),
+        "platforms": [{"name": platform.name, "builder": platform.builder} for platform in store.fleet.platforms()],
+        "agents": [
+            {
+                "name": agent.name,
+                "lab": agent.lab,
+                "platform": agent.platform,
+                "state": _state_of(agent, attempts),
+                "seen_seconds_ago": round(time.time() - agent.seen, 1),
+                "reason": agent.refusal or "",
+            }
+            for agent in store.fleet.agents()
+        ],
+        "submissions": [
+            {
+                "id": work.submission.id,
+                "kind": work.submission.kind,
+                "platform": work.submission.platform,
+                "priority": work.submission.priority,
+                "topic": work.submission.topic,
+                "state": work.state,
+                "reason": work.reason,
+                "age_seconds": round(time.time() - work.submitted, 1),
+                "jobs": _job_counts(store, work.submission.id),
+            }
+            for work in store.fleet.submissions(is_open=False, limit=LISTED)
+        ],
+    }
+
+
+def _show(store: "Store") -> None:
+    from rich.console import Console
+
+    console = Console()
+    attempts = store.fleet.open_attempts()
+    console.print(f"conductor: {_conductor_state(store)}")
+    platforms = _table("platform", "agents", "waiting", "under way", "oldest")
+    agents = store.fleet.agents()
+    names = {platform.name for platform in store.fleet.platforms()}
+    for name in sorted(names | {platform.builder for platform in store.fleet.platforms()}):
+        usable = [
+            agent for agent in agents if agent.platform == name and _state_of(agent, attempts) in ("idle", "busy")
+        ]
+        of_platform = [attempt for attempt in attempts if attempt.platform == name]
+        under_way = sum(attempt.state == "claimed" for attempt in of_platform)
+        oldest = min((attempt.created for attempt in of_platform), default=None)
+        age = "" if oldest is None else _age(time.time() - oldest)
+        platforms.add_row(name, str(len(usable)), str(len(of_platform) - under_way), str(under_way), age)
+    console.print(platforms)
+    if agents:
+        table = _table("agent", "platform", "state", "seen", "job or reason")
+        for agent in agents:
+            job = next((one for one in attempts if one.agent == agent.name and one.state == "claimed"), None)
+            doing = agent.refusal or ("" if job is None else _described(job))
+            seen = _age(time.time() - agent.seen)
+            table.add_row(agent.name, agent.platform, _state_of(agent, attempts), f"{seen} ago", doing)
+        console.print(table)
+    works = store.fleet.submissions(is_open=False, limit=LISTED)
+    if works:
+        table = _table("submission", "platform", "priority", "state", "age", "jobs", "reason")
+        for work in works:
+            counts = _job_counts(store, work.submission.id)
+            jobs = ", ".join(f"{count} {state}" for state, count in counts.items())
+            age = _age((work.ended or time.time()) - work.submitted)
+            row = (work.submission.id, work.submission.platform, work.submission.priority, work.state)
+            table.add_row(*row, age, jobs, work.reason)
+        console.print(table)
+
+
+def _table(*headings: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _conductor_state(store: "Store") -> str:
+    """Return whether a conductor works on the store."""
+    from zerolap.api.serving import CONDUCTOR
+    from zerolap.store import RequestBusy
+
+    try:
+        with store.claim(CONDUCTOR):
+            return "none: zerolap serve starts one"
+    except RequestBusy:
+        return "working"
+
+
+def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:
+    if agent.refusal is not None:
+        return "refused"
+    if time.time() - agent.seen > AGENT_GONE_SECONDS:
+        return "gone"
+    if agent.draining:
+        return "draining"
+    is_busy = any(attempt.agent == agent.name and attempt.state == "claimed" for attempt in attempts)
+    return "busy" if is_busy else "idle"
+
+
+def _job_counts(store: "Store", identity: str) -> dict[str, int]:
+    return dict(Counter(attempt.state for attempt in store.fleet.attempts(identity)))
+
+
+def _described(attempt: "Attempt") -> str:
+    job = attempt.job
+    subject = f"build {job.source.name}" if job.kind == "build" else f"{job.case.name} ({job.engine})"
+    return f"{subject} of {attempt.submission}"
+
+
+def _age(seconds: float) -> str:
+    """Return a duration in one unit."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"

@@ -1,0 +1,114 @@
+"""A conductor with agents that make their measurements up, in one event loop: delivery, store and planner are real."""
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from waiting import PATIENCE_SECONDS
+
+from zerolap.build import Builds, resolve
+from zerolap.engines.simulated import Simulated
+from zerolap.fleet import Conductor, Pace, ServedPlatform
+from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
+from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.messages import Answer, message_json
+from zerolap.lab import AskedServer, Options, Wish, Worker, comparison_question, submit
+from zerolap.records import Case, Record, Submission, WrittenClient
+from zerolap.store import Store
+
+PLATFORM = "here"
+PACE = Pace(lease_seconds=60, poll_seconds=0.05, sweep_seconds=0.3)
+
+
+def made_up_cases(count: int, group: str = "made up") -> list[Case]:
+    """Return cases that only simulated engines can measure."""
+    clients = [WrittenClient(commands=[f"GET {number}:__key__"]).client for number in range(count)]
+    return [Case(name=f"case-{number}", group=group, client=client) for number, client in enumerate(clients)]
+
+
+@dataclass
+class SimulatedFleet:
+    """Agents of one platform, which builds for itself; `engine` stands in for all engines."""
+
+    store: Store
+    server: Path
+    engine: Simulated = field(default_factory=Simulated)
+    agents: int = 2
+    queues: InProcess = field(default_factory=InProcess)
+    running: list[Agent] = field(default_factory=list)
+    conductor: Conductor | None = None
+
+    def submit(
+        self,
+        cases: Sequence[Case],
+        wish: Wish | None = None,
+        head: Path | None = None,
+        engines: Sequence[str] = ("counted",),
+    ) -> Submission:
+        """Submit a comparison of the server with itself, or with another head."""
+        base = AskedServer(resolve(str(self.server), None))
+        asked = base if head is None else AskedServer(resolve(str(head), None))
+        question = comparison_question(base, asked, cases, Options(engines=engines))
+        [submission] = submit(question, wish or Wish([PLATFORM]), self.store)
+        return submission
+
+    def run(self, scenario: Callable[["SimulatedFleet"], Awaitable[None]]) -> None:
+        """Run conductor and agents until a scenario has ended."""
+        asyncio.run(self._run(scenario))
+
+    async def ended(self, *submissions: Submission) -> list[str]:
+        """Wait until submissions have ended, and return their states."""
+        await self.until(lambda: all(state not in ("waiting", "running") for state in self.states(*submissions)))
+        return self.states(*submissions)
+
+    def states(self, *submissions: Submission) -> list[str]:
+        """Return the states of submissions."""
+        by_id = self.store.fleet.states(submission.id for submission in submissions)
+        return [by_id[submission.id] for submission in submissions]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds; the time only bounds a hang."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def say(self, message: Record, agent: str = "agent-0") -> Answer:
+        """Send the conductor a message in the name of an agent."""
+        assert self.conductor is not None
+        name = AgentName("lab", PLATFORM, agent)
+        return Answer.model_validate_json(await self.conductor.intake.answer(name, message_json(message)))
+
+    def agent(self, number: int) -> Agent:
+        """Return a further agent, which is not running."""
+        worker = Worker(dict.fromkeys(("counted", "timed", "sampled"), self.engine))
+        place = AgentPlace(Builds(self.store.builds_directory), self.store.blobs, worker)
+        return Agent("bench", self.queues.link(AgentName("lab", PLATFORM, f"agent-{number}")), FilesAreHere(), place)
+
+    async def _run(self, scenario: Callable[["SimulatedFleet"], Awaitable[None]]) -> None:
+        self.queues = InProcess()
+        self.conductor = Conductor(self.store, self.queues, [ServedPlatform(PLATFORM, builder=PLATFORM)], pace=PACE)
+        self.running = [self.agent(number) for number in range(self.agents)]
+        tasks = [asyncio.create_task(one.run()) for one in (self.conductor, *self.running)]
+        ended = asyncio.create_task(scenario(self))  # type: ignore[arg-type]
+        done, _ = await asyncio.wait({ended, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+        for agent in self.running:
+            agent.drain()
+            agent.drain()
+        tasks[0].cancel()
+        await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+        for task in done:
+            await task
+
+
+def other_build(server: Path, copy: Path) -> Path:
+    """Copy a program with a byte more, which is another build."""
+    shutil.copy(server, copy)
+    with copy.open("ab") as file:
+        file.write(b"\0")
+    return copy
+
+
+__all__ = ["PLATFORM", "SimulatedFleet", "made_up_cases", "other_build"]

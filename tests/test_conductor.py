@@ -1,0 +1,280 @@
+"""The conductor over the store: with agents in its process that make their measurements up."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from simulated_fleet import SimulatedFleet, made_up_cases, other_build
+
+from zerolap.engines.simulated import Simulated
+from zerolap.fleet.messages import Claim, Heartbeat, OfferedJob, Report
+from zerolap.lab import Wish, read_comparison
+from zerolap.records import (
+    Block,
+    EnvironmentMissing,
+    JobFinished,
+    Measurement,
+    TrialDone,
+    TrialFailed,
+    TrialsJob,
+    UsageError,
+    Validity,
+)
+from zerolap.store import Store
+
+HERE = "here"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
+    return SimulatedFleet(store, redis_server)
+
+
+def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path) -> None:
+    fleet.engine = Simulated(changes={"case-1": 0.1})
+    submission = fleet.submit(made_up_cases(3), head=other_build(fleet.server, tmp_path / "head"))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    comparison = read_comparison(fleet.store, submission.id)
+    assert (comparison.state, comparison.platform.name) == ("done", HERE)
+    assert {case.case: case.work for case in comparison.cases} == {
+        "case-0": "same",
+        "case-1": "regression",
+        "case-2": "same",
+    }
+    assert not Counter(fleet.engine.carried_out).most_common(1)[0][1] > 1
+
+
+def test_what_a_conductor_left_is_finished_by_the_next(fleet: SimulatedFleet) -> None:
+    submission = fleet.submit(made_up_cases(20))
+
+    async def interrupted(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: len(fleet.engine.carried_out) >= 5)
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(interrupted)
+    assert fleet.states(submission) == ["running"]
+    fleet.run(scenario)
+    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(submission.id))
+    assert len({case for case, _, _ in measured}) == 20
+    assert set(measured.values()) == {1}
+    assert not fleet.store.fleet.open_attempts()
+
+
+def test_a_submission_that_cannot_be_built_fails_with_the_reason(fleet: SimulatedFleet, tmp_path: Path) -> None:
+    program = tmp_path / "no-server"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    submission = fleet.submit(made_up_cases(1), head=program)
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["failed"]
+
+    fleet.run(scenario)
+    assert "no-server" in fleet.store.fleet.submitted(submission.id).reason
+
+
+def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) -> None:
+    fleet.agents = 1
+    finished = []
+
+    def trial(job: TrialsJob, block: Block) -> None:
+        finished.append(job.request)
+
+    fleet.engine = Simulated(on_trial=trial)
+    large = fleet.submit(made_up_cases(100))
+    small = fleet.submit(made_up_cases(3))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.ended(small)
+        assert fleet.states(large) == ["running"]
+        fleet.store.fleet.set_state(large.id, "cancelled")
+
+    fleet.run(scenario)
+    of_small = [number for number, request in enumerate(finished) if request == small.id]
+    # Both were served in turn, but for the jobs that were with the agent when the second came.
+    assert finished[: of_small[-1]].count(large.id) <= len(of_small) + 10
+
+
+def test_releases_go_before_pull_requests_and_these_before_backfills(fleet: SimulatedFleet) -> None:
+    fleet.agents = 1
+    submissions = {
+        priority: fleet.submit(made_up_cases(4), Wish([HERE], priority))  # type: ignore[arg-type]
+        for priority in ("backfill", "pull", "release")
+    }
+    order: list[str] = []
+    fleet.engine = Simulated(on_trial=lambda job, _block: order.append(job.request))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions.values()) == ["done"] * 3
+
+    fleet.run(scenario)
+    ends = [max(number for number, one in enumerate(order) if one == submissions[name].id) for name in submissions]
+    assert ends == sorted(ends, reverse=True)
+
+
+def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFleet) -> None:
+    older = fleet.submit(made_up_cases(50), Wish([HERE], topic="pr-7"))
+    other = fleet.submit(made_up_cases(1), Wish([HERE], topic="pr-8"))
+    newer = []
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        newer.append(fleet.submit(made_up_cases(1), Wish([HERE], topic="pr-7")))
+        assert await fleet.ended(older, other, newer[0]) == ["superseded", "done", "done"]
+        await fleet.until(lambda: fleet.store.state(older.id) == "interrupted")
+
+    fleet.run(scenario)
+    assert newer[0].id in fleet.store.fleet.submitted(older.id).reason
+    assert 0 < len(read_comparison(fleet.store, older.id).cases) < 50
+
+
+def test_a_cancelled_submission_is_taken_up_again(fleet: SimulatedFleet) -> None:
+    submission = fleet.submit(made_up_cases(30))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        assert fleet.store.fleet.set_state(submission.id, "cancelled", "by a test")
+        await fleet.until(lambda: not fleet.store.fleet.open_attempts())
+        await fleet.until(lambda: fleet.store.state(submission.id) == "interrupted")
+        with pytest.raises(UsageError, match="no submission"):
+            fleet.store.fleet.retry("c-unknown")
+        fleet.store.fleet.retry(submission.id)
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(submission.id))
+    assert set(measured.values()) == {1}
+    assert len(read_comparison(fleet.store, submission.id).cases) == 30
+
+
+def test_a_job_that_agents_give_up_is_tried_again_and_fails_in_the_end(fleet: SimulatedFleet) -> None:
+    tries: Counter[str] = Counter()
+
+    def trial(job: TrialsJob, block: Block) -> None:
+        tries[job.case.name] += 1
+        if job.case.name == "case-0" or tries[job.case.name] == 1:
+            raise EnvironmentMissing("the disk is full")
+
+    fleet.engine = Simulated(on_trial=trial)
+    submission = fleet.submit(made_up_cases(2))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    assert "given up 3 times" in (cases["case-0"].failure or "")
+    assert "the disk is full" in (cases["case-0"].failure or "")
+    assert cases["case-1"].verdict == "same"
+    assert tries["case-0"] == 3
+
+
+def test_a_trial_that_fails_is_reported_in_its_case(fleet: SimulatedFleet) -> None:
+    def trial(job: TrialsJob, block: Block) -> None:
+        if job.case.name == "case-0":
+            raise TrialFailed("the server crashed", details="its log")
+
+    fleet.engine = Simulated(on_trial=trial)
+    submission = fleet.submit(made_up_cases(2))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    assert (cases["case-0"].verdict, cases["case-1"].verdict) == ("invalid", "same")
+    assert "the server crashed" in (cases["case-0"].failure or "")
+
+
+def test_a_drained_agent_takes_no_further_job(fleet: SimulatedFleet) -> None:
+    fleet.agents = 1
+    submission = fleet.submit(made_up_cases(20))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        assert fleet.store.fleet.drain("agent-0") == ["agent-0"]
+        assert fleet.conductor is not None
+        await fleet.until(lambda: not fleet.conductor.roster.usable(HERE))  # type: ignore[union-attr]
+        await fleet.until(lambda: all(one.state == "ready" for one in fleet.store.fleet.open_attempts()))
+        assert fleet.states(submission) == ["running"]
+        fleet.store.fleet.drain(HERE, draining=False)
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_what_is_stuck_has_a_reason(fleet: SimulatedFleet) -> None:
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: "an agent of the platform here" in fleet.store.fleet.submitted(submission.id).reason)
+
+    fleet.run(scenario)
+    assert fleet.states(submission) == ["waiting"]
+
+
+def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
+    fleet.agents = 1
+    submission = fleet.submit(made_up_cases(1))
+    held: list[OfferedJob] = []
+    go_on = asyncio.Event()
+
+    def wait(job: TrialsJob, block: Block) -> None:
+        held.append(OfferedJob(attempt="", token="", job=job))
+        while not go_on.is_set():
+            pass
+
+    fleet.engine = Simulated(on_trial=wait)
+    made_up = Measurement(
+        metrics={"instructions_per_op": 1.0}, validity=Validity(valid=True, checks=[]), seconds=1.0, method=1, zerolap="0"
+    )
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: held)
+        [attempt] = fleet.store.fleet.open_attempts()
+        job = attempt.job
+        assert isinstance(job, TrialsJob)
+        lie = TrialDone(job=job.id, block=job.blocks[0].number, measurements={"base": made_up, "head": made_up})
+        assert (await fleet.say(Heartbeat(), "agent-9")).unknown
+        await fleet.agent(9)._introduce()
+        assert not (await fleet.say(Report(attempt=attempt.id, event=lie), "agent-9")).accepted
+        assert not (await fleet.say(Claim(attempt=attempt.id, delivery=1), "agent-9")).accepted
+        for wrong in (
+            lie.model_copy(update={"block": 99}),
+            lie.model_copy(update={"job": "j-other"}),
+            lie.model_copy(update={"measurements": {"other": made_up}}),
+            lie.model_copy(update={"measurements": {}}),
+            lie.model_copy(update={"measurements": {"base": made_up.model_copy(update={"graph": "0" * 64})}}),
+        ):
+            assert not (await fleet.say(Report(attempt=attempt.id, event=wrong))).accepted, wrong
+        unreadable = await fleet.conductor.intake.answer(  # type: ignore[union-attr]
+            fleet.running[0]._link._name,  # type: ignore[attr-defined]
+            b"{",
+        )
+        assert b'"again":true' in unreadable
+        go_on.set()
+        assert await fleet.ended(submission) == ["done"]
+        # Its answer was lost: the same report again is accepted, and changes nothing.
+        again = Report(attempt=attempt.id, event=JobFinished(job=job.id))
+        assert (await fleet.say(again)).accepted
+        assert not (await fleet.say(again, "agent-9")).accepted
+
+    fleet.run(scenario)
+    values = [measurement.metrics["instructions_per_op"] for _, measurement in fleet.store.measurements(submission.id)]
+    assert values
+    assert 1.0 not in values
