@@ -1,12 +1,13 @@
 """The conductor over the store: with agents in its process that make their measurements up."""
 
-import asyncio
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from simulated_fleet import SimulatedFleet, made_up_cases, other_build
+from waiting import PATIENCE_SECONDS
 
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, Heartbeat, OfferedJob, Report
@@ -232,12 +233,11 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     submission = fleet.submit(made_up_cases(1))
     held: list[OfferedJob] = []
-    go_on = asyncio.Event()
+    go_on = threading.Event()
 
     def wait(job: TrialsJob, block: Block) -> None:
         held.append(OfferedJob(attempt="", token="", job=job))
-        while not go_on.is_set():
-            pass
+        go_on.wait(PATIENCE_SECONDS)
 
     fleet.engine = Simulated(on_trial=wait)
     made_up = Measurement(

@@ -162,5 +162,6 @@ async def _claimed(store: Store, stopping: asyncio.Event) -> AsyncIterator[bool]
                 log.info("another conductor works on the store; waiting for its end", store=store.place)
             is_waiting = True
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), STAND_BY_SECONDS)
+                async with asyncio.timeout(STAND_BY_SECONDS):
+                    await stopping.wait()
     yield False

@@ -102,7 +102,8 @@ class Conductor:
             log.info("working", submissions=len(self.ongoing), attempts=len(self.intake.attempts))
             while True:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), self._pace.poll_seconds)
+                    async with asyncio.timeout(self._pace.poll_seconds):
+                        await self._wake.wait()
                 self._wake.clear()
                 try:
                     await self._step()

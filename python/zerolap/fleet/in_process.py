@@ -84,7 +84,8 @@ class InProcess:
                 return None
             self._changed.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._changed.wait()
             except TimeoutError:
                 return None
 
@@ -92,7 +93,8 @@ class InProcess:
         if self._answering is None:
             return None
         try:
-            return await asyncio.wait_for(self._answering(name, content), seconds)
+            async with asyncio.timeout(seconds):
+                return await self._answering(name, content)
         except TimeoutError:
             return None
 

@@ -1,0 +1,57 @@
+"""`zerolap agent`: builds or measures for a conductor on another machine."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["agent"])
+
+Credentials = Annotated[
+    Path, typer.Option(help="The agent's file, which zerolap fleet init wrote.", metavar="FILE", show_default=False)
+]
+Directory = Annotated[Path, typer.Option(help="Directory for builds and files of jobs.", metavar="DIR")]
+
+
+@app.command()
+def bench(
+    credentials: Credentials,
+    directory: Directory = Path(".zerolap-agent"),
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+) -> None:
+    """Measure, one job at a time; ends after the job that is under way on SIGTERM, at once on a second.
+
+    Example: zerolap agent bench --credentials bench-1.toml
+    """
+    _work("bench", credentials, directory, unsafe_no_sandbox)
+
+
+@app.command()
+def build(
+    credentials: Credentials,
+    directory: Directory = Path(".zerolap-agent"),
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+) -> None:
+    """Build what others measure.
+
+    Example: zerolap agent build --credentials build-1.toml
+    """
+    _work("build", credentials, directory, unsafe_no_sandbox)
+
+
+def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool) -> None:
+    import asyncio
+
+    from zerolap.cli.logging import set_up_logs
+    from zerolap.errors import UsageError
+    from zerolap.fleet.configuration import read_agent_credentials
+    from zerolap.fleet.remote_agent import work
+
+    read = read_agent_credentials(credentials)
+    if read.kind != kind:
+        raise UsageError(f"{credentials} is of an agent of kind {read.kind}", hint=f"zerolap agent {read.kind}")
+    set_up_logs()
+    asyncio.run(work(read, directory, options.sandbox_policy(unsafe_no_sandbox)))

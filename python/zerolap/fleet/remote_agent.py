@@ -1,0 +1,63 @@
+"""An agent on a machine of its own: bus, files over HTTPS, and the signals that end it."""
+
+import asyncio
+import fcntl
+import os
+import signal
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from zerolap.build import Builds
+from zerolap.engines import TRIAL_PREFIX
+from zerolap.fleet.agent import Agent, AgentPlace
+from zerolap.fleet.configuration import AgentCredentials
+from zerolap.fleet.delivery import LEASE_SECONDS
+from zerolap.fleet.files_over_http import FilesOverHttp
+from zerolap.fleet.jetstream import JetStreamLink
+from zerolap.records import EnvironmentMissing
+from zerolap.sandbox import SandboxPolicy, remove_abandoned, require_sandbox
+from zerolap.store import open_blobs
+
+
+async def work(
+    credentials: AgentCredentials, directory: Path, policy: SandboxPolicy, lease_seconds: float = LEASE_SECONDS
+) -> None:
+    """Carry out jobs until SIGTERM or SIGINT.
+
+    The first signal lets the job that is under way end, the second stops it. Raises `EnvironmentMissing` without a
+    sandbox, unless the policy allows that, and if another agent uses the directory.
+    """
+    require_sandbox(policy, "code of other people")
+    with _held(directory):
+        remove_abandoned(TRIAL_PREFIX)
+        builds, blobs = Builds(directory / "builds", policy), open_blobs(None, directory / "blobs")
+        trust = ssl.create_default_context(cadata=credentials.certificate_authority)
+        link = await JetStreamLink.connect(credentials)
+        files = FilesOverHttp(credentials.artifacts, trust, blobs, builds)
+        agent = Agent(credentials.kind, link, files, AgentPlace(builds, blobs), lease_seconds)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, agent.drain)
+        try:
+            await agent.run()
+        finally:
+            await files.close()
+            await link.close()
+
+
+@contextmanager
+def _held(directory: Path) -> Iterator[None]:
+    """Hold a directory as its only agent: two at a time on one machine would disturb each other."""
+    directory.mkdir(parents=True, exist_ok=True)
+    handle = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as busy:
+            raise EnvironmentMissing(
+                f"another agent works in {directory}", hint="stop it, or give another --directory"
+            ) from busy
+        yield
+    finally:
+        os.close(handle)
