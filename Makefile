@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo test test-slow fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth clean
+.PHONY: help setup build demo test test-slow test-sandbox fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ test: setup  ## run the tests, but for the slow ones
 
 test-slow: setup  ## run the slow tests: deployments, builds, suites under instruments
 	@scripts/pytest -m slow
+
+test-sandbox: setup  ## run hostile builds in the sandbox, and an agent that abuses its credentials
+	@scripts/pytest tests/test_hostile_builds.py tests/test_fleet_permissions.py
 
 fuzz:  ## run the readers of what others write on random input, a minute each
 	@scripts/fuzz $(SECONDS_EACH)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.host import State
+from zerolap.host.probes import isolation
 from zerolap.records import EnvironmentMissing, Interrupted, TrialFailed
 from zerolap.sandbox import (
     Cancellation,
@@ -32,6 +34,7 @@ from zerolap.sandbox import (
     process,
     remove_abandoned,
     scratch_directory,
+    system_calls,
     usable_parents,
 )
 from zerolap.sandbox.confinement import tied_command
@@ -111,6 +114,75 @@ def wait_until_no_process(number: int | None) -> None:
     while Path(f"/proc/{number}/exe").exists():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+# The kernel
+
+needs_setarch = pytest.mark.skipif(shutil.which("setarch") is None, reason="not installed: setarch")
+ALLOWS_ALL = bytes([0x06, 0, 0, 0, 0, 0, 0xFF, 0x7F])
+"""A filter of one instruction, on machines whose least byte goes first."""
+
+
+@needs_sandbox
+@needs_setarch
+def test_system_calls_are_filtered(tmp_path: Path) -> None:
+    calls = ["setarch --uname-2.6 true", "unshare --user true", "setarch --addr-no-randomize echo fine"]
+    inside = output_of("; ".join([*calls, "cat /proc/self/status"]), tmp_path, LC_ALL="C")
+    assert inside.count("Operation not permitted") == 2
+    assert "fine" in inside.splitlines()
+    assert {"Seccomp:\t2", "NoNewPrivs:\t1", "CapBnd:\t0000000000000000"} <= set(inside.splitlines())
+
+
+@needs_sandbox
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="not installed: redis-server")
+def test_a_server_starts_its_threads_under_the_filter(tmp_path: Path) -> None:
+    start = f"redis-server --port 0 --unixsocket {tmp_path}/socket --save '' &"
+    ready = "for n in $(seq 200); do grep -q 'ready to accept' log && break; sleep 0.1; done"
+    inside = output_of(f"{start} {ready}; grep Threads: /proc/$!/status; kill $!; wait", tmp_path)
+    [threads] = [line.split()[1] for line in inside.splitlines() if line.startswith("Threads:")]
+    assert int(threads) > 1
+
+
+@needs_sandbox
+def test_nothing_is_inherited(tmp_path: Path) -> None:
+    """The filter comes by a descriptor, which is closed when it has been read."""
+    assert output_of("exec ls /proc/self/fd", tmp_path).split() == ["0", "1", "2", "3"]  # 3 is that of `ls`
+
+
+@needs_sandbox
+@pytest.mark.parametrize("setting", ["kernel/core_pattern", "vm/overcommit_memory", "net/core/somaxconn"])
+def test_settings_of_the_kernel_cannot_be_changed(tmp_path: Path, setting: str) -> None:
+    """Root owns them: it needs no capability to write them."""
+    assert output_of(f"if : >> /proc/sys/{setting}; then echo opened; fi", tmp_path).splitlines()[-1:] != ["opened"]
+
+
+@needs_sandbox
+@needs_setarch
+def test_the_doctor_tries_the_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isolation.system_calls().state is State.OK
+    monkeypatch.setattr(system_calls, "_program", lambda: ALLOWS_ALL)
+    diagnosis = isolation.system_calls()
+    assert diagnosis.state is State.WARNING
+    assert "does not hold" in diagnosis.found
+    monkeypatch.setattr(isolation, "available", lambda: "bubblewrap is not installed")
+    diagnosis = isolation.system_calls()
+    assert (diagnosis.state, diagnosis.found) == (State.MISSING, "bubblewrap is not installed")
+
+
+def test_a_filter_that_slows_programs_down_is_known() -> None:
+    mitigated = "Seccomp:\t2\nSpeculation_Store_Bypass:\tthread force mitigated\n"
+    assert isolation._mitigated(mitigated)
+    assert not isolation._mitigated(mitigated.replace("force mitigated", "vulnerable"))
+    assert not isolation._mitigated("Seccomp:\t0\n")
+
+
+def test_no_sandbox_without_a_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported() -> bytes:
+        raise ValueError("Invalid target arch: s390x.")
+
+    monkeypatch.setattr(system_calls, "_program", unsupported)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert available.__wrapped__() == "system calls cannot be filtered: Invalid target arch: s390x."
 
 
 # Limits

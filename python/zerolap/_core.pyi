@@ -1,6 +1,6 @@
-"""Call graphs, stacks, binaries, comparisons, counters and the load generator's arguments: the crates below `crates/`.
+"""Call graphs, stacks, binaries, comparisons, counters, the load generator's arguments and the filter of system calls.
 
-All functions let other threads run while they work.
+It is in the crates below `crates/`. All functions let other threads run while they work.
 """
 
 from typing import final
@@ -26,6 +26,7 @@ __all__ = [
     "source_functions",
     "stack_tree",
     "structures",
+    "system_call_filter",
 ]
 
 class ZeroSideError(ValueError):
@@ -283,4 +284,10 @@ def structures(path: str, source_root: str) -> list[tuple[str, str, int, str]]:
 
     Returns file, name, size in bytes, and the members in the order of the source as `name@byte`, separated by spaces.
     Raises `OSError` when the file cannot be read, `ValueError` when it is no ELF file.
+    """
+
+def system_call_filter() -> bytes:
+    """The program for the kernel that refuses system calls which code under test has no use for.
+
+    It has the form that `bwrap --seccomp` reads. Raises `ValueError` for an architecture that is not supported.
     """

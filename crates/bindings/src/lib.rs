@@ -7,6 +7,7 @@ mod load;
 mod profile;
 mod stacks;
 mod stats;
+mod system_calls;
 
 #[pyo3::pymodule]
 mod _core {
@@ -28,4 +29,6 @@ mod _core {
         PairedChange, adjust_p, fit_prior, moderated_change, paired_change, sample_variance, trimmed_mean,
         variances_agree,
     };
+    #[pymodule_export]
+    use crate::system_calls::system_call_filter;
 }

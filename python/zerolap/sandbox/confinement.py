@@ -11,6 +11,7 @@ from pathlib import Path
 
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox.limits import NO_LIMITS, Limits
+from zerolap.sandbox.system_calls import system_call_filter
 
 SYSTEM_DIRECTORIES = ("/usr", "/opt", "/nix")
 SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -41,9 +42,14 @@ def available() -> str | None:
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed"
-    probe = Confinement().command(["true"], {})
     try:
-        done = subprocess.run(probe, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+        with system_call_filter() as filter_:
+            probe = Confinement().command(["true"], {}, filter_)
+            done = subprocess.run(
+                probe, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False, pass_fds=[filter_]
+            )
+    except ValueError as fault:
+        return f"system calls cannot be filtered: {fault}"
     except (OSError, subprocess.TimeoutExpired) as fault:
         return f"bubblewrap does not start: {fault}"
     if done.returncode != 0:
@@ -89,10 +95,10 @@ class Network:
 class Confinement:
     """A sandbox: the system read-only, the given paths at their usual places, no network, no other processes visible.
 
-    Paths are the same inside and outside, so that a process works the same without a sandbox. `network` is shared with
-    other processes, for servers that are reached over the loopback; without it the process has a private loopback,
-    which others can enter if `holds_network`. `limits` apply without a sandbox, too; `policy` decides whether the
-    process may run without one.
+    System calls that code under test has no use for are refused. Paths are the same inside and outside, so that a
+    process works the same without a sandbox. `network` is shared with other processes, for servers that are reached
+    over the loopback; without it the process has a private loopback, which others can enter if `holds_network`.
+    `limits` apply without a sandbox, too; `policy` decides whether the process may run without one.
     """
 
     writable: Sequence[Path] = ()
@@ -103,8 +109,11 @@ class Confinement:
     limits: Limits = NO_LIMITS
     policy: SandboxPolicy = SandboxPolicy.UNSAFE
 
-    def command(self, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-        """Return the command line that runs `arguments` inside, with only `environment` set."""
+    def command(self, arguments: Sequence[str], environment: Mapping[str, str], filter_: int) -> list[str]:
+        """Return the command line that runs `arguments` inside, with only `environment` set.
+
+        `filter_` is a descriptor of `system_call_filter`, which the process that runs the command inherits.
+        """
         view = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
         if self.network is not None:
             view += ["--share-net"]
@@ -112,7 +121,7 @@ class Confinement:
             # A process that enters the user namespace needs a user that is mapped there, which bubblewrap maps to root.
             view += ["--unshare-user-try", "--uid", "0", "--gid", "0"]
         # As root, bubblewrap would keep all capabilities, which allow to leave the sandbox.
-        view += ["--cap-drop", "ALL"]
+        view += ["--cap-drop", "ALL", "--seccomp", str(filter_)]
         scratch = self.limits.scratch_bytes
         size = [] if scratch is None or not _sizes_scratch() else ["--size", str(scratch)]
         view += ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm", *size, "--tmpfs", "/tmp"]
@@ -128,6 +137,8 @@ class Confinement:
             view += ["--ro-bind", str(path_), str(path_)]
         for path_ in self.writable:
             view += ["--bind", str(path_), str(path_)]
+        # The kernel's settings below /proc/sys are writable for root, also without any capability.
+        view += ["--remount-ro", "/proc"]
         # These are temporary file systems too, without a limit on their size.
         view += ["--remount-ro", "/dev", "--remount-ro", "/"]
         view += ["--chdir", str(self.directory)]

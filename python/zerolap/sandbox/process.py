@@ -18,6 +18,7 @@ from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox, tied_command
 from zerolap.sandbox.control_group import ControlGroup, usable_parents
 from zerolap.sandbox.limits import NO_LIMITS, LimitReached, Limits, descendants, resident_bytes, shown_bytes, used_bytes
+from zerolap.sandbox.system_calls import system_call_filter
 
 STOP_SECONDS = 10
 WATCH_SECONDS = 0.25
@@ -208,10 +209,12 @@ def launch(
     owner = current_cancellation()
     with contextlib.ExitStack() as opened:
         sink: int | IO[bytes] = opened.enter_context(output.open("ab")) if output else subprocess.DEVNULL
+        is_sandboxed = confinement is not None and available() is None
+        filter_ = opened.enter_context(system_call_filter()) if is_sandboxed else None
 
         def start() -> Process:
             bounds = _bounds(confinement)
-            command, variables = _command(arguments, environment, confinement, network, bounds)
+            command, variables = _command(arguments, environment, confinement, network, bounds, filter_)
             try:
                 child = subprocess.Popen(
                     command,
@@ -221,6 +224,7 @@ def launch(
                     env=variables,
                     cwd=directory,
                     start_new_session=True,
+                    pass_fds=[] if filter_ is None else [filter_],
                 )
             except OSError as fault:
                 if bounds.group is not None:
@@ -251,21 +255,22 @@ def _command(
     confinement: Confinement | None,
     network: Network | None,
     bounds: Bounds,
+    filter_: int | None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command line that starts a process within its bounds, and the variables for it."""
-    if shutil.which(arguments[0], path=environment.get("PATH")) is None and (
-        confinement is None or available() is not None
-    ):
+    """Return the command line that starts a process within its bounds, and the variables for it.
+
+    `filter_` is the descriptor of the filter of system calls, or none without a sandbox.
+    """
+    if shutil.which(arguments[0], path=environment.get("PATH")) is None and filter_ is None:
         raise _no_such_program(arguments[0])
     if confinement is None:
         command = open_command(arguments)
         return tied_command(command if network is None else network.command(command)), dict(environment)
     ungrouped = bounds.group is None
-    sandboxed = available() is None
     # The kernel counts all processes of a user, which are only those of the sandbox in its namespace.
-    rlimits = bounds.limits.rlimits(memory=ungrouped, processes=ungrouped and sandboxed)
-    if sandboxed:
-        command = confinement.command([*rlimits, *arguments], environment)
+    rlimits = bounds.limits.rlimits(memory=ungrouped, processes=ungrouped and filter_ is not None)
+    if filter_ is not None:
+        command = confinement.command([*rlimits, *arguments], environment, filter_)
         variables = {"PATH": os.environ.get("PATH", "")}
     else:
         command, variables = open_command([*rlimits, *arguments]), dict(environment)

@@ -1,0 +1,2 @@
+/* The same tree without an attack. */
+int main(void) { return 0; }
