@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import signal
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -14,9 +15,12 @@ import uvicorn
 from zerolap.api.app import application
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
-
+from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY
+from zerolap.fleet.configuration import read_conductor_credentials, read_configuration
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.jetstream import JetStreamDispatcher
+from zerolap.fleet.roster import served_platforms
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy
@@ -55,38 +59,42 @@ async def serve(serving: Serving) -> None:
     Raises `EnvironmentMissing` if the address is taken, `UsageError` for the directory of a fleet that is none.
     """
     stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    credentials = None
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    if serving.fleet is not None:
+        # Faults of the directory are shown also while another conductor works.
+        read_conductor_credentials(serving.fleet)
     async with _claimed(serving.store, stopping) as is_held:
         if is_held:
-            await _work(serving, credentials, stopping)
+            await (_work_alone(serving, stopping) if serving.fleet is None else _lead(serving, serving.fleet, stopping))
 
 
-async def _work(serving: Serving, credentials: object | None, stopping: asyncio.Event) -> None:
-    if credentials is None:
-        queues = InProcess()
-        platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
-        conductor = Conductor(serving.store, queues, platforms, sandbox=serving.sandbox, pace=serving.pace)
-        place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
-        agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
-        await _until_stopped(serving, conductor, stopping, agent)
-        return
-    from zerolap.fleet.jetstream import JetStreamDispatcher
+async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
+    """Have this machine carry out the jobs."""
+    queues = InProcess()
+    platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
+    conductor = Conductor(serving.store, queues, platforms, sandbox=serving.sandbox, pace=serving.pace)
+    place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
+    agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
+    await _until_stopped(serving, conductor, stopping, agent)
 
-    dispatcher = await JetStreamDispatcher.connect(credentials)
+
+async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> None:
+    """Have the agents of a fleet carry out the jobs."""
+    credentials = read_conductor_credentials(directory)
+    pace = serving.pace or Pace()
+    dispatcher = await JetStreamDispatcher.connect(credentials, pace.lease_seconds)
     try:
-        tokens = Tokens(credentials.token_secret.encode())
         conductor = Conductor(
             serving.store,
             dispatcher,
-            credentials.platforms,
-            tokens=tokens,
+            served_platforms(read_configuration(directory)),
+            # The conductor's password is as secret as its tokens have to be.
+            tokens=Tokens(hashlib.sha256(f"tokens {credentials.password}".encode()).digest()),
             sandbox=serving.sandbox,
-            pace=serving.pace,
+            pace=pace,
         )
-        await _until_stopped(serving, conductor, stopping, None, credentials)
+        await _until_stopped(serving, conductor, stopping)
     finally:
         await dispatcher.close()
 
@@ -95,11 +103,10 @@ async def _until_stopped(
     serving: Serving,
     conductor: Conductor,
     stopping: asyncio.Event,
-    agent: Agent | None,
-    credentials: object | None = None,
+    agent: Agent | None = None,
 ) -> None:
     """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
-    server = _Server(_uvicorn_settings(serving, conductor, credentials))
+    server = _Server(_uvicorn_settings(serving, conductor))
     works = [asyncio.create_task(conductor.run()), asyncio.create_task(server.listen())]
     if agent is not None:
         works.append(asyncio.create_task(agent.run()))
@@ -132,9 +139,8 @@ class _Server(uvicorn.Server):
             raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
 
 
-def _uvicorn_settings(
-    serving: Serving, conductor: Conductor, credentials: object | None
-) -> uvicorn.Config:
+def _uvicorn_settings(serving: Serving, conductor: Conductor) -> uvicorn.Config:
+    fleet = serving.fleet
     return uvicorn.Config(
         application(conductor, serving.store),
         host=serving.address.host,
@@ -143,8 +149,8 @@ def _uvicorn_settings(
         access_log=False,
         lifespan="off",
         server_header=False,
-        ssl_certfile=None if credentials is None else str(credentials.certificate),
-        ssl_keyfile=None if credentials is None else str(credentials.key),
+        ssl_certfile=None if fleet is None else str(fleet / CERTIFICATE),
+        ssl_keyfile=None if fleet is None else str(fleet / CERTIFICATE_KEY),
     )
 
 

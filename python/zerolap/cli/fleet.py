@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from zerolap.fleet.configuration import PlatformRequirement
     from zerolap.store import Attempt, KnownAgent, Store
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
@@ -22,6 +24,70 @@ AGENT_GONE_SECONDS = 60
 FLEET_SCHEMA = "zerolap.fleet/1"
 
 Identity = Annotated[str, typer.Argument(metavar="ID", show_default=False)]
+
+
+@app.command()
+def init(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet.")] = Path("fleet"),
+    bus: Annotated[str, typer.Option(help="Address of the bus for agents and conductor.", metavar="URL")] = "",
+    listen: Annotated[str, typer.Option(help="Address that the bus listens on.", metavar="HOST:PORT")] = "",
+    artifacts: Annotated[str, typer.Option(help="Address of zerolap serve for agents.", metavar="URL")] = "",
+    name: Annotated[
+        list[str] | None, typer.Option(help="Further name or IP address in the certificate.", metavar="NAME")
+    ] = None,
+    lab: Annotated[list[str] | None, typer.Option(help="A lab, which has agents.", metavar="NAME")] = None,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A platform, and what its machines must be: arm:architecture=aarch64,processors=8,memory_gib=32,"
+            "counters=true,builder=NAME.",
+            metavar="NAME[:KEY=VALUE,...]",
+        ),
+    ] = None,
+    bench: Annotated[
+        list[str] | None, typer.Option(help="An agent that measures.", metavar="NAME=LAB/PLATFORM")
+    ] = None,
+    build: Annotated[
+        list[str] | None, typer.Option(help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
+    ] = None,
+) -> None:
+    """Write the configuration of the bus, certificates, and the credentials of conductor and agents.
+
+    Run it again to add labs, platforms and agents, or after fleet.toml was edited. What is there is kept.
+
+    Example: zerolap fleet init fleet --bus tls://bus.example.org:4222 --artifacts https://lab.example.org:7480
+    --lab home --platform arm:architecture=aarch64 --bench bench-1=home/arm --build build-1=home/arm
+    """
+    from zerolap.errors import UsageError
+    from zerolap.fleet import configuration as fleet
+
+    if not (directory / fleet.CONFIGURATION).exists():
+        if not bus or not artifacts:
+            raise UsageError(
+                "a new fleet needs --bus and --artifacts",
+                hint="zerolap fleet init --bus tls://HOST:4222 --artifacts https://HOST:7480",
+            )
+        directory.mkdir(parents=True, exist_ok=True)
+        fleet.initialise(directory, fleet.new_configuration(bus, artifacts, listen, name or []))
+    elif bus or listen or artifacts or name:
+        raise UsageError(
+            f"{directory / fleet.CONFIGURATION} has the addresses already",
+            hint="edit it, then run zerolap fleet init again",
+        )
+    else:
+        fleet.initialise(directory, fleet.read_configuration(directory))
+    for added in lab or []:
+        fleet.add_lab(directory, added)
+    for added in platform or []:
+        fleet.add_platform(directory, *_parsed_platform(added))
+    written = [fleet.add_agent(directory, *_parsed_agent(added), kind="bench") for added in bench or []]
+    written += [fleet.add_agent(directory, *_parsed_agent(added), kind="build") for added in build or []]
+    if fleet.reload_bus(directory):
+        typer.echo("the bus uses the new configuration")
+    else:
+        typer.echo(f"start the bus: nats-server -c {directory / fleet.SERVER_CONFIGURATION}")
+    for path in written:
+        typer.echo(f"{path}: copy it to the machine of the agent")
 
 
 @app.command()
@@ -89,6 +155,36 @@ def drain(
     with Store.open(store) as results:
         names = results.fleet.drain(name, draining=not undo)
         typer.echo(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
+
+
+def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
+    """Return the platform in `NAME:KEY=VALUE,...`; raises `UsageError`."""
+    from pydantic import ValidationError
+
+    from zerolap.errors import UsageError
+    from zerolap.fleet.configuration import PlatformRequirement
+
+    name, _, rest = text.partition(":")
+    pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))
+    try:
+        return name, PlatformRequirement.model_validate(pairs)
+    except ValidationError as wrong:
+        known = ", ".join(PlatformRequirement.model_fields)
+        raise UsageError(
+            f"`--platform {text}` is not valid: {wrong.errors()[0]['msg']}",
+            hint=f"write NAME:KEY=VALUE,...; keys: {known}",
+        ) from wrong
+
+
+def _parsed_agent(text: str) -> tuple[str, str, str]:
+    """Return name, lab and platform in `NAME=LAB/PLATFORM`; raises `UsageError`."""
+    from zerolap.errors import UsageError
+
+    name, equals, rest = text.partition("=")
+    lab, slash, platform = rest.partition("/")
+    if not (name and equals and lab and slash and platform):
+        raise UsageError(f"`{text}` is no agent", hint="write NAME=LAB/PLATFORM, such as bench-1=home/arm")
+    return name, lab, platform
 
 
 def _document(store: "Store") -> dict[str, object]:

@@ -35,8 +35,13 @@ class Reports:
         """Return the reports of a platform, whose files bear its name where there are several platforms."""
         if alone:
             return self
-        targets = [_named(target, platform) for target in (self.json, self.markdown, self.html)]
-        return Reports(*targets, quiet=self.quiet, fail_on=self.fail_on)
+        return Reports(
+            json=_named(self.json, platform),
+            markdown=_named(self.markdown, platform),
+            html=_named(self.html, platform),
+            quiet=self.quiet,
+            fail_on=self.fail_on,
+        )
 
 
 def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
@@ -100,13 +105,14 @@ def _ended(submissions: Sequence[Submission], store: Store, *, quiet: bool) -> S
 
 def _written(submission: Submission, store: Store, reports: Reports) -> int:
     """Write the reports of a submission that is done and return its exit code."""
-    targets = {"json": reports.json, "markdown": reports.markdown, "html": reports.html}
     if submission.kind == "run":
         report = read_run(store, submission.id)
-        write_run(report, store, **targets, quiet=reports.quiet)
+        write_run(report, store, json=reports.json, markdown=reports.markdown, html=reports.html, quiet=reports.quiet)
         return run_exit_code(report)
     comparison = read_comparison(store, submission.id)
-    write_comparison(comparison, store, **targets, quiet=reports.quiet)
+    write_comparison(
+        comparison, store, json=reports.json, markdown=reports.markdown, html=reports.html, quiet=reports.quiet
+    )
     return exit_code(comparison, reports.fail_on)
 
 

@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+CERTIFICATE: Final = "server.pem"
+CERTIFICATE_KEY: Final = "server.key"
 LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 VALID_DAYS: Final = 3650
 RENEWED_DAYS: Final = 365
@@ -34,11 +36,11 @@ def make_certificates(directory: Path, names: Sequence[str]) -> str:
         authority = _authority(authority_key)
         _write_key(authority_key_path, authority_key)
         authority_path.write_bytes(authority.public_bytes(serialization.Encoding.PEM))
-    if not _is_good(directory / "server.pem", directory / "server.key", authority, wanted):
+    if not _is_good(directory / CERTIFICATE, directory / CERTIFICATE_KEY, authority, wanted):
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = _of_server(key, authority, authority_key, wanted)
-        _write_key(directory / "server.key", key)
-        (directory / "server.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        _write_key(directory / CERTIFICATE_KEY, key)
+        (directory / CERTIFICATE).write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     return authority_path.read_text()
 
 

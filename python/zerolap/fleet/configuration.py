@@ -9,8 +9,10 @@ import json
 import os
 import re
 import secrets
+import signal
+import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -18,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from zerolap.errors import UsageError
-from zerolap.fleet.certificates import make_certificates
+from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY, make_certificates
 from zerolap.fleet.delivery import PRIORITIES
 
 CONFIGURATION: Final = "fleet.toml"
@@ -27,6 +29,9 @@ CONDUCTOR: Final = "conductor"
 """The user and the account of the conductor, and the stem of the file of its credentials."""
 AGENTS: Final = "agents"
 SECRETS: Final = "secrets.toml"
+PROCESS_NUMBER: Final = "bus.pid"
+SERVER_PROGRAM: Final = "nats-server"
+RELOADED_SECONDS: Final = 1.0
 DEFAULT_PORT: Final = 4222
 MAX_PAYLOAD_BYTES: Final = 8 << 20
 MOST_CONNECTIONS: Final = 16
@@ -54,6 +59,13 @@ def _checked_listen(address: str) -> str:
     parts = urlsplit(f"//{address}")
     if not parts.hostname or not _has_port(parts) or parts.path:
         raise ValueError("an address to listen on is like 0.0.0.0:4222")
+    return address
+
+
+def _checked_url(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("expected a URL like https://artifacts.example.org")
     return address
 
 
@@ -110,17 +122,13 @@ class FleetConfiguration(_Part):
     bus: Annotated[str, AfterValidator(_checked_bus)]
     listen: Annotated[str, AfterValidator(_checked_listen)] = f"0.0.0.0:{DEFAULT_PORT}"
     certificate_names: tuple[str, ...] = ()
-    artifacts: str
+    artifacts: Annotated[str, AfterValidator(_checked_url)]
     labs: dict[Name, LabEntry] = {}
     platforms: dict[Name, PlatformRequirement] = {}
     agents: dict[Name, AgentEntry] = {}
 
     @model_validator(mode="after")
     def _check(self) -> "FleetConfiguration":
-        if urlsplit(self.artifacts).scheme not in ("http", "https"):
-            raise ValueError(
-                f"`artifacts` has to be a URL that begins with http:// or https://, not {self.artifacts!r}"
-            )
         builders = self._builders()
         if both := sorted(builders & self.platforms.keys()):
             raise ValueError(f"{both[0]} is a platform and the builder of one: these have to be two")
@@ -179,6 +187,21 @@ def read_configuration(directory: Path) -> FleetConfiguration:
     return _read(directory / CONFIGURATION, FleetConfiguration, hint)
 
 
+def new_configuration(bus: str, artifacts: str, listen: str = "", names: Sequence[str] = ()) -> FleetConfiguration:
+    """Return the configuration of a fleet without labs, platforms and agents; raises `UsageError`.
+
+    The bus listens on all addresses, at the port of its own address, unless `listen` is given.
+    """
+    port = urlsplit(bus).port if _has_port(urlsplit(bus)) else DEFAULT_PORT
+    content = {
+        "bus": bus,
+        "listen": listen or f"0.0.0.0:{port}",
+        "artifacts": artifacts,
+        "certificate_names": tuple(names),
+    }
+    return _validated(content, FleetConfiguration, "the fleet cannot be set up so")
+
+
 def read_agent_credentials(path: Path) -> AgentCredentials:
     """Return the credentials in an agent's file; raises `UsageError`."""
     return _read(path, AgentCredentials, f"it is made on the machine of the bus, as {AGENTS}/AGENT.toml")
@@ -194,7 +217,7 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
     """Make all files of a fleet's directory, and `fleet.toml` if it says something else or is not there.
 
     Passwords and the certificate authority are kept, the bus's certificate unless its names have changed. Agents that
-    the configuration no longer has lose their password and their file. The bus has to be told to reload.
+    the configuration no longer has lose their password and their file. `reload_bus` tells the bus.
     """
     directory = directory.resolve()
     (directory / AGENTS).mkdir(parents=True, exist_ok=True)
@@ -259,8 +282,27 @@ def _add(directory: Path, section: str, name: str, entry: Mapping[str, Any]) -> 
     initialise(directory, configuration)
 
 
+def reload_bus(directory: Path) -> bool:
+    """Have the bus of a directory, if it runs on this machine, take on its new configuration; returns whether it runs.
+
+    Connections are kept, but those of agents that are not in the configuration any more.
+    """
+    try:
+        number = int((directory / PROCESS_NUMBER).read_text())
+        if Path(f"/proc/{number}/comm").read_text().strip() != SERVER_PROGRAM:
+            return False
+        # nats-server imports nothing into an account that is new, but does so when it finds it once more.
+        os.kill(number, signal.SIGHUP)
+        time.sleep(RELOADED_SECONDS)
+        os.kill(number, signal.SIGHUP)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 # Reading and writing.
 
+SAID_OF: Final = {"missing": "this has to be set", "extra_forbidden": "there is no such setting"}
 AnyPart = TypeVar("AnyPart", bound=_Part)
 
 
@@ -273,16 +315,16 @@ def _read(path: Path, kind: type[AnyPart], hint: str) -> AnyPart:
         raise UsageError(f"{path} cannot be read: {fault}") from fault
     except tomllib.TOMLDecodeError as fault:
         raise UsageError(f"{path} is not TOML: {fault}") from fault
-    return _validated(content, kind, str(path), hint)
+    return _validated(content, kind, str(path))
 
 
-def _validated(content: Mapping[str, Any], kind: type[AnyPart], subject: str, hint: str) -> AnyPart:
+def _validated(content: Mapping[str, Any], kind: type[AnyPart], subject: str, hint: str = "") -> AnyPart:
     try:
         return kind.model_validate(content)
     except ValidationError as fault:
         first = fault.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        what = first["msg"].removeprefix("Value error, ")
+        what = SAID_OF.get(first["type"], first["msg"].removeprefix("Value error, "))
         raise UsageError(": ".join(filter(None, [subject, where, what])), hint) from fault
 
 
@@ -338,13 +380,14 @@ def _server_text(directory: Path, configuration: FleetConfiguration, passwords: 
 # Made by `zerolap fleet` from {CONFIGURATION}: it is made anew by every change.
 server_name: zerolap
 listen: {_quoted(configuration.listen)}
+pid_file: {_quoted(directory / PROCESS_NUMBER)}
 max_payload: {MAX_PAYLOAD_BYTES}
 # A connection that is lost without an end is noticed after a minute.
 ping_interval: "20s"
 ping_max: 2
 tls {{
-  cert_file: {_quoted(directory / "server.pem")}
-  key_file: {_quoted(directory / "server.key")}
+  cert_file: {_quoted(directory / CERTIFICATE)}
+  key_file: {_quoted(directory / CERTIFICATE_KEY)}
   # Nothing is sent in the clear, also not what the server is.
   handshake_first: true
 }}

@@ -134,6 +134,7 @@ class Connection:
         self._keeping: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._fault = "not connected yet"
+        self._is_closed = False
 
     @property
     def fault(self) -> str:
@@ -151,12 +152,12 @@ class Connection:
         await self.session(OPENING_SECONDS)
 
     async def session(self, seconds: float) -> Session | None:
-        """Return the session once there is one; None if that takes longer."""
+        """Return the session once there is one; None if that takes longer, or after `close`."""
         if (session := self.current) is not None:
             return session
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.current is None:
+                while self.current is None and not self._is_closed:
                     self._changed.clear()
                     await self._changed.wait()
         return self.current
@@ -169,6 +170,8 @@ class Connection:
 
     async def close(self) -> None:
         """End the connection, after what is being sent."""
+        self._is_closed = True
+        self._changed.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
         if self._keeping is not None:

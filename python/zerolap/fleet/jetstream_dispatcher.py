@@ -73,6 +73,8 @@ class JetStreamDispatcher:
     messages are answered whenever there is a connection.
     """
 
+    outlives_conductor = True
+
     def __init__(self, credentials: ConductorCredentials, lease_seconds: float) -> None:
         self._lease_seconds = lease_seconds
         self._connection = Connection(credentials, "conductor", self._prepare)
@@ -180,7 +182,9 @@ class JetStreamDispatcher:
         They are removed from the queue.
         """
         contents = []
-        while (report := await self._message(EXHAUSTED, {"seq": 1, "next_by_subj": ">"})) is not None:
+        begin = 1
+        while (report := await self._message(EXHAUSTED, {"seq": begin, "next_by_subj": ">"})) is not None:
+            begin = report["seq"] + 1
             sequence = json.loads(_data(report))["stream_seq"]
             job = await self._message(JOBS, {"seq": sequence})
             if job is not None:

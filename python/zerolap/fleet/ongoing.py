@@ -15,7 +15,7 @@ from zerolap.lab import (
     recorded_results,
     request_of_submission,
 )
-from zerolap.records import BuildDone, BuildJob, BuildSpec, Event, RequestState, Side, Submission, TrialsJob
+from zerolap.records import BuildDone, BuildJob, BuildSpec, Event, Request, RequestState, Side, Submission, TrialsJob
 from zerolap.store import Artifact, Store
 
 AnyJob = BuildJob | TrialsJob
@@ -54,7 +54,9 @@ class Ongoing:
         if self._planner is None or self._results is None:
             self.planned = {job: of for job, of in self.planned.items() if job not in open_jobs}
             return
-        self._add_happened(self._results)
+        happened, self._happened = self._happened, []
+        for job, event in happened:
+            self._results.add(job, event)
         jobs = self._planner.next_jobs(self._results)
         self.is_measured = not jobs
         self.planned = {job.id: job for job in jobs if job.id not in open_jobs}
@@ -69,13 +71,7 @@ class Ongoing:
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""
         if self._results is not None:
-            self._add_happened(self._results)
-            interrupt(self._results, lab, state)
-
-    def _add_happened(self, results: Results) -> None:
-        happened, self._happened = self._happened, []
-        for job, event in happened:
-            results.add(job, event)
+            interrupt(self._read_results(self._results.request, lab), lab, state)
 
     def _prepare(self, roster: Roster, lab: Lab) -> None:
         """Find what is to be built; make the request once all is built."""
@@ -100,12 +96,16 @@ class Ongoing:
         request = request_of_submission(self.submission, specs, abilities, known)
         lab.store.begin(request)
         lab.store.end(request.id, "running")
-        self._results = recorded_results(request, lab.store)
-        for spec in specs.values():
-            build = lab.store.build(spec.digest)
-            if build is not None:
-                self._results.builds[spec.digest] = build
+        self._results = self._read_results(request, lab)
         self._planner = begin_measuring(self._results, lab)
+
+    def _read_results(self, request: Request, lab: Lab) -> Results:
+        results = recorded_results(request, lab.store)
+        for server in request.servers.values():
+            build = lab.store.build(server.spec.digest)
+            if build is not None:
+                results.builds[server.spec.digest] = build
+        return results
 
     def _specs(self, tools: Mapping[str, tuple[str, ...]]) -> dict[Side, BuildSpec] | None:
         specs = {}

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
+from zerolap.fleet.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
 from zerolap.fleet.messages import Hello
 from zerolap.lab import KnownPlatform
-from zerolap.records import Record
 from zerolap.store import FleetPlatform, KnownAgent
 
 GONE_AFTER_LEASES = 4
@@ -20,25 +20,17 @@ SPARED_GIB = 1.0
 """So much less memory than its modules hold may a machine report."""
 
 
-class Requirement(Record):
-    """What a machine must be to be of a platform; null and false require nothing."""
-
-    architecture: str | None = None
-    processors: int | None = None
-    memory_gib: float | None = None
-    counters: bool = False
-
-    def unmet(self, hello: Hello) -> str | None:
-        """Return what a machine lacks."""
-        if self.architecture not in (None, hello.architecture):
-            return f"its architecture is {hello.architecture}, not {self.architecture}"
-        if self.processors is not None and hello.platform.cores < self.processors:
-            return f"it has {hello.platform.cores} processors of {self.processors}"
-        if self.memory_gib is not None and hello.memory_bytes / GIB < self.memory_gib - SPARED_GIB:
-            return f"it has {hello.memory_bytes / GIB:.1f} GiB of memory of {self.memory_gib:g}"
-        if self.counters and not hello.counters:
-            return "it shows no hardware counters"
-        return None
+def unmet(requirement: PlatformRequirement, hello: Hello) -> str | None:
+    """Return what a machine lacks to be of a platform."""
+    if requirement.architecture not in (None, hello.architecture):
+        return f"its architecture is {hello.architecture}, not {requirement.architecture}"
+    if requirement.processors is not None and hello.platform.cores < requirement.processors:
+        return f"it has {hello.platform.cores} processors of {requirement.processors}"
+    if requirement.memory_gib is not None and hello.memory_bytes / GIB < requirement.memory_gib - SPARED_GIB:
+        return f"it has {hello.memory_bytes / GIB:.1f} GiB of memory of {requirement.memory_gib:g}"
+    if requirement.counters and not hello.counters:
+        return "it shows no hardware counters"
+    return None
 
 
 @dataclass(frozen=True)
@@ -47,12 +39,20 @@ class ServedPlatform:
 
     name: str
     builder: str
-    requirement: Requirement = field(default_factory=Requirement)
+    requirement: PlatformRequirement = field(default_factory=PlatformRequirement)
 
     @property
     def row(self) -> FleetPlatform:
         """What is recorded of it."""
         return FleetPlatform(self.name, self.builder, self.requirement.model_dump_json())
+
+
+def served_platforms(configuration: FleetConfiguration) -> list[ServedPlatform]:
+    """Return the platforms of a fleet's configuration."""
+    return [
+        ServedPlatform(name, configuration.builder_of(name), requirement)
+        for name, requirement in configuration.platforms.items()
+    ]
 
 
 class Clock(Protocol):
@@ -176,9 +176,9 @@ class Roster:
         if name.platform not in {*self.platforms, *self._builders}:
             return f"there is no platform {name.platform}"
         served = self.platforms.get(name.platform)
-        unmet = served.requirement.unmet(hello) if served is not None else None
-        if unmet is not None:
-            return f"the machine is not of the platform {name.platform}: {unmet}"
+        lacking = unmet(served.requirement, hello) if served is not None else None
+        if lacking is not None:
+            return f"the machine is not of the platform {name.platform}: {lacking}"
         if name.platform in self._builders:
             other = self._other_tools(name, hello)
             if other is not None:
