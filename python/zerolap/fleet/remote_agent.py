@@ -16,13 +16,18 @@ from zerolap.fleet.configuration import AgentCredentials
 from zerolap.fleet.delivery import LEASE_SECONDS
 from zerolap.fleet.files_over_http import FilesOverHttp
 from zerolap.fleet.jetstream import JetStreamLink
+from zerolap.lab import Worker
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy, remove_abandoned, require_sandbox
 from zerolap.store import open_blobs
 
 
 async def work(
-    credentials: AgentCredentials, directory: Path, policy: SandboxPolicy, lease_seconds: float = LEASE_SECONDS
+    credentials: AgentCredentials,
+    directory: Path,
+    policy: SandboxPolicy,
+    lease_seconds: float = LEASE_SECONDS,
+    worker: Worker | None = None,
 ) -> None:
     """Carry out jobs until SIGTERM or SIGINT.
 
@@ -36,7 +41,7 @@ async def work(
         trust = ssl.create_default_context(cadata=credentials.certificate_authority)
         link = await JetStreamLink.connect(credentials)
         files = FilesOverHttp(credentials.artifacts, trust, blobs, builds)
-        agent = Agent(credentials.kind, link, files, AgentPlace(builds, blobs), lease_seconds)
+        agent = Agent(credentials.kind, link, files, AgentPlace(builds, blobs, worker or Worker()), lease_seconds)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, agent.drain)
         try:
