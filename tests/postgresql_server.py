@@ -46,8 +46,8 @@ class PostgresqlServer:
 
     @classmethod
     @contextlib.contextmanager
-    def started(cls, binaries: Path, user: str) -> Iterator["PostgresqlServer"]:
-        """Start a server, and stop it at the end."""
+    def started(cls, binaries: Path, user: str, *, durable: bool = False) -> Iterator["PostgresqlServer"]:
+        """Start a server, and stop it at the end; a `durable` one writes to the disk before it answers."""
         # Not below pytest's own directory, whose path is too long for a socket's name, and closed to other users.
         directory = Path(tempfile.mkdtemp(prefix="zerolap-pg-"))
         try:
@@ -75,7 +75,14 @@ class PostgresqlServer:
                 "-k",
                 directory,
             ]
-            settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_destination=stderr"]
+            settings = [
+                "-c",
+                "listen_addresses=",
+                "-c",
+                f"fsync={'on' if durable else 'off'}",
+                "-c",
+                "log_destination=stderr",
+            ]
             with (
                 (directory / "log").open("wb") as log,
                 subprocess.Popen([*command, *settings], stderr=log, cwd=directory, user=as_user) as process,

@@ -1,5 +1,6 @@
 """The conductor over the store: with agents in its process that make their measurements up."""
 
+import asyncio
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from simulated_fleet import SimulatedFleet, made_up_cases, other_build
 from waiting import PATIENCE_SECONDS
 
 from zerolap.engines.simulated import Simulated
-from zerolap.fleet.messages import Claim, Heartbeat, OfferedJob, Report
+from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
 from zerolap.lab import Wish, read_comparison
 from zerolap.records import (
     Block,
@@ -26,6 +28,10 @@ from zerolap.records import (
 from zerolap.store import Store
 
 HERE = "here"
+HELLO = (
+    '{"message":"hello","kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
+)
 
 
 @pytest.fixture
@@ -241,7 +247,11 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
 
     fleet.engine = Simulated(on_trial=wait)
     made_up = Measurement(
-        metrics={"instructions_per_op": 1.0}, validity=Validity(valid=True, checks=[]), seconds=1.0, method=1, zerolap="0"
+        metrics={"instructions_per_op": 1.0},
+        validity=Validity(valid=True, checks=[]),
+        seconds=1.0,
+        method=1,
+        zerolap="0",
     )
 
     async def scenario(fleet: SimulatedFleet) -> None:
@@ -278,3 +288,148 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
     values = [measurement.metrics["instructions_per_op"] for _, measurement in fleet.store.measurements(submission.id)]
     assert values
     assert 1.0 not in values
+
+
+class Failing:
+    """Has a method of a store raise as if the database was away, a number of times, before or after it did its work."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str, times: int, *, after: bool) -> None:
+        self.left = times
+        self._work = getattr(owner, name)
+        self._after = after
+        monkeypatch.setattr(owner, name, self)
+
+    def __call__(self, *arguments: object, **options: object) -> object:
+        if self.left == 0:
+            return self._work(*arguments, **options)
+        if self._after:
+            self._work(*arguments, **options)
+        self.left -= 1
+        raise EnvironmentMissing("no connection to the store")
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_jobs_that_could_not_be_recorded_are_given_out_later(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    """A database that is lost while it ends a transaction does not tell whether the attempts are recorded."""
+    failing = Failing(monkeypatch, fleet.store.fleet, "add_attempts", 5, after=after)
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    assert failing.left == 0
+    attempts = fleet.store.fleet.attempts(submission.id)
+    assert len(attempts) == len({attempt.job.id for attempt in attempts})
+    assert {attempt.state for attempt in attempts} == {"done"}
+
+
+def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trial(job: TrialsJob, block: Block) -> None:
+        raise EnvironmentMissing("the disk is full")
+
+    fleet.engine = Simulated(on_trial=trial)
+    submission = fleet.submit(made_up_cases(1))
+    failing: list[Failing] = []
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(lambda: submission.id in fleet.conductor.ongoing)  # type: ignore[union-attr]
+        failing.append(Failing(monkeypatch, fleet.store.fleet, "attempts", 2, after=False))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    assert failing[0].left == 0
+    [case] = read_comparison(fleet.store, submission.id).cases
+    assert "given up 3 times" in (case.failure or "")
+
+
+def test_an_agent_that_lacks_something_leaves_jobs_to_others(fleet: SimulatedFleet) -> None:
+    broken, tries = set[str](), Counter[str]()
+
+    def trial(job: TrialsJob, block: Block) -> None:
+        [attempt] = [one for one in fleet.store.fleet.open_attempts() if one.job.id == job.id]
+        assert attempt.agent is not None
+        tries[attempt.agent] += 1
+        if not broken or attempt.agent in broken:
+            broken.add(attempt.agent)
+            raise EnvironmentMissing("the disk is full")
+
+    fleet.engine = Simulated(on_trial=trial)
+    submission = fleet.submit(made_up_cases(6))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    assert not [case for case in read_comparison(fleet.store, submission.id).cases if case.failure]
+    assert len(tries) == 2
+
+
+def test_a_job_of_an_agent_that_has_forgotten_it_goes_to_another(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that was killed is heard of again once it was started again, but not of the job that it held."""
+    fleet.agents = 0
+    fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        for number in (0, 1):
+            await fleet.agent(number)._introduce()
+        await fleet.until(fleet.store.fleet.open_attempts)
+        [attempt] = fleet.store.fleet.open_attempts()
+        assert (await fleet.say(Claim(attempt=attempt.id, delivery=1))).accepted
+        assert not (await fleet.say(Claim(attempt=attempt.id, delivery=1), "agent-1")).accepted
+        monkeypatch.setattr(fleet.conductor.roster, "lease_seconds", 0.05)
+
+        async def takes_over() -> bool:
+            await fleet.say(Heartbeat())
+            return (await fleet.say(Claim(attempt=attempt.id, delivery=1), "agent-1")).accepted
+
+        while not await takes_over():
+            await asyncio.sleep(0.05)
+
+    fleet.run(scenario)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '{"message":"claim","attempt":"ATTEMPT","delivery":2147483648}',
+        '{"message":"claim","attempt":"ATTEMPT","delivery":-1}',
+        HELLO.replace("CORES", "1").replace("CPU", r"\u0000"),
+        HELLO.replace("CORES", "1e18").replace("CPU", "cpu"),
+    ],
+)
+def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong: str) -> None:
+    fleet.agents = 1
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(fleet.store.fleet.open_attempts)
+        assert fleet.conductor is not None
+        name = AgentName("lab", HERE, "agent-0")
+        [attempt, *_] = fleet.store.fleet.open_attempts()
+        content = wrong.replace("ATTEMPT", attempt.id).encode()
+        answer = Answer.model_validate_json(await fleet.conductor.intake.answer(name, content))
+        assert not answer.accepted
+        assert answer.again
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_an_agent_repeats_what_the_store_did_not_take(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.agents = 0
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        failing = Failing(monkeypatch, fleet.store.fleet, "saw_agents", 2, after=False)
+        await fleet.agent(0)._introduce()
+        assert failing.left == 0
+        assert [agent.name for agent in fleet.store.fleet.agents()] == ["agent-0"]
+
+    fleet.run(scenario)

@@ -11,9 +11,16 @@ from zerolap.cli.verbs import VERBS
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["agent"])
 
 Credentials = Annotated[
-    Path, typer.Option(help="The agent's file, which zerolap fleet init wrote.", metavar="FILE", show_default=False)
+    Path,
+    typer.Option(
+        help="File of this agent, a copy of agents/NAME.toml in the directory of the fleet.",
+        metavar="FILE",
+        show_default=False,
+    ),
 ]
-Directory = Annotated[Path, typer.Option(help="Directory for builds and files of jobs.", metavar="DIR")]
+Directory = Annotated[
+    Path, typer.Option(help="Directory for builds and files of jobs, of this agent alone.", metavar="DIR")
+]
 
 
 @app.command()
@@ -22,7 +29,9 @@ def bench(
     directory: Directory = Path(".zerolap-agent"),
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
-    """Measure, one job at a time; ends after the job that is under way on SIGTERM, at once on a second.
+    """Measure, one job at a time, for the conductor of a fleet.
+
+    SIGTERM or Ctrl-C lets the job that is under way finish; a second one stops it, and another agent repeats it.
 
     Example: zerolap agent bench --credentials bench-1.toml
     """
@@ -35,7 +44,9 @@ def build(
     directory: Directory = Path(".zerolap-agent"),
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
-    """Build what others measure.
+    """Build, one build at a time, what the agents of a platform measure.
+
+    SIGTERM or Ctrl-C lets the build that is under way finish; a second one stops it, and another agent repeats it.
 
     Example: zerolap agent build --credentials build-1.toml
     """
@@ -52,6 +63,16 @@ def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool
 
     read = read_agent_credentials(credentials)
     if read.kind != kind:
-        raise UsageError(f"{credentials} is of an agent of kind {read.kind}", hint=f"zerolap agent {read.kind}")
+        raise UsageError(
+            f"{credentials} is of an agent of the kind `{read.kind}`",
+            hint=f"zerolap agent {read.kind} --credentials {credentials}",
+        )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(
+            f"`--directory {directory}` cannot be made: {fault.strerror}",
+            hint="give a directory that can be written to",
+        ) from fault
     set_up_logs()
     asyncio.run(work(read, directory, options.sandbox_policy(unsafe_no_sandbox)))

@@ -78,7 +78,7 @@ def compare(
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
     platform: options.Platform = None,
-    priority: options.Priority = "pull",
+    priority: options.Priority = options.DEFAULT_PRIORITY,
     topic: options.Topic = "",
     no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
@@ -96,7 +96,7 @@ def compare(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    options.check_platform(platform, topic=topic, no_wait=no_wait)
+    options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     shared = options.server_settings(config)
     question = comparison_question(
         base=AskedServer(

@@ -1,8 +1,8 @@
-"""`zerolap fleet`: sets a fleet up, shows its state, and repeats, cancels or drains."""
+"""`zerolap fleet`: sets a fleet up, shows its state, and retries, cancels or drains."""
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from zerolap.fleet.configuration import PlatformRequirement
+    from zerolap.fleet.configuration import FleetConfiguration, PlatformRequirement
     from zerolap.store import Attempt, KnownAgent, Store
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
@@ -23,65 +23,103 @@ LISTED = 20
 AGENT_GONE_SECONDS = 60
 FLEET_SCHEMA = "zerolap.fleet/1"
 
-Identity = Annotated[str, typer.Argument(metavar="ID", show_default=False)]
+Identity = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="Id of a submission, its unique beginning, or latest.", show_default=False),
+]
 
 
-@app.command()
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        help="A further name or IP address by which bus or zerolap serve is reached, for the certificate.",
+        metavar="NAME",
+    ),
+]
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        help="A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at"
+        " least), counters=true; builder=NAME shares the builders of another.",
+        metavar="NAME[:KEY=VALUE,...]",
+    ),
+]
+
+
+INIT_HELP = """Set up a fleet, or add to it: configuration of the bus, certificates, and credentials of its members.
+
+A new fleet needs --bus and --artifacts. The other options can be given now or later, each several times. After \
+fleet.toml was edited, run the command without options. Passwords and certificates are kept.
+
+Examples:
+
+    zerolap fleet init --bus tls://lab.example.org:4222 --artifacts https://lab.example.org:7480
+
+    zerolap fleet init --lab home --platform arm:architecture=aarch64 --bench bench-1=home/arm
+
+    zerolap fleet init --build build-1=home/arm
+"""
+
+
+@app.command(help=INIT_HELP)
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet.")] = Path("fleet"),
-    bus: Annotated[str, typer.Option(help="Address of the bus for agents and conductor.", metavar="URL")] = "",
-    listen: Annotated[str, typer.Option(help="Address that the bus listens on.", metavar="HOST:PORT")] = "",
-    artifacts: Annotated[str, typer.Option(help="Address of zerolap serve for agents.", metavar="URL")] = "",
-    name: Annotated[
-        list[str] | None, typer.Option(help="Further name or IP address in the certificate.", metavar="NAME")
-    ] = None,
-    lab: Annotated[list[str] | None, typer.Option(help="A lab, which has agents.", metavar="NAME")] = None,
-    platform: Annotated[
-        list[str] | None,
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet, made if it is missing.")
+    ] = Path("fleet"),
+    bus: Annotated[str, typer.Option(help="Address at which agents and conductor reach the bus.", metavar="URL")] = "",
+    listen: Annotated[
+        str,
         typer.Option(
-            help="A platform, and what its machines must be: arm:architecture=aarch64,processors=8,memory_gib=32,"
-            "counters=true,builder=NAME.",
-            metavar="NAME[:KEY=VALUE,...]",
+            help="Address that the bus listens on; by default all, at the port of --bus.", metavar="HOST:PORT"
         ),
-    ] = None,
+    ] = "",
+    artifacts: Annotated[str, typer.Option(help="Address at which agents reach zerolap serve.", metavar="URL")] = "",
+    name: Names = None,
+    lab: Annotated[list[str] | None, typer.Option(help="A lab: a place with agents.", metavar="NAME")] = None,
+    platform: Platforms = None,
     bench: Annotated[
-        list[str] | None, typer.Option(help="An agent that measures.", metavar="NAME=LAB/PLATFORM")
+        list[str] | None, typer.Option(help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
     ] = None,
     build: Annotated[
         list[str] | None, typer.Option(help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
     ] = None,
 ) -> None:
-    """Write the configuration of the bus, certificates, and the credentials of conductor and agents.
-
-    Run it again to add labs, platforms and agents, or after fleet.toml was edited. What is there is kept.
-
-    Example: zerolap fleet init fleet --bus tls://bus.example.org:4222 --artifacts https://lab.example.org:7480
-    --lab home --platform arm:architecture=aarch64 --bench bench-1=home/arm --build build-1=home/arm
-    """
+    """Write what is new, and tell the bus if it runs here."""
     from zerolap.errors import UsageError
     from zerolap.fleet import configuration as fleet
 
-    if not (directory / fleet.CONFIGURATION).exists():
-        if not bus or not artifacts:
-            raise UsageError(
-                "a new fleet needs --bus and --artifacts",
-                hint="zerolap fleet init --bus tls://HOST:4222 --artifacts https://HOST:7480",
-            )
-        directory.mkdir(parents=True, exist_ok=True)
-        fleet.initialise(directory, fleet.new_configuration(bus, artifacts, listen, name or []))
-    elif bus or listen or artifacts or name:
+    platforms = dict(_parsed_platform(added) for added in platform or [])
+    agents = {
+        "bench": [_parsed_agent(one) for one in bench or []],
+        "build": [_parsed_agent(one) for one in build or []],
+    }
+    is_new = not (directory / fleet.CONFIGURATION).exists()
+    if is_new and not (bus and artifacts):
+        raise UsageError(
+            f"there is no fleet in {directory} yet, and a new one needs --bus and --artifacts",
+            hint=f"zerolap fleet init {directory} --bus tls://HOST:4222 --artifacts https://HOST:7480",
+        )
+    if not is_new and (bus or listen or artifacts or name):
         raise UsageError(
             f"{directory / fleet.CONFIGURATION} has the addresses already",
-            hint="edit it, then run zerolap fleet init again",
+            hint=f"edit it, then run: zerolap fleet init {directory}",
         )
+    if is_new:
+        configuration = fleet.new_configuration(bus, artifacts, listen, _certificate_names(bus, artifacts, name or []))
     else:
-        fleet.initialise(directory, fleet.read_configuration(directory))
+        configuration = fleet.read_configuration(directory)
+    # All is checked before anything is written, so that the corrected command can be repeated.
+    _check_additions(configuration, lab or [], platforms, agents)
+    directory.mkdir(parents=True, exist_ok=True)
+    fleet.initialise(directory, configuration)
     for added in lab or []:
         fleet.add_lab(directory, added)
-    for added in platform or []:
-        fleet.add_platform(directory, *_parsed_platform(added))
-    written = [fleet.add_agent(directory, *_parsed_agent(added), kind="bench") for added in bench or []]
-    written += [fleet.add_agent(directory, *_parsed_agent(added), kind="build") for added in build or []]
+    for added, requirement in platforms.items():
+        fleet.add_platform(directory, added, requirement)
+    written = [fleet.add_agent(directory, *added, kind="bench") for added in agents["bench"]]
+    written += [fleet.add_agent(directory, *added, kind="build") for added in agents["build"]]
     if fleet.reload_bus(directory):
         typer.echo("the bus uses the new configuration")
     else:
@@ -92,7 +130,9 @@ def init(
 
 @app.command()
 def status(json: options.Json = None, store: options.StoreLocation = None) -> None:
-    """Show platforms, agents and submissions: what waits, what is under way, and what is stuck and why.
+    """Show platforms, agents and the newest submissions: what waits, what is under way, what is stuck and why.
+
+    It reads the store, and works without a conductor too.
 
     Example: zerolap fleet status --store postgresql://zerolap@db/zerolap
     """
@@ -112,7 +152,7 @@ def status(json: options.Json = None, store: options.StoreLocation = None) -> No
 
 @app.command(no_args_is_help=True)
 def retry(identity: Identity, store: options.StoreLocation = None) -> None:
-    """Have a submission that failed or was cancelled carried out again; what was measured is kept.
+    """Continue a submission that has ended: what failed is tried again, what was measured is kept.
 
     Example: zerolap fleet retry c-1f2e3d4c
     """
@@ -126,7 +166,7 @@ def retry(identity: Identity, store: options.StoreLocation = None) -> None:
 
 @app.command(no_args_is_help=True)
 def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
-    """Stop a submission: its jobs are stopped wherever they are, and what was measured is kept.
+    """End a submission: its jobs are stopped on all agents, and what was measured is kept.
 
     Example: zerolap fleet cancel c-1f2e3d4c
     """
@@ -142,19 +182,64 @@ def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
 
 @app.command(no_args_is_help=True)
 def drain(
-    name: Annotated[str, typer.Argument(metavar="AGENT|PLATFORM", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="AGENT|PLATFORM", help="Name of an agent or a platform.", show_default=False)
+    ],
     undo: Annotated[bool, typer.Option("--undo", help="Have it take jobs again.")] = False,
     store: options.StoreLocation = None,
 ) -> None:
-    """Have an agent, or all agents of a platform, end the job that they are at and take no further one.
+    """Have an agent, or all agents of a platform, finish their job and take no further one.
 
-    Example: zerolap fleet drain bench-3
+    It stays so until --undo, also over restarts of agent and conductor.
+
+    Examples: zerolap fleet drain bench-3; zerolap fleet drain bench-3 --undo
     """
     from zerolap.store import Store
 
     with Store.open(store) as results:
         names = results.fleet.drain(name, draining=not undo)
         typer.echo(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
+
+
+def _certificate_names(bus: str, artifacts: str, names: Sequence[str]) -> list[str]:
+    """Return the names of the certificate beside that of the bus: it is also that of `zerolap serve`."""
+    from urllib.parse import urlsplit
+
+    of_artifacts = urlsplit(artifacts).hostname
+    return [*names, *([of_artifacts] if of_artifacts and of_artifacts != urlsplit(bus).hostname else [])]
+
+
+def _check_additions(
+    configuration: "FleetConfiguration",
+    labs: Sequence[str],
+    platforms: "Mapping[str, PlatformRequirement]",
+    agents: Mapping[str, Sequence[tuple[str, str, str]]],
+) -> None:
+    """Raise `UsageError` if a fleet cannot have these labs, platforms and agents, each named once."""
+    from pydantic import ValidationError
+
+    from zerolap.errors import UsageError
+
+    content = configuration.model_dump()
+    known = content["platforms"] | {name: one.model_dump() for name, one in platforms.items()}
+    additions: list[tuple[str, str, str, dict[str, object]]] = [("lab", "labs", name, {}) for name in labs]
+    additions += [("platform", "platforms", name, known[name]) for name in platforms]
+    for kind, of_kind in agents.items():
+        for name, lab, platform in of_kind:
+            builder = (known.get(platform) or {"builder": platform})["builder"] or f"{platform}-build"
+            entry = {"lab": lab, "platform": builder if kind == "build" else platform, "kind": kind}
+            additions.append(("agent", "agents", name, entry))
+    for noun, section, name, entry in additions:
+        if name in content[section]:
+            raise UsageError(f"the {noun} {name} exists already", hint="nothing was changed; choose another name")
+        content[section][name] = entry
+    try:
+        type(configuration).model_validate(content)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        named = f"{first['loc'][1]}: " if len(first["loc"]) > 1 else ""
+        message = named + first["msg"].removeprefix("Value error, ")
+        raise UsageError(message, hint="nothing was changed; correct it and run the command again") from wrong
 
 
 def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
@@ -169,11 +254,15 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
     try:
         return name, PlatformRequirement.model_validate(pairs)
     except ValidationError as wrong:
-        known = ", ".join(PlatformRequirement.model_fields)
-        raise UsageError(
-            f"`--platform {text}` is not valid: {wrong.errors()[0]['msg']}",
-            hint=f"write NAME:KEY=VALUE,...; keys: {known}",
-        ) from wrong
+        first = wrong.errors()[0]
+        key = str(first["loc"][0])
+        if first["type"] == "extra_forbidden":
+            what = f"there is no requirement `{key}`"
+            hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"
+        else:
+            what = f"`{pairs[key]}` is no value of `{key}`"
+            hint = "write NAME:processors=8,memory_gib=32,counters=true"
+        raise UsageError(f"`--platform {text}`: {what}", hint=hint) from wrong
 
 
 def _parsed_agent(text: str) -> tuple[str, str, str]:
@@ -183,7 +272,9 @@ def _parsed_agent(text: str) -> tuple[str, str, str]:
     name, equals, rest = text.partition("=")
     lab, slash, platform = rest.partition("/")
     if not (name and equals and lab and slash and platform):
-        raise UsageError(f"`{text}` is no agent", hint="write NAME=LAB/PLATFORM, such as bench-1=home/arm")
+        raise UsageError(
+            f"`{text}` does not describe an agent", hint="write NAME=LAB/PLATFORM, such as bench-1=home/arm"
+        )
     return name, lab, platform
 
 
@@ -266,7 +357,8 @@ def _table(*headings: str) -> "Table":
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in headings:
-        table.add_column(heading, overflow="fold")
+        # The first one has the names that other commands take: they are to be copied.
+        table.add_column(heading, overflow="fold", no_wrap=heading == headings[0])
     return table
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from zerolap.sandbox import SandboxPolicy
 
 ENGINES = ("counted", "timed", "sampled")
+PRIORITIES = ("release", "pull", "backfill")
+DEFAULT_PRIORITY = "pull"
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -116,19 +118,23 @@ Platform = Annotated[
     str | None,
     typer.Option(
         "--platform",
-        help="Have a conductor (zerolap serve) measure on these platforms, separated by commas, or on all; by default"
-        " this machine measures.",
+        help="Submit to zerolap serve, which measures on these platforms, separated by commas, or on all; by default"
+        " this command measures.",
         metavar="NAMES",
     ),
 ]
 Priority = Annotated[
-    str, typer.Option(help="With --platform: release, pull or backfill; the former go first.", metavar="NAME")
+    str, typer.Option(help="With --platform: what goes first, release before pull before backfill.", metavar="NAME")
 ]
 Topic = Annotated[
     str,
-    typer.Option(help="With --platform: what this is about, such as pr-123; it supersedes older ones.", metavar="NAME"),
+    typer.Option(
+        help="With --platform: what this is about, such as pr-123; ends unfinished submissions of the same topic and"
+        " platform.",
+        metavar="NAME",
+    ),
 ]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="With --platform: print the IDs and exit.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="With --platform: submit, print id and platform, and exit.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
@@ -252,11 +258,18 @@ def _check_writable(path: Path) -> None:
         raise UsageError(f"`{path}` cannot be written: its directory is not writable", hint="give another file")
 
 
-def check_platform(platform: str | None, *, topic: str, no_wait: bool) -> None:
-    """Raise `UsageError` for options that need a conductor where none is asked."""
-    if platform is None and (topic or no_wait):
-        given = "--no-wait" if no_wait else "--topic"
-        raise UsageError(f"`{given}` without --platform", hint="zerolap compare ... --platform all")
+def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: bool) -> None:
+    """Raise `UsageError` for a priority that there is not, and options that need a conductor where none is asked."""
+    if priority not in PRIORITIES:
+        raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
+    if platform is not None:
+        return
+    given = [("--no-wait", no_wait), ("--topic", topic), ("--priority", priority != DEFAULT_PRIORITY)]
+    for option, is_given in given:
+        if is_given:
+            raise UsageError(
+                f"`{option}` is for what is submitted, and needs --platform", hint="add --platform all, or leave it out"
+            )
 
 
 REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})

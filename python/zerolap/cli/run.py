@@ -67,7 +67,7 @@ def run(
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
     platform: options.Platform = None,
-    priority: options.Priority = "pull",
+    priority: options.Priority = options.DEFAULT_PRIORITY,
     topic: options.Topic = "",
     no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
@@ -85,7 +85,7 @@ def run(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    options.check_platform(platform, topic=topic, no_wait=no_wait)
+    options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     question = run_question(
         server=AskedServer(resolve(server, repo), options.variant(variant), options.server_settings(config)),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),

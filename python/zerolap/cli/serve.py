@@ -12,22 +12,36 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["serve"]}
 
-Comparisons and runs are submitted with --platform and the same --store. Without --fleet the platform is called
-`local`: this machine builds and measures, one job at a time. With --fleet, jobs go to the agents of the fleet that
-`zerolap fleet init` has set up in that directory. It may be stopped and started at any moment: nothing is lost.
+Submit with zerolap compare or zerolap run, --platform, and the same --store. Without --fleet there is one platform, \
+local: this machine builds and measures, one job at a time. With --fleet, the agents of the fleet do, which zerolap \
+fleet init has set up in that directory.
+
+It can be stopped and started at any moment: what was measured is kept, and what was not is measured again.
 
 Examples:
 
     zerolap serve
 
-    zerolap compare HEAD~1 HEAD --repo ~/redis --platform local      (in another terminal)
+    zerolap compare HEAD~1 HEAD --repo ~/redis --platform local
 
-    zerolap serve --fleet /etc/zerolap/fleet --store postgresql://zerolap@db/zerolap?blobs=s3://zerolap/blobs
+    zerolap serve --fleet fleet --listen 0.0.0.0:7480 --store postgresql://zerolap@db/zerolap
 """
 
-Listen = Annotated[str, typer.Option(help="Address of /health, /metrics and the files of jobs.", metavar="HOST:PORT")]
+Listen = Annotated[
+    str,
+    typer.Option(
+        help="Address for agents (builds and sources), /health and /metrics; agents on other machines need one that"
+        " they can reach, such as 0.0.0.0:7480.",
+        metavar="HOST:PORT",
+    ),
+]
 FleetDirectory = Annotated[
-    Path | None, typer.Option("--fleet", help="Directory of a fleet; without it this machine measures.", metavar="DIR")
+    Path | None,
+    typer.Option(
+        "--fleet",
+        help="Directory of a fleet, made by zerolap fleet init; without it this machine measures.",
+        metavar="DIR",
+    ),
 ]
 
 
@@ -45,11 +59,16 @@ def serve(
     from zerolap.api.serving import serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
+    from zerolap.fleet.configuration import read_configuration
     from zerolap.store import Store
 
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"`--listen {listen}` is not an address", hint="write 127.0.0.1:7480")
+        raise UsageError(f"`--listen {listen}` is not an address", hint="write HOST:PORT, such as 127.0.0.1:7480")
+    if fleet is not None:
+        if not fleet.is_dir():
+            raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
+        read_configuration(fleet)
     set_up_logs()
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)

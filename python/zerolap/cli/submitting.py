@@ -79,7 +79,10 @@ def answered(question: Question, wish: Wish, store: Store, reports: Reports, *, 
     for submission in _ended(submissions, store, quiet=reports.quiet):
         work = store.fleet.submitted(submission.id)
         if work.state == "done":
-            codes.append(_written(submission, store, reports.of(submission.platform, alone=len(submissions) == 1)))
+            alone = len(submissions) == 1
+            if not alone and not reports.quiet and "-" not in (reports.json, reports.markdown):
+                typer.echo(f"\nplatform {submission.platform}\n")
+            codes.append(_written(submission, store, reports.of(submission.platform, alone=alone)))
         else:
             faults.append(f"{submission.id} on {submission.platform} {_word(work.state)}: {work.reason}".rstrip(": "))
     if faults:
@@ -94,7 +97,8 @@ def _ended(submissions: Sequence[Submission], store: Store, *, quiet: bool) -> S
         works = [store.fleet.submitted(submission.id) for submission in submissions]
         for work in works:
             attempts = [attempt for attempt in store.fleet.attempts(work.submission.id) if attempt.state == "done"]
-            line = f"{work.submission.platform}: {work.state}, {len(attempts)} jobs done"
+            jobs = "1 job" if len(attempts) == 1 else f"{len(attempts)} jobs"
+            line = f"{work.submission.platform}: {work.state}, {jobs} done"
             if not quiet and shown.get(work.submission.id) != line:
                 shown[work.submission.id] = line
                 print(line, file=sys.stderr)

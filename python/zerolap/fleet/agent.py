@@ -1,9 +1,11 @@
 """An agent: takes jobs of its platform from the bus, executes them one at a time, and reports to the conductor."""
 
 import asyncio
+import contextlib
+import functools
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 
@@ -52,7 +54,12 @@ IDLE_SECONDS: Final = 10.0
 """So long an agent waits for a job before it reports that it is there."""
 ASK_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 1.0
+LONGEST_REST_SECONDS: Final = 60.0
+"""So long an agent takes no job that has given up one after the other."""
+MOST_GIVEN_UP: Final = 10
 GIVEN_BACK_SECONDS: Final = 5.0
+END_SECONDS: Final = 0.02
+"""So long an agent waits for the end of a job after a trial, to report both at once."""
 BEATS_PER_LEASE: Final = 4
 
 log = structlog.get_logger("zerolap.agent")
@@ -135,6 +142,7 @@ class Agent:
         self._lease_seconds = lease_seconds
         self._missing: dict[str, str] = {}
         self._draining = False
+        self._given_up = 0
         self._ending = asyncio.Event()
         self._stopping = asyncio.Event()
         self._current: tuple[str, Cancellation] | None = None
@@ -193,9 +201,10 @@ class Agent:
             if answer is not None and answer.accepted:
                 self._draining = answer.draining
                 return
-            if answer is not None:
+            is_refused = answer is not None and not answer.again
+            if answer is not None and is_refused:
                 log.warning("the conductor gives this agent no jobs", reason=answer.reason)
-            await self._pause(RETRY_SECONDS if answer is None else IDLE_SECONDS)
+            await self._pause(IDLE_SECONDS if is_refused else RETRY_SECONDS)
 
     async def _take(self, delivered: DeliveredJob) -> None:
         """Claim a job and execute it."""
@@ -226,6 +235,9 @@ class Agent:
                 log.info("stopped", reason=str(lost))
                 return
             await delivered.done()
+        if self._given_up:
+            # What this machine lacks, such as space on a disk, the next job would lack too: others are to have it.
+            await self._pause(min(RETRY_SECONDS * 2 ** (self._given_up - 1), LONGEST_REST_SECONDS))
 
     async def _carry_out(
         self, offered: OfferedJob, delivered: DeliveredJob, lease: Lease, recorded: tuple[TrialDone, ...]
@@ -252,13 +264,17 @@ class Agent:
                 )
             await self._files.fetch(offered)
             place = self._place.of_job(cancellation, recorded)
-            async for event in _in_thread(lambda: self._place.worker.carry_out(offered.job, place)):
-                if not isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
-                    continue
-                if isinstance(event, BuildDone):
-                    event = await asyncio.to_thread(self._with_abilities, event)  # noqa: PLW2901
-                sent = await self._files.send(offered, event)
-                await self._report(Report(attempt=offered.attempt, event=sent), lease, cancellation)
+            work = functools.partial(self._place.worker.carry_out, offered.job, place)
+            async with _InThread(work, cancellation) as events:
+                while (event := await events.next()) is not None:
+                    if not isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
+                        continue
+                    if isinstance(event, BuildDone):
+                        event = await asyncio.to_thread(self._with_abilities, event)
+                    sent = await self._files.send(offered, event)
+                    end = await events.end_within(END_SECONDS) if isinstance(event, TrialDone) else None
+                    await self._report(Report(attempt=offered.attempt, event=sent, end=end), lease, cancellation)
+            self._given_up = 0
         except Interrupted:
             raise JobLost("cancelled") from None
         except BuildFailed as failed:
@@ -268,6 +284,7 @@ class Agent:
                 await self._report_failure(offered, fault, lease, cancellation)
                 return
             log.warning("gave up", reason=str(fault))
+            self._given_up = min(self._given_up + 1, MOST_GIVEN_UP)
             await self._report(GiveUp(attempt=offered.attempt, reason=str(fault)), lease, cancellation)
         log.info("finished", job=offered.job.id)
 
@@ -350,31 +367,59 @@ class Agent:
             asyncio.get_running_loop().run_in_executor(None, self._current[1].cancel)
 
 
-async def _in_thread(events: Callable[[], Iterator[Event]]) -> AsyncIterator[Event]:
-    """Yield what an iterator yields that works in a thread; what it raises is raised here."""
-    happened: asyncio.Queue[Event | BaseException | None] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
+class _InThread:
+    """The events of an iterator that works in a thread; what it raises is raised by `next`.
 
-    def put(item: Event | BaseException | None) -> None:
-        loop.call_soon_threadsafe(happened.put_nowait, item)
+    If they are left before their end, the work is cancelled.
+    """
 
-    def work() -> None:
+    def __init__(self, events: Callable[[], Iterator[Event]], cancellation: Cancellation) -> None:
+        self._events = events
+        self._cancellation = cancellation
+        self._happened: asyncio.Queue[Event | BaseException | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._next: Event | BaseException | None = None
+        self._has_next = False
+
+    async def next(self) -> Event | None:
+        """Return the next event; none at the end."""
+        if not self._has_next:
+            self._next = await self._happened.get()
+        self._has_next = False
+        if isinstance(self._next, BaseException):
+            raise self._next
+        return self._next
+
+    async def end_within(self, seconds: float) -> JobFinished | None:
+        """Return the event that a job has finished, if that is the next one and comes within the time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                self._next = await self._happened.get()
+                self._has_next = True
+        if not self._has_next or not isinstance(self._next, JobFinished):
+            return None
+        self._has_next = False
+        return self._next
+
+    async def __aenter__(self) -> "_InThread":
+        self._thread = self._loop.run_in_executor(None, self._work)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            await asyncio.to_thread(self._cancellation.cancel)
+        await asyncio.wait({self._thread})
+
+    def _work(self) -> None:
         try:
-            for event in events():
-                put(event)
-            put(None)
+            for event in self._events():
+                self._put(event)
+            self._put(None)
         except BaseException as fault:  # noqa: BLE001 - raised again in the event loop
-            put(fault)
+            self._put(fault)
 
-    thread = loop.run_in_executor(None, work)
-    try:
-        while (item := await happened.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        # Its processes are killed by then, if it was not at its end.
-        await asyncio.wait({thread})
+    def _put(self, item: Event | BaseException | None) -> None:
+        self._loop.call_soon_threadsafe(self._happened.put_nowait, item)
 
 
 def _subject(job: BuildJob | TrialsJob) -> str:

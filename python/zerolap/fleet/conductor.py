@@ -6,9 +6,10 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
+import itertools
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -41,7 +42,9 @@ JOBS_PER_AGENT: Final = 2
 """So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
 POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
-LEAST_PLANNING_SECONDS: Final = 0.1
+LEAST_PLANNING_SECONDS: Final = 0.05
+AGAIN_SECONDS: Final = 2.0
+"""So long a plan is used of which jobs are left, though something was recorded since."""
 STORED_STATES: Final[dict[SubmissionState, RequestState]] = {"failed": "failed"}
 """The state of a request whose submission ended early; `interrupted` for all others."""
 
@@ -83,7 +86,10 @@ class Conductor:
         self.ongoing: dict[str, Ongoing] = {}
         self.intake = Intake(store, self.roster, self._happened)
         self._to_plan: set[str] = set()
+        self._to_plan_grew = asyncio.Event()
         self._planned_at: dict[str, float] = {}
+        self._pauses: dict[str, float] = {}
+        self._unrecorded: list[Attempt] = []
         self._unpublished: set[str] = set()
         self._failing: dict[str, str] = {}
         self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
@@ -98,6 +104,7 @@ class Conductor:
         await asyncio.to_thread(self._load)
         async with asyncio.TaskGroup() as group:
             group.create_task(self.intake.write())
+            group.create_task(self._plan_always())
             await self._dispatcher.answer(self.intake.answer)
             log.info("working", submissions=len(self.ongoing), attempts=len(self.intake.attempts))
             while True:
@@ -134,7 +141,7 @@ class Conductor:
         attempts = fleet.open_attempts()
         if not self._dispatcher.outlives_conductor:
             attempts = [replace(attempt, state="ready", agent=None, publications=0) for attempt in attempts]
-        self.intake.open(attempts)
+        self.intake.recall(attempts)
         self._unpublished = {attempt.id for attempt in attempts if not attempt.publications}
 
     async def _step(self) -> None:
@@ -145,46 +152,52 @@ class Conductor:
         if now - self._swept >= self._pace.sweep_seconds:
             self._swept = now
             await self._sweep()
-        await self._plan()
         await self._end_failing()
         await self._feed()
 
     async def _poll(self) -> None:
         """Take in submissions that are new, and let go of those that were cancelled or superseded."""
-        works = await asyncio.to_thread(self._store.fleet.submissions, is_open=True)
-        is_open = {work.submission.id for work in works}
-        for work in works:
-            if work.submission.id not in self.ongoing:
+        is_open = await asyncio.to_thread(self._store.fleet.open_submissions)
+        for identity in is_open:
+            if identity not in self.ongoing:
+                work = await asyncio.to_thread(self._store.fleet.submitted, identity)
                 await self._take_up(work.submission)
-                log.info("taken up", request=work.submission.id, platform=work.submission.platform)
+                log.info("taken up", request=identity, platform=work.submission.platform)
         for identity in [identity for identity in self.ongoing if identity not in is_open]:
             await self._let_go(identity)
         agents = await asyncio.to_thread(self._store.fleet.agents)
         self.roster.set_draining({agent.name: agent.draining for agent in agents})
         # What waits for an agent may have one by now.
-        self._to_plan |= {identity for identity, ongoing in self.ongoing.items() if ongoing.waits_for}
+        self._plan_soon(identity for identity, ongoing in self.ongoing.items() if ongoing.waits_for)
 
     async def _take_up(self, submission: Submission) -> None:
+        attempts = await asyncio.to_thread(self._store.fleet.attempts, submission.id)
         self.ongoing[submission.id] = Ongoing(submission)
-        self._to_plan.add(submission.id)
-        for attempt in await asyncio.to_thread(self._store.fleet.attempts, submission.id):
+        self._plan_soon([submission.id])
+        for attempt in attempts:
             if attempt.state == "given up":
                 self._gave_up(attempt)
 
     async def _let_go(self, identity: str) -> None:
         """Stop working on a submission that has ended in the store, and have its jobs stopped."""
-        ongoing = self.ongoing.pop(identity)
-        self._recorded_states.pop(identity, None)
+        ongoing = self.ongoing[identity]
+        self._forget(identity)
         closed = self.intake.close(identity)
-        await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
-        work = await asyncio.to_thread(self._store.fleet.submitted, identity)
-        await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+        try:
+            await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
+            work = await asyncio.to_thread(self._store.fleet.submitted, identity)
+            async with ongoing.lock:
+                await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+        except EnvironmentMissing:
+            # The next poll tries again.
+            self.ongoing[identity] = ongoing
+            raise
         log.info("let go", request=identity, state=work.state, reason=work.reason)
         await self._dispatcher.purge(identity)
         for platform in {attempt.platform for attempt in closed}:
             await self._dispatcher.cancel(platform, identity)
         # A build that others wait for is begun again for them.
-        self._to_plan |= self.ongoing.keys()
+        self._plan_soon(self.ongoing)
 
     # Planning.
 
@@ -193,7 +206,7 @@ class Conductor:
         ongoing = self.ongoing.get(attempt.submission)
         if isinstance(attempt.job, BuildJob):
             # Others may have waited for the same build.
-            self._to_plan |= self.ongoing.keys()
+            self._plan_soon(self.ongoing)
             if isinstance(event, JobFailed):
                 self._fail(attempt.submission, event.reason, event.hint)
             elif event is None:
@@ -203,7 +216,7 @@ class Conductor:
                 self._gave_up(attempt)
             else:
                 ongoing.take_in(attempt.job, event)
-            self._to_plan.add(attempt.submission)
+            self._plan_soon([attempt.submission])
         self._wake.set()
 
     def _gave_up(self, attempt: Attempt) -> None:
@@ -226,70 +239,101 @@ class Conductor:
             if identity in self.ongoing:
                 await self._let_go(identity)
 
+    async def _plan_always(self) -> None:
+        """Plan whenever something was recorded, while jobs of earlier plans are given out."""
+        while True:
+            await self._to_plan_grew.wait()
+            self._to_plan_grew.clear()
+            try:
+                await self._plan()
+            except EnvironmentMissing as fault:
+                await self._wait_out(f"the store cannot be used: {fault.message}")
+                self._to_plan_grew.set()
+
     async def _plan(self) -> None:
-        """Plan anew for the submissions of which something was recorded, but none of them too often."""
+        """Plan anew for submissions of which something was recorded; later where jobs are left to be given out."""
         for identity in sorted(self._to_plan):
             ongoing = self.ongoing.get(identity)
             if ongoing is None:
                 self._to_plan.discard(identity)
                 continue
-            if time.monotonic() < self._planned_at.get(identity, 0.0):
-                asyncio.get_running_loop().call_later(LEAST_PLANNING_SECONDS, self._wake.set)
+            since = time.monotonic() - self._planned_at.get(identity, 0.0)
+            if since < (AGAIN_SECONDS if ongoing.planned else self._pauses.get(identity, 0.0)):
+                asyncio.get_running_loop().call_later(LEAST_PLANNING_SECONDS, self._to_plan_grew.set)
                 continue
             self._to_plan.discard(identity)
             begun = time.monotonic()
-            await self._plan_for(ongoing)
-            ended = time.monotonic()
-            self._planned_at[identity] = ended + max(LEAST_PLANNING_SECONDS, 4 * (ended - begun))
+            async with ongoing.lock:
+                await self._plan_for(ongoing)
+            self._planned_at[identity] = time.monotonic()
+            self._pauses[identity] = max(LEAST_PLANNING_SECONDS, 2 * (time.monotonic() - begun))
+            self._wake.set()
+
+    def _plan_soon(self, identities: Iterable[str]) -> None:
+        self._to_plan |= set(identities)
+        self._to_plan_grew.set()
 
     async def _plan_for(self, ongoing: Ongoing) -> None:
         identity = ongoing.identity
-        await self._fail_given_up(ongoing)
-        open_jobs = frozenset(attempt.job.id for attempt in self.intake.attempts.values())
+        if identity not in self.ongoing:
+            return
         try:
-            await asyncio.to_thread(ongoing.plan, self.roster, self._lab, open_jobs)
-            state: SubmissionState = "waiting" if ongoing.waits_for else "running"
-            reason = f"waits for {ongoing.waits_for}" if ongoing.waits_for else ""
-            if self._recorded_states.get(identity) != (state, reason):
-                self._recorded_states[identity] = (state, reason)
-                await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
-            if ongoing.is_measured:
+            await self._fail_given_up(ongoing)
+            plan = await asyncio.to_thread(ongoing.plan, self.roster, self._lab)
+            if plan.is_measured:
                 await asyncio.to_thread(ongoing.finish, self._lab)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
-                del self.ongoing[identity]
+                self._forget(identity)
                 self.intake.close(identity)
                 log.info("done", request=identity)
+                return
+            ongoing.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
+            state: SubmissionState = "waiting" if plan.waits_for else "running"
+            reason = f"waits for {plan.waits_for}" if plan.waits_for else ""
+            if self._recorded_states.get(identity) != (state, reason):
+                await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
+                self._recorded_states[identity] = (state, reason)
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
         except (ZerolapError, ValueError) as fault:
             self._fail(identity, str(fault))
 
+    def _forget(self, identity: str) -> None:
+        """Forget a submission that has ended."""
+        self.ongoing.pop(identity, None)
+        for kept in (self._recorded_states, self._planned_at, self._pauses, self._fed):
+            kept.pop(identity, None)
+
     async def _fail_given_up(self, ongoing: Ongoing) -> None:
         """Record the failure of jobs that several agents gave up."""
         for job, times in list(ongoing.given_up.items()):
             if times < ATTEMPTS_PER_JOB:
                 continue
-            del ongoing.given_up[job]
             attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
             reason = f"given up {times} times: {of_job[-1].reason}"
             if isinstance(of_job[-1].job, BuildJob):
                 self._fail(ongoing.identity, reason)
-                continue
-            failed = JobFailed(job=job, reason=reason)
-            await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
-            ongoing.take_in(of_job[-1].job, failed)
+            else:
+                failed = JobFailed(job=job, reason=reason)
+                await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
+                ongoing.take_in(of_job[-1].job, failed)
+            # Not before it is recorded, which the store may be away for.
+            del ongoing.given_up[job]
 
     # Giving out jobs.
 
     async def _feed(self) -> None:
         """Give out jobs, where agents have room for them: by priority, and in turn over submissions."""
-        attempts = self._next_attempts()
-        if attempts:
-            await asyncio.to_thread(self._store.fleet.add_attempts, attempts)
-            self.intake.open(attempts)
-            self._unpublished |= {attempt.id for attempt in attempts}
+        chosen = self._next_attempts()
+        # Counted as given out from now on: where the store is away, they are recorded by the next call.
+        self.intake.open(chosen)
+        self._unrecorded = [one for one in [*self._unrecorded, *chosen] if one.id in self.intake.attempts]
+        if self._unrecorded:
+            await asyncio.to_thread(self._store.fleet.add_attempts, self._unrecorded)
+            self._unpublished |= {attempt.id for attempt in self._unrecorded}
+            self._unrecorded = []
         unpublished = [self.intake.attempts[one] for one in self._unpublished if one in self.intake.attempts]
         if unpublished:
             await self._publish(unpublished)
@@ -307,7 +351,9 @@ class Conductor:
         }
         chosen: list[Attempt] = []
         while (ongoing := self._next_in_turn(room, building)) is not None:
-            job = self._take_planned(ongoing, building)
+            job = ongoing.give()
+            if isinstance(job, BuildJob):
+                building.add(job.spec.digest)
             platform = self._platform_of(ongoing, job)
             room[platform] -= 1
             self._feeds += 1
@@ -323,7 +369,7 @@ class Conductor:
             for ongoing in self.ongoing.values()
             if any(
                 room.get(self._platform_of(ongoing, job), 0) > 0 and not _is_being_built(job, building)
-                for job in list(ongoing.planned.values())[:1]
+                for job in itertools.islice(ongoing.planned.values(), 1)
             )
         ]
         return min(
@@ -331,12 +377,6 @@ class Conductor:
             key=lambda one: (PRIORITIES.index(one.submission.priority), self._fed.get(one.identity, 0)),
             default=None,
         )
-
-    def _take_planned(self, ongoing: Ongoing, building: set[str]) -> AnyJob:
-        job = ongoing.planned.pop(next(iter(ongoing.planned)))
-        if isinstance(job, BuildJob):
-            building.add(job.spec.digest)
-        return job
 
     def _platform_of(self, ongoing: Ongoing, job: AnyJob) -> str:
         platform = ongoing.submission.platform
@@ -361,13 +401,14 @@ class Conductor:
         for content in await self._dispatcher.exhausted():
             await self._give_up_exhausted(content)
         before = time.time() - self._pace.sweep_seconds
+        unrecorded = {attempt.id for attempt in self._unrecorded}
         kept = await self._dispatcher.waiting()
         for platform in {attempt.platform for attempt in self.intake.attempts.values()}:
             of_platform = [one for one in self.intake.attempts.values() if one.platform == platform]
             lost = [
                 attempt
                 for attempt in of_platform
-                if attempt.created < before and not self.intake.is_held(attempt, self._pace.lease_seconds)
+                if attempt.created < before and attempt.id not in unrecorded and not self.intake.is_held(attempt)
             ]
             if lost and kept.get(platform, 0) < len(of_platform):
                 log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))

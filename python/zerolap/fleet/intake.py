@@ -12,7 +12,18 @@ import structlog
 from pydantic import ValidationError
 
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, Report, message_json, read_message
+from zerolap.fleet.messages import (
+    Answer,
+    Claim,
+    GiveUp,
+    Heartbeat,
+    Hello,
+    Message,
+    Report,
+    has_zero_byte,
+    message_json,
+    read_message,
+)
 from zerolap.fleet.ongoing import AnyJob, record_build
 from zerolap.fleet.roster import PresentAgent, Roster
 from zerolap.records import (
@@ -33,6 +44,8 @@ REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""
 RETRY_SECONDS: Final = 0.5
 MOST_AT_ONCE: Final = 500
+LARGEST_INTEGER: Final = (1 << 31) - 1
+"""That a column of a database takes."""
 
 log = structlog.get_logger("zerolap.conductor")
 
@@ -58,11 +71,18 @@ class Intake:
         self._roster = roster
         self._on_event = on_event
         self._ended: OrderedDict[str, str] = OrderedDict()
+        self._gave_up: dict[str, set[str]] = {}
         self._heard: dict[str, float] = {}
+        self._recalled: set[str] = set()
         self._changes: list[_Change] = []
         self._has_changes = asyncio.Event()
 
     # Attempts.
+
+    def recall(self, attempts: Iterable[Attempt]) -> None:
+        """Take in attempts that an earlier conductor has left."""
+        self.open(attempts)
+        self._recalled = {attempt.id for attempt in self.attempts.values() if attempt.state == "ready"}
 
     def open(self, attempts: Iterable[Attempt]) -> None:
         """Take in attempts that have not ended."""
@@ -76,6 +96,7 @@ class Intake:
         closed = [attempt for attempt in self.attempts.values() if attempt.submission == identity]
         for attempt in closed:
             self._forget(attempt)
+            self._gave_up.pop(attempt.job.id, None)
         return closed
 
     def published(self, attempts: Iterable[Attempt]) -> list[Attempt]:
@@ -88,9 +109,10 @@ class Intake:
         self.attempts.update({attempt.id: attempt for attempt in counted})
         return counted
 
-    def is_held(self, attempt: Attempt, lease_seconds: float) -> bool:
+    def is_held(self, attempt: Attempt) -> bool:
         """Whether the agent of an attempt was heard of it within a lease."""
-        return attempt.state == "claimed" and time.monotonic() - self._heard.get(attempt.id, 0.0) <= lease_seconds
+        silent = time.monotonic() - self._heard.get(attempt.id, 0.0)
+        return attempt.state == "claimed" and silent <= self._roster.lease_seconds
 
     async def give_up(self, attempt: Attempt, reason: str) -> None:
         """End an attempt that the bus has given up."""
@@ -107,6 +129,13 @@ class Intake:
         except ValidationError as fault:
             log.warning("a message cannot be read", agent=name.agent, fault=fault.errors()[0]["msg"])
             return message_json(Answer(accepted=False, again=True, reason="the message cannot be read"))
+        try:
+            return await self._answer(name, message)
+        except EnvironmentMissing as fault:
+            log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
+            return message_json(Answer(accepted=False, again=True, reason="the store cannot be used"))
+
+    async def _answer(self, name: AgentName, message: Message) -> bytes:
         if isinstance(message, Hello):
             return message_json(await self._introduce(name, message))
         present = self._roster.get(name)
@@ -135,6 +164,8 @@ class Intake:
         if message.attempt is None:
             return Answer(accepted=True)
         attempt = self.attempts.get(message.attempt)
+        if attempt is not None and attempt.id in self._recalled and attempt.platform == present.name.platform:
+            return Answer(accepted=True)
         if attempt is None or not _holds(present, attempt):
             return Answer(accepted=False, reason=_why_not(attempt))
         self._heard[attempt.id] = time.monotonic()
@@ -147,30 +178,42 @@ class Intake:
         if attempt.platform != present.name.platform:
             return Answer(accepted=False, reason=f"the job is for {attempt.platform}")
         is_held_by_other = attempt.state == "claimed" and attempt.agent != present.name.agent
-        if is_held_by_other and message.delivery <= attempt.delivery and self._roster.is_there(attempt.agent):
+        # Heard of this job: an agent that was started again has forgotten it, and would keep others from it for ever.
+        if is_held_by_other and message.delivery <= attempt.delivery and self.is_held(attempt):
             return Answer(accepted=False, reason=f"{attempt.agent} holds the job")
+        if self._is_for_another(attempt, present):
+            return Answer(accepted=False, reason="it has given up this job, and there is another agent to try it")
         was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
-        claimed = replace(
-            attempt, state="claimed", agent=present.name.agent, delivery=message.delivery, claimed=time.time()
-        )
-        self.attempts[attempt.id] = claimed
-        self._heard[attempt.id] = time.monotonic()
-        refusal = await self._record(_Change(attempt=claimed))
-        if refusal:
-            return Answer(accepted=False, reason=refusal)
+        self._hold(attempt, present, message.delivery)
         recorded: tuple[TrialDone, ...] = ()
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
             recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
         return Answer(accepted=True, recorded=recorded)
 
+    def _hold(self, attempt: Attempt, present: PresentAgent, delivery: int) -> None:
+        """Have an agent hold an attempt. It is recorded soon: nothing is lost if that is never done."""
+        claimed = replace(attempt, state="claimed", agent=present.name.agent, delivery=delivery, claimed=time.time())
+        self.attempts[attempt.id] = claimed
+        self._recalled.discard(attempt.id)
+        self._heard[attempt.id] = time.monotonic()
+        self._changes.append(_Change(attempt=claimed))
+        self._has_changes.set()
+
     async def _report(self, present: PresentAgent, message: Report) -> Answer:
         attempt = self.attempts.get(message.attempt)
+        if attempt is not None and attempt.id in self._recalled and attempt.platform == present.name.platform:
+            # The conductor ended before it recorded that this agent holds it.
+            self._hold(attempt, present, delivery=1)
+            attempt = self.attempts[attempt.id]
         if attempt is None and self._ended.get(message.attempt) == present.name.agent:
             # Its answer was lost.
             return Answer(accepted=True)
         if attempt is None or not _holds(present, attempt):
             return Answer(accepted=False, reason=_why_not(attempt))
-        fault = _fault_of(message.event, attempt.job) or await asyncio.to_thread(self._missing_file, message.event)
+        fault = _fault_of(message.event, attempt.job)
+        if fault is None and message.end is not None:
+            fault = _fault_of(message.end, attempt.job)
+        fault = fault or await asyncio.to_thread(self._missing_file, message.event)
         if fault is not None:
             log.warning("a report is refused", agent=present.name.agent, attempt=attempt.id, fault=fault)
             return Answer(accepted=False, reason=fault)
@@ -180,12 +223,16 @@ class Intake:
         if isinstance(message.event, BuildDone) and isinstance(attempt.job, BuildJob):
             event, of_job = message.event, attempt.job
             await asyncio.to_thread(self._retried, lambda: record_build(event, of_job, self._store))
-        refusal = await self._record(_Change(outcome=Outcome(attempt, message.event, _end_of(message.event))))
+        events = [message.event] if message.end is None else [message.event, message.end]
+        changes = [_Change(outcome=Outcome(attempt, event, _end_of(event))) for event in events]
+        refusal = "".join(await asyncio.gather(*map(self._record, changes)))
         if refusal:
             return Answer(accepted=False, reason=refusal)
-        if _end_of(message.event) is not None:
+        if any(_end_of(event) is not None for event in events):
             self._forget(attempt)
-        self._on_event(attempt, message.event)
+            self._gave_up.pop(attempt.job.id, None)
+        for event in events:
+            self._on_event(attempt, event)
         return Answer(accepted=True)
 
     def _missing_file(self, event: Event) -> str | None:
@@ -207,8 +254,15 @@ class Intake:
         attempt = self.attempts.get(message.attempt)
         if attempt is None or not _holds(present, attempt):
             return Answer(accepted=attempt is None, reason=_why_not(attempt))
+        self._gave_up.setdefault(attempt.job.id, set()).add(present.name.agent)
         await self.give_up(attempt, f"{present.name.agent}: {message.reason}")
         return Answer(accepted=True)
+
+    def _is_for_another(self, attempt: Attempt, present: PresentAgent) -> bool:
+        """Whether an agent has given up a job that another one of its platform has not tried yet."""
+        gave_up = self._gave_up.get(attempt.job.id, set())
+        usable = {one.name.agent for one in self._roster.usable(attempt.platform)}
+        return present.name.agent in gave_up and not usable <= gave_up
 
     def _forget(self, attempt: Attempt) -> None:
         self.attempts.pop(attempt.id, None)
@@ -287,6 +341,8 @@ def _fault_of(event: Event, job: AnyJob) -> str | None:
         return f"an event `{event.event}` is not recorded"
     if event.job != job.id:
         return "the event is of another job"
+    if not isinstance(event, JobFailed) and has_zero_byte(event.model_dump()):
+        return "a text has a character with the code 0, which a database does not take"
     if isinstance(event, BuildDone):
         return _fault_of_build(event, job)
     if isinstance(job, BuildJob):
@@ -307,5 +363,9 @@ def _fault_of_trials(event: TrialDone, job: TrialsJob) -> str | None:
         return f"the job has no block {event.block}"
     if not event.measurements or not event.measurements.keys() <= job.servers.keys():
         return "the job has other sides"
-    metrics = [value for measurement in event.measurements.values() for value in measurement.metrics.values()]
-    return None if all(map(math.isfinite, metrics)) else "a metric is not a finite number"
+    for measurement in event.measurements.values():
+        if not all(map(math.isfinite, [*measurement.metrics.values(), measurement.seconds])):
+            return "a metric is not a finite number"
+        if abs(measurement.method) > LARGEST_INTEGER:
+            return "the version of the method is too large"
+    return None

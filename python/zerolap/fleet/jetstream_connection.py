@@ -172,13 +172,15 @@ class Connection:
         """End the connection, after what is being sent."""
         self._is_closed = True
         self._changed.set()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
+        await self._wait_for_tasks()
         if self._keeping is not None:
             self._keeping.cancel()
             await asyncio.wait({self._keeping})
+        await self._wait_for_tasks()
+
+    async def _wait_for_tasks(self) -> None:
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
+            await asyncio.wait(self._tasks, timeout=2 * CLOSING_SECONDS)
 
     async def _keep(self) -> None:
         pause = PAUSE_SECONDS
@@ -226,7 +228,7 @@ class Connection:
                 raise NatsError("the server closed the connection")
             await self._prepare(session)
         except (*CONNECT_FAULTS, asyncio.CancelledError):
-            await client.close()
+            self.spawn(_closed(client))
             raise
         return session
 
@@ -246,14 +248,18 @@ class Connection:
         finally:
             session.end()
             self._session = None
-            # Ending TLS with a machine that is gone takes long.
-            self.spawn(session.client.close())
+            self.spawn(_closed(session.client))
         log.warning("the connection to the bus is lost", bus=self._credentials.bus, fault=self._fault)
 
     def _note(self, fault: str) -> None:
         if fault != self._fault:
             log.warning("the bus cannot be reached", bus=self._credentials.bus, fault=fault)
             self._fault = fault
+
+
+async def _closed(client: Client) -> None:
+    """Close a client; with a machine that does not answer, or TLS that has not begun, this takes long or for ever."""
+    await asyncio.wait_for(client.close(), CLOSING_SECONDS)
 
 
 async def _quietly(work: Awaitable[None]) -> None:

@@ -48,9 +48,7 @@ LONGEST_WAIT_SECONDS: Final = 30
 NOTICE_SECONDS: Final = 2
 """After so long a notice is dropped that no agent has waited for: all were busy, and look for jobs by themselves."""
 
-NOT_FOUND: Final = 404
 NO_MESSAGE: Final = 10037
-NO_STREAM: Final = 10059
 OTHER_CONFIGURATION: Final = 10058
 
 Document: TypeAlias = dict[str, Any]
@@ -263,6 +261,8 @@ class JetStreamDispatcher:
                 headers = {Header.MSG_ID.value: job.message}
                 acknowledged.append(await publisher.publish_async(subject, job.content, headers=headers))
             everything = asyncio.gather(*acknowledged)
+            # Looked at, so that nothing is logged of what nobody waits for any more.
+            everything.add_done_callback(lambda all_of_them: all_of_them.cancelled() or all_of_them.exception())
             await session.wait_for(everything, PUBLISH_SECONDS)
             if not everything.done():
                 everything.cancel()

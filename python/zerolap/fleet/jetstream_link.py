@@ -30,6 +30,11 @@ from zerolap.fleet.jetstream_connection import (
 
 QUICK_SECONDS: Final = 2.0
 """So long an agent waits to hear whether there is a job of a priority before it asks for the next priority."""
+UNANSWERED_SECONDS: Final = 30.0
+"""So long after a request that was not answered no other is sent for the same priority: the answer may come yet.
+
+The server does not answer while as many jobs are with agents as there are machines, until a job ends.
+"""
 FIRST_POLL_SECONDS: Final = 0.25
 POLL_SECONDS: Final = 5.0
 """After so long an agent looks for jobs without a notice, sooner if it has just had a job.
@@ -68,6 +73,7 @@ class JetStreamLink:
         self._numbers = itertools.count()
         self._poll_seconds = FIRST_POLL_SECONDS
         self._expected: tuple[str, asyncio.Future[Msg]] | None = None
+        self._unanswered: dict[str, float] = {}
 
     @classmethod
     async def connect(cls, credentials: AgentCredentials) -> "JetStreamLink":
@@ -140,7 +146,8 @@ class JetStreamLink:
 
     async def _prepare(self, session: Session) -> None:
         self._inbox = session.client.new_inbox()
-        await session.client.subscribe(f"{self._inbox}.*", cb=self._receive)
+        self._unanswered.clear()
+        await session.client.subscribe(f"{self._inbox}.>", cb=self._receive)
         await session.client.subscribe(cancel_subject(self._platform), cb=self._cancelled)
 
     async def _cancelled(self, message: Msg) -> None:
@@ -150,8 +157,10 @@ class JetStreamLink:
     async def _look_for_job(self, session: Session) -> "JetStreamJob | None":
         """Return a job that the bus has now: of the first priority of which it has one."""
         for priority in PRIORITIES:
+            if _until(self._unanswered.get(priority, 0.0)) > 0:
+                continue
             subject = next_subject(JOBS, consumer_name(self._platform, priority))
-            message = await self._request(session, subject, {"batch": 1, "no_wait": True}, QUICK_SECONDS)
+            message = await self._request(session, subject, priority, {"batch": 1, "no_wait": True}, QUICK_SECONDS)
             if message is not None and (job := self._job(message)) is not None:
                 return job
         return None
@@ -160,18 +169,24 @@ class JetStreamLink:
         """Wait until a job has been published that is for this agent; returns one only if it comes late."""
         subject = next_subject(NOTICES, self._platform)
         request = {"batch": 1, "expires": max(1, round(seconds * NANOSECONDS))}
-        message = await self._request(session, subject, request, seconds + RETRY_SECONDS)
+        message = await self._request(session, subject, NOTICES, request, seconds + RETRY_SECONDS)
         if message is None or status_of(message) not in ("", EXPIRED):
             # The server ends, or has no queues.
             await asyncio.sleep(min(RETRY_SECONDS, seconds))
             return None
         return self._job(message)
 
-    async def _request(self, session: Session, subject: str, request: Mapping[str, Any], seconds: float) -> Msg | None:
-        """Return what comes of a request to a stream: one of its messages, or a status."""
-        reply = f"{self._inbox}.{next(self._numbers)}"
+    async def _request(
+        self, session: Session, subject: str, wanted: str, request: Mapping[str, Any], seconds: float
+    ) -> Msg | None:
+        """Return what comes of a request to a stream, for a job of a priority or for a notice: that, or a status.
+
+        Instead a job of another priority is returned that comes late.
+        """
+        reply = f"{self._inbox}.{next(self._numbers)}.{wanted}"
         coming: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
         self._expected = reply, coming
+        self._unanswered[wanted] = _after(UNANSWERED_SECONDS)
         try:
             await session.client.publish(subject, json.dumps(request).encode(), reply=reply)
             await session.wait_for(coming, seconds)
@@ -186,10 +201,13 @@ class JetStreamLink:
     async def _receive(self, message: Msg) -> None:
         """Take in what comes of requests: a job also if it comes late, anything else only if it is expected."""
         reply, coming = self._expected or ("", None)
-        job = self._job(message)
         # A message of a stream has its own subject here, a status that of the inbox.
-        is_status_of_another = message.subject.startswith(self._inbox) and message.subject != reply
-        if coming is not None and not coming.done() and not is_status_of_another:
+        job = self._job(message)
+        is_notice = message.subject.startswith("notices.")
+        answered = NOTICES if is_notice else message.subject.split(".")[2] if job else message.subject.split(".")[-1]
+        self._unanswered.pop(answered, None)
+        is_expected = job is not None or message.subject == reply or (is_notice and reply.endswith(NOTICES))
+        if coming is not None and not coming.done() and is_expected:
             coming.set_result(message)
         elif job is not None:
             await job.give_back(LEAST_DELAY_SECONDS)

@@ -1,13 +1,27 @@
 """What agents and the conductor send each other, as JSON."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from zerolap.records import Event, Job, Platform, TrialDone
+from zerolap.records import Event, Job, JobFinished, Platform, TrialDone
 from zerolap.records.base import Record
 
 AgentKind: TypeAlias = Literal["bench", "build"]
+
+
+def has_zero_byte(value: object) -> bool:
+    """Whether a text in a value of plain types has a character with the code 0, which PostgreSQL does not take."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(has_zero_byte(key) or has_zero_byte(one) for key, one in value.items())
+    return isinstance(value, list | tuple | set | frozenset) and any(map(has_zero_byte, value))
+
+
+def _without_zero_bytes(text: str) -> str:
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class OfferedJob(Record):
@@ -35,13 +49,21 @@ class Hello(Record):
     tools: dict[str, tuple[str, ...]] = {}
     missing: dict[str, str] = {}
 
+    @model_validator(mode="after")
+    def _can_be_recorded(self) -> "Hello":
+        if has_zero_byte(self.model_dump()):
+            raise ValueError("a text has a character with the code 0")
+        if not 0 <= self.platform.cores < 1 << 31:
+            raise ValueError("no machine has so many processors")
+        return self
+
 
 class Claim(Record):
     """An agent was given an attempt by the bus and asks whether it may carry it out."""
 
     message: Literal["claim"] = "claim"
     attempt: str
-    delivery: int
+    delivery: Annotated[int, Field(ge=1, lt=1 << 31)]
 
 
 class Heartbeat(Record):
@@ -52,11 +74,12 @@ class Heartbeat(Record):
 
 
 class Report(Record):
-    """An event of the job of an attempt that the agent holds."""
+    """An event of the job of an attempt that the agent holds, and the end of the job if it came right after."""
 
     message: Literal["report"] = "report"
     attempt: str
     event: Event
+    end: JobFinished | None = None
 
 
 class GiveUp(Record):
@@ -64,7 +87,7 @@ class GiveUp(Record):
 
     message: Literal["give up"] = "give up"
     attempt: str
-    reason: str
+    reason: Annotated[str, AfterValidator(_without_zero_bytes)]
 
 
 Message: TypeAlias = Annotated[Hello | Claim | Heartbeat | Report | GiveUp, Field(discriminator="message")]

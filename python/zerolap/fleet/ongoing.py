@@ -1,6 +1,7 @@
 """A submission that a conductor works on: which of its jobs can be given out, and what they have led to."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.build import Builds, parse_variant, spec_of, tools_of, unpack_build
@@ -15,24 +16,52 @@ from zerolap.lab import (
     recorded_results,
     request_of_submission,
 )
-from zerolap.records import BuildDone, BuildJob, BuildSpec, Event, Request, RequestState, Side, Submission, TrialsJob
+from zerolap.records import (
+    BuildDone,
+    BuildJob,
+    BuildSpec,
+    Event,
+    Request,
+    RequestState,
+    Side,
+    Submission,
+    TrialDone,
+    TrialsJob,
+)
 from zerolap.store import Artifact, Store
 
 AnyJob = BuildJob | TrialsJob
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The jobs that can be carried out, in order; where there are none, what has to be there before, if that is known.
+
+    Without either everything is measured.
+    """
+
+    jobs: Sequence[AnyJob] = ()
+    waits_for: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether nothing is left to be done."""
+        return not self.jobs and not self.waits_for
+
+
 @dataclass
 class Ongoing:
-    """A submission between its recording and its end; `plan` and `finish` take long and run in a thread.
+    """A submission between its recording and its end; `plan`, `finish` and `stop` take long and run in a thread.
 
-    `planned` are the jobs that can be given out, by id and in order; `waits_for` is what must be there before any can.
+    `planned` are the jobs that can be given out, by id and in order. `lock` is held while one of these three runs.
     """
 
     submission: Submission
     planned: dict[str, AnyJob] = field(default_factory=dict)
     waits_for: str = ""
-    is_measured: bool = False
     given_up: dict[str, int] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _ended_since: set[str] = field(default_factory=set)
     _happened: list[tuple[AnyJob, Event]] = field(default_factory=list)
     _results: Results | None = None
     _planner: Planner | None = None
@@ -44,22 +73,34 @@ class Ongoing:
 
     def take_in(self, job: AnyJob, event: Event) -> None:
         """Note what was recorded of a job, for the next plan."""
+        if not isinstance(event, TrialDone):
+            self._ended_since.add(job.id)
         self._happened.append((job, event))
 
-    def plan(self, roster: Roster, lab: Lab, open_jobs: frozenset[str]) -> None:
-        """Find the jobs that can be given out, except those that are; raises `ZerolapError` if it cannot go on."""
-        self.waits_for, self.planned = "", {}
+    def give(self) -> AnyJob:
+        """Return the next job to be given out, which is then not planned any more."""
+        return self.planned.pop(next(iter(self.planned)))
+
+    def plan(self, roster: Roster, lab: Lab) -> Plan:
+        """Find the jobs that can be carried out, given out or not; raises `ZerolapError` if it cannot go on."""
         if self._planner is None:
-            self._prepare(roster, lab)
-        if self._planner is None or self._results is None:
-            self.planned = {job: of for job, of in self.planned.items() if job not in open_jobs}
-            return
+            plan = self._prepare(roster, lab)
+            if plan is not None:
+                return plan
+        assert self._planner is not None
+        assert self._results is not None
+        # What ends from now on is not known to this plan.
+        self._ended_since = set()
         happened, self._happened = self._happened, []
         for job, event in happened:
             self._results.add(job, event)
-        jobs = self._planner.next_jobs(self._results)
-        self.is_measured = not jobs
-        self.planned = {job.id: job for job in jobs if job.id not in open_jobs}
+        return Plan(self._planner.next_jobs(self._results))
+
+    def adopt(self, plan: Plan, open_jobs: Iterable[str]) -> None:
+        """Take over a plan, but for the jobs that are given out."""
+        self.waits_for = plan.waits_for
+        is_known = self._ended_since.union(open_jobs)
+        self.planned = {job.id: job for job in plan.jobs if job.id not in is_known}
 
     def finish(self, lab: Lab) -> None:
         """Judge, explain and record what was measured; raises `ZerolapError`."""
@@ -73,31 +114,34 @@ class Ongoing:
         if self._results is not None:
             interrupt(self._read_results(self._results.request, lab), lab, state)
 
-    def _prepare(self, roster: Roster, lab: Lab) -> None:
-        """Find what is to be built; make the request once all is built."""
-        known = roster.known_platform(self.submission.platform)
-        tools = roster.tools_of_builder(self.submission.platform)
+    def _prepare(self, roster: Roster, lab: Lab) -> Plan | None:
+        """Return what is to be built first, or what has to be there; none, and the request, once all is built."""
+        platform = self.submission.platform
+        known, tools = roster.known_platform(platform), roster.tools_of_builder(platform)
         if known is None:
-            self.waits_for = f"an agent of the platform {self.submission.platform}"
-            return
+            return Plan(waits_for=f"an agent of the platform {platform}")
         if tools is None:
-            builder = roster.builder_of(self.submission.platform)
-            self.waits_for = f"an agent of the platform {builder}, which builds for {self.submission.platform}"
-            return
-        specs = self._specs(tools)
-        if specs is None:
-            return
+            return Plan(
+                waits_for=f"an agent of the platform {roster.builder_of(platform)}, which builds for {platform}"
+            )
+        specs = {}
+        for side, server in self.submission.servers.items():
+            variant = parse_variant(server.variant)
+            tools_of_variant = tools_of(variant, tools)
+            if tools_of_variant is None:
+                return Plan(waits_for=f"a builder with the compiler of the variant {server.variant}")
+            specs[side] = spec_of(server.source, variant, tools_of_variant)
         artifacts = lab.store.fleet.artifacts(spec.digest for spec in specs.values())
         missing = {side: spec for side, spec in specs.items() if not _is_there(spec, artifacts, lab.builds)}
         if missing:
-            self._plan_builds(specs, missing)
-            return
+            return Plan(self._builds(specs, missing))
         abilities = [artifacts[spec.digest].abilities for spec in specs.values()]
         request = request_of_submission(self.submission, specs, abilities, known)
         lab.store.begin(request)
         lab.store.end(request.id, "running")
         self._results = self._read_results(request, lab)
         self._planner = begin_measuring(self._results, lab)
+        return None
 
     def _read_results(self, request: Request, lab: Lab) -> Results:
         results = recorded_results(request, lab.store)
@@ -107,21 +151,11 @@ class Ongoing:
                 results.builds[server.spec.digest] = build
         return results
 
-    def _specs(self, tools: Mapping[str, tuple[str, ...]]) -> dict[Side, BuildSpec] | None:
-        specs = {}
-        for side, server in self.submission.servers.items():
-            variant = parse_variant(server.variant)
-            tools_of_variant = tools_of(variant, tools)
-            if tools_of_variant is None:
-                self.waits_for = f"a builder with the compiler of the variant {server.variant}"
-                return None
-            specs[side] = spec_of(server.source, variant, tools_of_variant)
-        return specs
-
-    def _plan_builds(self, specs: Mapping[Side, BuildSpec], missing: Mapping[Side, BuildSpec]) -> None:
-        """Plan builds: those from source may use the objects of the first such one, which is trusted before others."""
+    def _builds(self, specs: Mapping[Side, BuildSpec], missing: Mapping[Side, BuildSpec]) -> list[AnyJob]:
+        """Return builds; those from source may use the objects of the first, which is trusted before others."""
         first = next((spec.digest for spec in specs.values() if spec.recipe), None)
         awaited = {spec.digest for spec in missing.values()}
+        jobs: dict[str, AnyJob] = {}
         for side, spec in missing.items():
             objects_of = first if spec.recipe and spec.digest != first else None
             server = self.submission.servers[side]
@@ -129,7 +163,8 @@ class Ongoing:
                 request=self.identity, source=server.source, variant=server.variant, spec=spec, objects_of=objects_of
             )
             if objects_of not in awaited:
-                self.planned[job.id] = job
+                jobs[job.id] = job
+        return list(jobs.values())
 
 
 def _is_there(spec: BuildSpec, artifacts: Mapping[str, Artifact], builds: Builds) -> bool:

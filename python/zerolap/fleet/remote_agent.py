@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from zerolap.build import Builds
 from zerolap.engines import TRIAL_PREFIX
@@ -20,6 +21,8 @@ from zerolap.lab import Worker
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy, remove_abandoned, require_sandbox
 from zerolap.store import open_blobs
+
+CLEARING_SECONDS: Final = 60.0
 
 
 async def work(
@@ -36,7 +39,7 @@ async def work(
     """
     require_sandbox(policy, "code of other people")
     with _held(directory):
-        remove_abandoned(TRIAL_PREFIX)
+        clearing = asyncio.create_task(_clear_up())
         builds, blobs = Builds(directory / "builds", policy), open_blobs(None, directory / "blobs")
         trust = ssl.create_default_context(cadata=credentials.certificate_authority)
         link = await JetStreamLink.connect(credentials)
@@ -47,8 +50,16 @@ async def work(
         try:
             await agent.run()
         finally:
+            clearing.cancel()
             await files.close()
             await link.close()
+
+
+async def _clear_up() -> None:
+    """Remove now and then what killed agents have left: what is young at the start of this one, it cannot tell yet."""
+    while True:
+        await asyncio.to_thread(remove_abandoned, TRIAL_PREFIX)
+        await asyncio.sleep(CLEARING_SECONDS)
 
 
 @contextmanager

@@ -81,7 +81,7 @@ class Roster:
     ) -> None:
         self.platforms: Mapping[str, ServedPlatform] = {platform.name: platform for platform in platforms}
         self._builders = {platform.builder for platform in platforms}
-        self._lease_seconds = lease_seconds
+        self.lease_seconds = lease_seconds
         self._clock = clock
         self._agents: dict[str, PresentAgent] = {}
 
@@ -114,7 +114,7 @@ class Roster:
     def is_there(self, agent: str | None) -> bool:
         """Whether an agent was heard of within a lease."""
         present = self._agents.get(agent or "")
-        return present is not None and self._clock() - present.seen <= self._lease_seconds
+        return present is not None and self._clock() - present.seen <= self.lease_seconds
 
     def set_draining(self, draining: Mapping[str, bool]) -> None:
         """Take over which agents are to be drained, by name."""
@@ -188,7 +188,7 @@ class Roster:
         for present in self._agents.values():
             if present.name.platform != name.platform or present.name.agent == name.agent or present.refusal:
                 continue
-            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self._lease_seconds
+            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self.lease_seconds
             if not is_gone and present.hello.platform.fingerprint != hello.platform.fingerprint:
                 return (
                     f"the platform {name.platform} is machines like {present.name.agent} "
@@ -200,7 +200,7 @@ class Roster:
         """Return an agent of the same platform with other compilers."""
         for present in self._agents.values():
             is_other = present.name.platform == name.platform and present.name.agent != name.agent
-            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self._lease_seconds
+            is_gone = self._clock() - present.seen > GONE_AFTER_LEASES * self.lease_seconds
             if is_other and not is_gone and present.refusal is None and present.hello.tools != hello.tools:
                 return present.name.agent
         return None

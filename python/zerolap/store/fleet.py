@@ -1,11 +1,11 @@
 """What a conductor records: submissions, the attempts at their jobs, artifacts, platforms and agents."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
 
 from zerolap.records import (
     Abilities,
@@ -23,7 +23,7 @@ from zerolap.records import (
 )
 from zerolap.store import trials
 from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database, insert_of
+from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.requests import find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, submission
 from zerolap.store.trials import AnyJob
@@ -157,17 +157,17 @@ class FleetRecords:
         with self._database.reading() as connection:
             return [_submitted(row) for row in connection.execute(statement)]
 
+    def open_submissions(self) -> list[str]:
+        """Return the ids of the submissions that have not ended, in the order of recording."""
+        statement = select(submission.c.id).where(submission.c.state.in_(OPEN_SUBMISSIONS))
+        with self._database.reading() as connection:
+            return list(connection.execute(statement.order_by(submission.c.number)).scalars())
+
     def states(self, identities: Iterable[str]) -> dict[str, SubmissionState]:
         """Return the states of submissions by id."""
         statement = select(submission.c.id, submission.c.state).where(submission.c.id.in_(list(identities)))
         with self._database.reading() as connection:
             return {row.id: row.state for row in connection.execute(statement)}
-
-    def newest_submission(self) -> int:
-        """Return the number of the newest submission that has not ended, and 0 if there is none."""
-        statement = select(func.max(submission.c.number)).where(submission.c.state.in_(OPEN_SUBMISSIONS))
-        with self._database.reading() as connection:
-            return connection.execute(statement).scalar() or 0
 
     def set_state(self, identity: str, state: SubmissionState, reason: str = "") -> bool:
         """Set the state of a submission that has not ended, and end its attempts if it ends so.
@@ -175,7 +175,9 @@ class FleetRecords:
         Returns false, and changes nothing, if it has ended already.
         """
         has_ended = state not in OPEN_SUBMISSIONS
-        values = {"state": state, "reason": reason, "ended": time.time() if has_ended else None}
+        # PostgreSQL takes no text with this character; reasons have words of servers and compilers in them.
+        text = reason.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        values = {"state": state, "reason": text, "ended": time.time() if has_ended else None}
         is_meant = (submission.c.id == identity, submission.c.state.in_(OPEN_SUBMISSIONS))
         with self._database.writing() as connection:
             if connection.execute(update(submission).where(*is_meant).values(**values)).rowcount == 0:
@@ -210,11 +212,10 @@ class FleetRecords:
     def add_attempts(self, new: Sequence[Attempt]) -> None:
         """Record attempts, and the jobs of requests that they are for, before they are published."""
         with self._database.writing() as connection:
-            for added in new:
-                if isinstance(added.job, TrialsJob):
-                    trials.keep_job(connection, added.job)
+            trials.keep_jobs(connection, [added.job for added in new if isinstance(added.job, TrialsJob)])
             rows = [{**_columns(added), "document": job_json(added.job)} for added in new]
-            connection.execute(insert(attempt), rows)
+            # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
+            connection.execute(insert_new(connection, attempt), rows)
 
     def open_attempts(self) -> list[Attempt]:
         """Return the attempts that have not ended, in the order of recording."""
@@ -238,19 +239,16 @@ class FleetRecords:
             for index, outcome in enumerate(outcomes)
             if isinstance(outcome.event, JobFailed) and outcome.event.details
         }
+        ended = [
+            replace(outcome.attempt, state=outcome.state, ended=time.time())
+            for outcome in outcomes
+            if outcome.state is not None
+        ]
+        # The last state of an attempt is that which counts.
+        by_id = {of_attempt.id: of_attempt for of_attempt in [*changed, *ended]}
         with self._database.writing() as connection:
-            for index, outcome in enumerate(outcomes):
-                _keep_outcome(connection, outcome, logs.get(index))
-            ended = [
-                replace(outcome.attempt, state=outcome.state, ended=time.time())
-                for outcome in outcomes
-                if outcome.state is not None
-            ]
-            for of_attempt in [*changed, *ended]:
-                columns = _columns(of_attempt)
-                identity = columns.pop("id")
-                is_meant = (attempt.c.id == identity, attempt.c.state.in_(OPEN_ATTEMPTS))
-                connection.execute(update(attempt).where(*is_meant).values(**columns))
+            _keep_outcomes(connection, outcomes, logs)
+            _update_attempts(connection, [by_id[identity] for identity in sorted(by_id)])
 
     def recorded_trials(self, identity: str) -> tuple[TrialDone, ...]:
         """Return the trials of the job with that id that are recorded."""
@@ -324,17 +322,34 @@ def _cancel_attempts(connection: Connection, identity: str) -> None:
     connection.execute(update(attempt).where(*is_meant).values(state="cancelled", ended=time.time()))
 
 
-def _keep_outcome(connection: Connection, outcome: Outcome, log: str | None) -> None:
-    of_job, event = outcome.attempt.job, outcome.event
-    if isinstance(of_job, BuildJob):
-        # Its end is that of the attempt; the build itself is recorded with its artifact.
+def _keep_outcomes(connection: Connection, outcomes: Sequence[Outcome], logs: Mapping[int, str]) -> None:
+    """Write what was reported of trials; `logs` are the blobs of failures, by the place of the outcome."""
+    done, finished = [], []
+    for index, outcome in enumerate(outcomes):
+        of_job, event = outcome.attempt.job, outcome.event
+        if isinstance(of_job, BuildJob):
+            # Its end is that of the attempt; the build itself is recorded with its artifact.
+            continue
+        if isinstance(event, TrialDone):
+            done.append((of_job, event))
+        elif isinstance(event, JobFailed):
+            trials.keep_failure(connection, of_job.id, event, logs.get(index))
+        elif isinstance(event, JobFinished):
+            finished.append(event)
+    trials.keep_trials(connection, done)
+    trials.keep_finishes(connection, finished)
+
+
+def _update_attempts(connection: Connection, attempts: Sequence[Attempt]) -> None:
+    """Write the columns of attempts that have not ended in the database."""
+    if not attempts:
         return
-    if isinstance(event, TrialDone):
-        trials.keep_trials(connection, of_job, event)
-    elif isinstance(event, JobFailed):
-        trials.keep_failure(connection, of_job.id, event, log)
-    elif isinstance(event, JobFinished):
-        trials.keep_finish(connection, of_job.id, event)
+    names = ("state", "agent", "delivery", "publications", "claimed", "ended", "reason")
+    # Not `in_`, whose number of parameters is not known before.
+    is_open = or_(*(attempt.c.state == state for state in OPEN_ATTEMPTS))
+    statement = update(attempt).where(attempt.c.id == bindparam("of_attempt"), is_open)
+    rows = [{"of_attempt": one.id, **{f"new_{name}": getattr(one, name) for name in names}} for one in attempts]
+    connection.execute(statement.values({name: bindparam(f"new_{name}") for name in names}), rows)
 
 
 def _columns(of_attempt: Attempt) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class Store:
     def record_job(self, job: TrialsJob | BuildJob) -> None:
         """Record a job; raises `UsageError` for an unknown request."""
         with self._database.writing() as connection:
-            trials.keep_job(connection, job)
+            trials.keep_jobs(connection, [job])
 
     def record(self, job: TrialsJob | BuildJob, event: Event) -> None:
         """Record the trials, the failure or the end that an event of a job reports; other events are ignored.
@@ -184,7 +184,7 @@ class Store:
             if not isinstance(job, TrialsJob):
                 raise ValueError(f"{job.id} is a build, which has no trials")
             with self._database.writing() as connection:
-                trials.keep_trials(connection, job, event)
+                trials.keep_trials(connection, [(job, event)])
         elif isinstance(event, JobFailed):
             log = self.blobs.put(event.details.encode()) if event.details else None
             with self._database.writing() as connection:

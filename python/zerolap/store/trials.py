@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
 from zerolap import __version__
 from zerolap.records import (
@@ -35,6 +35,9 @@ from zerolap.store.tables import build, job, metric, request, revision_build, se
 
 MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")
 """The fields of a measurement that are columns of their own."""
+
+ROWS_AT_ONCE = 500
+"""Of one statement: databases limit its number of values."""
 
 AnyJob = TrialsJob | BuildJob
 """A job of either kind."""
@@ -88,56 +91,85 @@ def read_build(connection: Connection, digest: str) -> Build | None:
     return Build.model_validate({**row._mapping, "arguments": json.loads(row.arguments)})
 
 
-def keep_job(connection: Connection, new_job: AnyJob) -> None:
-    """Write a job; raises `IntegrityError` for an unknown request."""
-    values: dict[str, Any] = {
-        "id": new_job.id,
-        "request_id": new_job.request,
-        "kind": new_job.kind,
-        "document": job_json(new_job),
-    }
-    if isinstance(new_job, TrialsJob):
-        values.update(case=new_job.case.name, engine=new_job.engine, per_second=new_job.amounts.per_second)
-    connection.execute(insert_new(connection, job).values(**values))
+def keep_jobs(connection: Connection, new_jobs: Sequence[AnyJob]) -> None:
+    """Write jobs; raises `IntegrityError` for an unknown request."""
+    rows = [
+        {
+            "id": new_job.id,
+            "request_id": new_job.request,
+            "kind": new_job.kind,
+            "document": job_json(new_job),
+            "case": new_job.case.name if isinstance(new_job, TrialsJob) else None,
+            "engine": new_job.engine if isinstance(new_job, TrialsJob) else None,
+            "per_second": new_job.amounts.per_second if isinstance(new_job, TrialsJob) else None,
+        }
+        for new_job in new_jobs
+    ]
+    if rows:
+        connection.execute(insert_new(connection, job), rows)
 
 
-def keep_trials(connection: Connection, trials_job: TrialsJob, done: TrialDone) -> None:
-    """Write the trials of an event: all of them, or none if one exists already.
+def keep_trials(connection: Connection, events: Sequence[tuple[TrialsJob, TrialDone]]) -> None:
+    """Write the trials of events: of each all of them, or none if one exists already.
 
     Raises `IntegrityError` for an unknown job, `ValueError` for a metric that is not a finite number.
     """
-    for side, measurement in done.measurements.items():
-        for name, value in measurement.metrics.items():
-            if not math.isfinite(value):
-                raise ValueError(f"{name} of {trials_job.case.name} {side} {trials_job.engine} {done.block} is {value}")
+    for of_job, done in events:
+        for side, measurement in done.measurements.items():
+            for name, value in measurement.metrics.items():
+                if not math.isfinite(value):
+                    raise ValueError(f"{name} of {of_job.case.name} {side} {of_job.engine} {done.block} is {value}")
+    by_trial = {(of_job.id, side, done.block): (of_job, done) for of_job, done in events for side in done.measurements}
     # In a fixed order, so that two sessions that record the same rows do not deadlock.
-    sides = sorted(done.measurements)
-    if not sides:
-        return
-    rows = [_trial_columns(trials_job, side, done.block, done.measurements[side]) for side in sides]
-    statement = insert_new(connection, trial).values(rows).returning(trial.c.id, trial.c.side)
-    with connection.begin_nested() as attempt:
-        numbers = {side: number for number, side in connection.execute(statement)}
-        if len(numbers) < len(sides):
-            attempt.rollback()
-            return
-    context = _context_of(connection, trials_job.request)
+    new = _insert_trials(connection, {key: by_trial[key] for key in sorted(by_trial)})
+    contexts: dict[str, _Context] = {}
     keys: dict[str, dict[str, Any]] = {}
     values = []
-    for side in sides:
-        common = _series_of(trials_job, side, context)
+    for (identity, side, block), number in new.items():
+        of_job, done = by_trial[identity, side, block]
+        if of_job.request not in contexts:
+            contexts[of_job.request] = _context_of(connection, of_job.request)
+        common = _series_of(of_job, side, contexts[of_job.request])
         measurement = done.measurements[side]
         for name, value in measurement.metrics.items():
             key = common and common.model_copy(update={"metric": name, "method": measurement.method})
             if key is not None:
                 columns = {**key.model_dump(), "config": json.dumps(key.config)}
                 keys[key.digest] = {"id": key.digest, **columns}
-            series_id = key and key.digest
-            values.append({"trial_id": numbers[side], "name": name, "value": value, "series_id": series_id})
+            values.append({"trial_id": number, "name": name, "value": value, "series_id": key and key.digest})
     if keys:
         connection.execute(insert_new(connection, series), [keys[digest] for digest in sorted(keys)])
     if values:
         connection.execute(insert(metric), values)
+
+
+_TrialKey = tuple[str, Side, int]
+"""A trial: the id of its job, its side and its block."""
+
+
+def _insert_trials(
+    connection: Connection, events: Mapping[_TrialKey, tuple[TrialsJob, TrialDone]]
+) -> dict[_TrialKey, int]:
+    """Insert the rows of trials that do not exist, unless one of the same event does, and return their numbers."""
+    columns = (trial.c.id, trial.c.job_id, trial.c.side, trial.c.block)
+    keys = list(events)
+    new: dict[_TrialKey, int] = {}
+    for first in range(0, len(keys), ROWS_AT_ONCE):
+        rows = [
+            _trial_columns(events[key][0], key[1], key[2], events[key][1].measurements[key[1]])
+            for key in keys[first : first + ROWS_AT_ONCE]
+        ]
+        inserted = connection.execute(insert_new(connection, trial).values(rows).returning(*columns))
+        new |= {(row.job_id, row.side, row.block): row.id for row in inserted}
+    incomplete = {
+        (identity, block)
+        for (identity, _, block), (_, done) in events.items()
+        if any((identity, side, block) not in new for side in done.measurements)
+    }
+    superfluous = [number for (identity, _, block), number in new.items() if (identity, block) in incomplete]
+    if superfluous:
+        connection.execute(delete(trial).where(trial.c.id.in_(superfluous)))
+    return {key: number for key, number in new.items() if (key[0], key[2]) not in incomplete}
 
 
 def keep_failure(connection: Connection, identity: str, failed: JobFailed, log: str | None) -> None:
@@ -149,6 +181,14 @@ def keep_failure(connection: Connection, identity: str, failed: JobFailed, log: 
 def keep_finish(connection: Connection, identity: str, finished: JobFinished) -> None:
     """Write the success of a job unless it is already written; raises `UsageError` for an unknown job."""
     _keep_outcome(connection, identity, job.c.finished, {"finished": finished.model_dump_json(by_alias=True)})
+
+
+def keep_finishes(connection: Connection, finished: Sequence[JobFinished]) -> None:
+    """Write the successes of jobs that are recorded, unless they are already written."""
+    if finished:
+        statement = update(job).where(job.c.id == bindparam("of_job"), job.c.finished.is_(None))
+        rows = [{"of_job": event.job, "finished": event.model_dump_json(by_alias=True)} for event in finished]
+        connection.execute(statement.values(finished=bindparam("finished")), rows)
 
 
 def read_jobs(connection: Connection, identity: str, details_of: Callable[[str], str]) -> list[RecordedJob]:
@@ -250,9 +290,7 @@ def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: M
 def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], Measurement]]:
     """Return the rows of the chosen trials, with columns of their jobs, and their measurements."""
     values: dict[int, dict[str, float]] = {}
-    for row in connection.execute(
-        select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(chosen)
-    ):
+    for row in connection.execute(select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(chosen)):
         values.setdefault(row.trial_id, {})[row.name] = row.value
     rows = connection.execute(
         select(trial, job.c.case, job.c.engine, job.c.per_second)
