@@ -111,7 +111,7 @@ def _submitted(store: Store, count: int, group: str) -> Submission:
 
 def _wait_for(store: Store, submissions: list[Submission]) -> None:
     identities = [submission.id for submission in submissions]
-    pause = POLL_SECONDS if len(identities) > 1 else 0.01
+    pause = POLL_SECONDS if len(identities) > 1 else POLL_SECONDS / 10
     while (states := set(store.fleet.states(identities).values())) != {"done"}:
         if "failed" in states:
             raise SystemExit(next(store.fleet.submitted(one).reason for one in identities))

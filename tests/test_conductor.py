@@ -351,7 +351,8 @@ def test_an_agent_that_lacks_something_leaves_jobs_to_others(fleet: SimulatedFle
     broken, tries = set[str](), Counter[str]()
 
     def trial(job: TrialsJob, block: Block) -> None:
-        [attempt] = [one for one in fleet.store.fleet.open_attempts() if one.job.id == job.id]
+        assert fleet.conductor is not None
+        [attempt] = [one for one in list(fleet.conductor.intake.attempts.values()) if one.job.id == job.id]
         assert attempt.agent is not None
         tries[attempt.agent] += 1
         if not broken or attempt.agent in broken:
