@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from waiting import wait_until
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.fleet.configuration import (
     AgentCredentials,
@@ -208,3 +208,10 @@ class RawClient:
         await self.nats.subscribe(subject, cb=receive)
         await self.settled()
         return queue
+
+
+async def until_none_wait(dispatcher: JetStreamDispatcher, platform: str) -> None:
+    """Wait until the bus has no job of a platform: that one is done is not confirmed to the agent."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (await dispatcher.waiting())[platform]:
+            await asyncio.sleep(0.02)

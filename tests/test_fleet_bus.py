@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nats_server import NatsServer, required_program
+from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet import jetstream_connection, jetstream_dispatcher, jetstream_link
@@ -77,7 +77,7 @@ def test_a_job_is_delivered_extended_and_done(server: NatsServer) -> None:
             assert await delivered.extend()
             assert (await dispatcher.waiting())["alpha"] == 1
             await delivered.done()
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
             assert await link.next_job(0) is None
 
     run(test())
@@ -188,7 +188,7 @@ def test_a_job_that_is_refused_is_gone(server: NatsServer) -> None:
             delivered = await link.next_job(PATIENCE_SECONDS)
             assert delivered is not None
             await delivered.refuse()
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     run(test())
 
@@ -199,7 +199,7 @@ def test_a_job_that_is_published_twice_is_kept_once(server: NatsServer) -> None:
             await dispatcher.publish([job("one"), job("two")])
             await dispatcher.publish([job("one"), job("three")])
             assert sorted(await contents_of(link, 3)) == ["one", "three", "two"]
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     run(test())
 
@@ -229,7 +229,7 @@ def test_many_jobs_reach_many_agents_once_each(program: Path, tmp_path: Path) ->
                 await asyncio.sleep(0.02)
             await working
             assert sorted(seen) == sorted(str(number) for number in range(count))
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     with NatsServer.started(program, tmp_path, agents) as server:
         run(test(server))
@@ -293,7 +293,7 @@ def test_an_agent_that_waits_while_no_more_jobs_may_be_delivered_is_given_one_th
                 assert delivered.delivery <= 2
                 await asyncio.sleep(0.5)
                 await delivered.done()
-            assert (await dispatcher.waiting())["beta"] == 0
+            await until_none_wait(dispatcher, "beta")
 
     run(test())
 
@@ -338,7 +338,7 @@ def test_a_job_that_was_done_late_is_not_exhausted(server: NatsServer) -> None:
             await first.done()
             assert await dispatcher.exhausted() in ([], [b"slow"])
             assert await dispatcher.exhausted() == []
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     run(test())
 
@@ -623,6 +623,6 @@ def test_a_job_without_a_subject_is_not_published(server: NatsServer, bad: JobMe
         async with server.dispatcher() as dispatcher:
             with pytest.raises(ValueError, match="not to be published"):
                 await dispatcher.publish([job("one"), bad])
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     run(test())

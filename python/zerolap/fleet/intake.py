@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -76,6 +77,7 @@ class Intake:
         self._recalled: set[str] = set()
         self._changes: list[_Change] = []
         self._has_changes = asyncio.Event()
+        self._has_ended = threading.Event()
 
     # Attempts.
 
@@ -221,8 +223,8 @@ class Intake:
             return await self._report(present, message)
         self._heard[attempt.id] = time.monotonic()
         if isinstance(message.event, BuildDone) and isinstance(attempt.job, BuildJob):
-            event, of_job = message.event, attempt.job
-            await asyncio.to_thread(self._retried, lambda: record_build(event, of_job, self._store))
+            built, of_job = message.event, attempt.job
+            await asyncio.to_thread(self._retried, lambda: record_build(built, of_job, self._store))
         events = [message.event] if message.end is None else [message.event, message.end]
         changes = [_Change(outcome=Outcome(attempt, event, _end_of(event))) for event in events]
         refusal = "".join(await asyncio.gather(*map(self._record, changes)))
@@ -282,15 +284,19 @@ class Intake:
 
     async def write(self) -> None:
         """Record what comes in, until cancelled; waits where the database cannot be reached."""
-        while True:
-            await self._has_changes.wait()
-            changes, self._changes = self._changes[:MOST_AT_ONCE], self._changes[MOST_AT_ONCE:]
-            if not self._changes:
-                self._has_changes.clear()
-            refusals = await asyncio.to_thread(self._written, changes)
-            for change, refusal in zip(changes, refusals, strict=True):
-                if not change.done.done():
-                    change.done.set_result(refusal)
+        try:
+            while True:
+                await self._has_changes.wait()
+                changes, self._changes = self._changes[:MOST_AT_ONCE], self._changes[MOST_AT_ONCE:]
+                if not self._changes:
+                    self._has_changes.clear()
+                refusals = await asyncio.to_thread(self._written, changes)
+                for change, refusal in zip(changes, refusals, strict=True):
+                    if not change.done.done():
+                        change.done.set_result(refusal)
+        finally:
+            # Threads that wait for a database would keep the process from its end.
+            self._has_ended.set()
 
     def _written(self, changes: list[_Change]) -> list[str]:
         """Record changes and return why each could not be, in their order; empty for those that are recorded."""
@@ -315,7 +321,8 @@ class Intake:
                 return
             except EnvironmentMissing as fault:
                 log.error("the store cannot be written to", fault=fault.message)
-                time.sleep(RETRY_SECONDS)
+                if self._has_ended.wait(RETRY_SECONDS):
+                    raise
 
 
 def _holds(present: PresentAgent, attempt: Attempt) -> bool:

@@ -232,8 +232,11 @@ class JetStreamJob:
         return await self._link.confirmed(self._subject, IN_PROGRESS, CONFIRM_SECONDS)
 
     async def done(self) -> None:
-        """Take the job from the queue: its result is stored."""
-        await self._end(ACKNOWLEDGED)
+        """Take the job from the queue: its result is stored.
+
+        It is not confirmed: if it is lost, the job is delivered again, and the conductor refuses it.
+        """
+        await self._link.send(self._subject, ACKNOWLEDGED)
 
     async def give_back(self, delay_seconds: float) -> None:
         """Have the job delivered again after a delay, which counts as a delivery."""
