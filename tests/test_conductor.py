@@ -424,6 +424,16 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
     fleet.run(scenario)
 
 
+def test_a_conductor_ends_while_the_store_is_away(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        failing = Failing(monkeypatch, fleet.store.fleet, "take_in", 1_000_000, after=False)
+        await fleet.until(lambda: failing.left < 1_000_000)
+
+    fleet.run(scenario)
+
+
 def test_an_agent_repeats_what_the_store_did_not_take(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.agents = 0
 

@@ -1,6 +1,8 @@
 """Jobs: pieces of a request as values, without local state."""
 
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
@@ -22,7 +24,15 @@ class Block(Record):
     seed: int
 
 
-class BuildJob(Record):
+class _Job(Record):
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, which may be another job."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("id", None)
+        return copied
+
+
+class BuildJob(_Job):
     """A source to be built in a variant; `spec` is the specification that must result.
 
     Objects of the build with the digest `objects_of` may be used again.
@@ -36,13 +46,13 @@ class BuildJob(Record):
     spec: BuildSpec
     objects_of: str | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The job's id, unique over all requests."""
         return "j-" + digest_of(self.request, "build", self.spec.digest)
 
 
-class TrialsJob(Record):
+class TrialsJob(_Job):
     """Trials of one case by one engine on one platform, all sides together.
 
     `servers` are by side. `load_tool` is the program that puts load on the server, if it is not the lab's own. After
@@ -60,7 +70,7 @@ class TrialsJob(Record):
     load_tool: str | None = None
     seconds_left: float | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The job's id, unique over all requests; a resumed request has the same ids."""
         content = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
@@ -292,10 +292,11 @@ class FleetRecords:
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
         with self._database.writing() as connection:
-            for known in sorted(agents, key=lambda known: known.name):
-                values = {name: getattr(known, name) for name in ("lab", "platform", "document", "seen", "refusal")}
-                statement = insert_of(connection, agent).values(name=known.name, draining=False, **values)
-                connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
+            statement = insert_of(connection, agent)
+            changed = {name: statement.excluded[name] for name in ("lab", "platform", "document", "seen", "refusal")}
+            rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
+            if rows:
+                connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=changed), rows)
 
     def agents(self) -> list[KnownAgent]:
         """Return the agents that have ever reported, by name."""
