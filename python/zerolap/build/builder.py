@@ -146,6 +146,16 @@ class Builds:
         finally:
             shutil.rmtree(ready, ignore_errors=True)
 
+    def use(self, digest: str) -> None:
+        """Note that a build is used, for `remove_unused`."""
+        os.utime(self.directory / digest)
+
+    def remove_unused(self, kept: int) -> None:
+        """Remove all builds but those that were used last; no other process may use the directory."""
+        used_ns = {record.parent: record.parent.stat().st_mtime_ns for record in self.directory.glob(f"b-*/{RECORD}")}
+        for directory in sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)[kept:]:
+            shutil.rmtree(directory, ignore_errors=True)
+
     def _remove_old_objects(self) -> None:
         made_ns: dict[Path, int] = {}
         for objects in self.directory.glob(f"*/{OBJECTS}"):

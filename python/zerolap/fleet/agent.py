@@ -75,6 +75,9 @@ class Files(Protocol):
     async def send(self, offered: OfferedJob, event: Event) -> Event:
         """Send what an event refers to, and return the event to be reported; raises `EnvironmentMissing`."""
 
+    async def clear(self) -> None:
+        """Remove what was kept for a job that has ended."""
+
 
 class FilesAreHere:
     """The agent shares the store and the builds of the conductor."""
@@ -85,6 +88,9 @@ class FilesAreHere:
     async def send(self, offered: OfferedJob, event: Event) -> Event:
         """Return the event as it is."""
         return event
+
+    async def clear(self) -> None:
+        """Do nothing."""
 
 
 class JobLost(Exception):
@@ -233,6 +239,9 @@ class Agent:
                 await self._carry_out(offered, delivered, lease, answer.recorded)
             except JobLost as lost:
                 log.info("stopped", reason=str(lost))
+                if not lease.has_lapsed:
+                    # Until its delivery has ended, the bus counts the job as held, and may give out no other.
+                    await delivered.refuse()
                 return
             await delivered.done()
         if self._given_up:
@@ -252,6 +261,7 @@ class Agent:
             beating.cancel()
             self._current = None
             cancellation.cancel()
+            await self._files.clear()
 
     async def _execute(
         self, offered: OfferedJob, lease: Lease, cancellation: Cancellation, recorded: tuple[TrialDone, ...]

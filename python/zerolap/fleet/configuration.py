@@ -183,7 +183,7 @@ class AgentCredentials(BusCredentials):
 
 def read_configuration(directory: Path) -> FleetConfiguration:
     """Return what the `fleet.toml` of a directory says; raises `UsageError`."""
-    hint = f"zerolap fleet init --directory {directory} makes it"
+    hint = f"zerolap fleet init {directory} makes it"
     return _read(directory / CONFIGURATION, FleetConfiguration, hint)
 
 
@@ -209,7 +209,7 @@ def read_agent_credentials(path: Path) -> AgentCredentials:
 
 def read_conductor_credentials(directory: Path) -> ConductorCredentials:
     """Return the credentials of the conductor from the directory of a fleet; raises `UsageError`."""
-    hint = f"zerolap fleet init --directory {directory} makes it"
+    hint = f"zerolap fleet init {directory} makes it"
     return _read(directory / f"{CONDUCTOR}.toml", ConductorCredentials, hint)
 
 

@@ -1,8 +1,10 @@
 """Files of jobs over HTTPS, by the token of the attempt."""
 
 import asyncio
+import shutil
 import ssl
 import zlib
+from pathlib import Path
 from typing import Final
 
 import httpx
@@ -10,8 +12,10 @@ import httpx
 from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
 from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, TrialDone
-from zerolap.store import Blobs
+from zerolap.store import open_blobs
 
+KEPT_BUILDS: Final = 100
+"""Of some 20 MB each, with the placements that were linked of them."""
 TRIES: Final = 20
 RETRY_SECONDS: Final = 1.0
 TIMEOUT_SECONDS: Final = 120.0
@@ -21,11 +25,13 @@ CLIENT_ERROR, SERVER_ERROR = 400, 500
 class FilesOverHttp:
     """Fetches sources and builds, and sends builds and what measurements refer to.
 
-    `address` is the URL of `zerolap serve`; what is fetched and sent is kept in `blobs` and `builds` of this machine.
+    `address` is the URL of `zerolap serve`. The blobs of a job are below `directory` as long as it is under way; of
+    `builds` those that were used last are kept.
     """
 
-    def __init__(self, address: str, trust: ssl.SSLContext | None, blobs: Blobs, builds: Builds) -> None:
-        self._blobs = blobs
+    def __init__(self, address: str, trust: ssl.SSLContext | None, directory: Path, builds: Builds) -> None:
+        self._directory = directory
+        self._blobs = open_blobs(None, directory)
         self._builds = builds
         self._client = httpx.AsyncClient(
             base_url=address, verify=True if trust is None else trust, timeout=TIMEOUT_SECONDS, trust_env=False
@@ -43,6 +49,7 @@ class FilesOverHttp:
             if self._builds.find(build) is None:
                 packed = zlib.decompress(await self._get(f"/builds/{build}", offered.token))
                 await asyncio.to_thread(unpack_build, self._builds, build, packed)
+            self._builds.use(build)
 
     async def send(self, offered: OfferedJob, event: Event) -> Event:
         """Send what an event refers to; a build is packed and sent, and its digest put into the event."""
@@ -56,6 +63,11 @@ class FilesOverHttp:
             for digest in dict.fromkeys(digests):
                 await self._put(digest, await asyncio.to_thread(self._blobs.get, digest), offered.token)
         return event
+
+    async def clear(self) -> None:
+        """Remove what was kept for a job, and builds that were not used for long."""
+        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+        await asyncio.to_thread(self._builds.remove_unused, KEPT_BUILDS)
 
     async def close(self) -> None:
         """End the connections."""

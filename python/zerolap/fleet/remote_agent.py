@@ -43,7 +43,7 @@ async def work(
         builds, blobs = Builds(directory / "builds", policy), open_blobs(None, directory / "blobs")
         trust = ssl.create_default_context(cadata=credentials.certificate_authority)
         link = await JetStreamLink.connect(credentials)
-        files = FilesOverHttp(credentials.artifacts, trust, blobs, builds)
+        files = FilesOverHttp(credentials.artifacts, trust, directory / "blobs", builds)
         agent = Agent(credentials.kind, link, files, AgentPlace(builds, blobs, worker or Worker()), lease_seconds)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, agent.drain)
