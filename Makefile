@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo test test-slow test-sandbox fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth clean
+.PHONY: help setup build demo fleet-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ build:  ## build the programs, the web bundle and the extension module again whe
 demo: setup  ## find a slowdown in a commit on Redis 7.0.15, with its reason
 	@demo/run
 
+fleet-demo: setup  ## compare on two platforms of a fleet, kill an agent in the middle, and get both comparisons
+	@demo/fleet
+
 test: setup  ## run the tests, but for the slow ones
 	@scripts/test -m 'not slow'
 
@@ -25,6 +28,9 @@ test-slow: setup  ## run the slow tests: deployments, builds, suites under instr
 
 test-sandbox: setup  ## run hostile builds in the sandbox, and an agent that abuses its credentials
 	@scripts/pytest tests/test_hostile_builds.py tests/test_fleet_permissions.py
+
+test-fleet: setup  ## run the conductor, bus, agents and what can go wrong between them, a short run of chaos included
+	@scripts/pytest tests/test_conductor.py tests/test_fleet_*.py
 
 fuzz:  ## run the readers of what others write on random input, a minute each
 	@scripts/fuzz $(SECONDS_EACH)
@@ -58,6 +64,12 @@ bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, a
 
 bench-truth: setup  ## measure how true verdicts on harmless edits and changes in time are; a day; writes .bench/truth.json
 	@.venv/bin/python -m benches.truth $(FIGURES)
+
+bench-fleet: setup  ## measure what the queue of a fleet costs: 50 simulated agents, 20,000 jobs; 5 minutes; writes .bench/fleet.json
+	@PYTHONPATH=tests .venv/bin/python -m benches.fleet $(JOBS)
+
+chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
+	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)
 
 clean:  ## remove what was built
 	@scripts/clean
