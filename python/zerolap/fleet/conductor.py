@@ -38,6 +38,8 @@ from zerolap.store import Attempt, Outcome, Store
 
 ATTEMPTS_PER_JOB: Final = 3
 """A job that so many agents gave up has failed."""
+MOST_PUBLICATIONS: Final = 50
+"""A job that was lost so often is given up: agents that cannot read it may have taken it from the queue."""
 JOBS_PER_AGENT: Final = 2
 """So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
 POLL_SECONDS: Final = 0.5
@@ -161,8 +163,10 @@ class Conductor:
         for identity in is_open:
             if identity not in self.ongoing:
                 work = await asyncio.to_thread(self._store.fleet.submitted, identity)
-                await self._take_up(work.submission)
-                log.info("taken up", request=identity, platform=work.submission.platform)
+                # It may have ended since.
+                if work.ended is None:
+                    await self._take_up(work.submission)
+                    log.info("taken up", request=identity, platform=work.submission.platform)
         for identity in [identity for identity in self.ongoing if identity not in is_open]:
             await self._let_go(identity)
         agents = await asyncio.to_thread(self._store.fleet.agents)
@@ -412,7 +416,9 @@ class Conductor:
             ]
             if lost and kept.get(platform, 0) < len(of_platform):
                 log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))
-                await self._publish(lost)
+                for attempt in [one for one in lost if one.publications >= MOST_PUBLICATIONS]:
+                    await self.intake.give_up(attempt, f"published {attempt.publications} times, and no agent kept it")
+                await self._publish([one for one in lost if one.publications < MOST_PUBLICATIONS])
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
 
     async def _give_up_exhausted(self, content: bytes) -> None:
@@ -422,6 +428,10 @@ class Conductor:
             return
         attempt = self.intake.attempts.get(offered.attempt)
         if attempt is None:
+            return
+        if attempt.state != "claimed":
+            # Agents gave it back because the conductor did not answer.
+            await self._publish([attempt])
             return
         ongoing = self.ongoing.get(attempt.submission)
         if ongoing is not None:
