@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +14,12 @@ from waiting import PATIENCE_SECONDS
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
-from zerolap.lab import Wish, read_comparison
+from zerolap.fleet.ongoing import Ongoing, Plan
+from zerolap.fleet.roster import Roster
+from zerolap.lab import Lab, Wish, read_comparison
 from zerolap.records import (
     Block,
+    BuildJob,
     EnvironmentMissing,
     JobFinished,
     Measurement,
@@ -422,6 +426,30 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
         assert await fleet.ended(submission) == ["done"]
 
     fleet.run(scenario)
+
+
+def test_what_was_built_while_it_was_planned_is_not_built_again(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A plan that was begun before a build was recorded is adopted after that, and others wait for the same build."""
+    plan = Ongoing.plan
+
+    def slow(ongoing: Ongoing, roster: Roster, lab: Lab) -> Plan:
+        planned = plan(ongoing, roster, lab)
+        time.sleep(0.3)
+        return planned
+
+    monkeypatch.setattr(Ongoing, "plan", slow)
+    heads = [other_build(fleet.server, tmp_path / f"head-{number}") for number in range(2)]
+    submissions = [fleet.submit(made_up_cases(1), head=head) for head in heads]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions) == ["done", "done"]
+
+    fleet.run(scenario)
+    attempts = [attempt for one in submissions for attempt in fleet.store.fleet.attempts(one.id)]
+    builds = [attempt.job.spec.digest for attempt in attempts if isinstance(attempt.job, BuildJob)]
+    assert len(builds) == len(set(builds))
 
 
 def test_a_conductor_ends_while_the_store_is_away(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.tokens import Grant, Tokens
 from zerolap.lab import Lab
 from zerolap.records import (
+    BuildDone,
     BuildJob,
     EnvironmentMissing,
     Event,
@@ -210,6 +211,9 @@ class Conductor:
         ongoing = self.ongoing.get(attempt.submission)
         if isinstance(attempt.job, BuildJob):
             # Others may have waited for the same build.
+            if isinstance(event, BuildDone):
+                for waiting in self.ongoing.values():
+                    waiting.note_built(attempt.job.spec.digest)
             self._plan_soon(self.ongoing)
             if isinstance(event, JobFailed):
                 self._fail(attempt.submission, event.reason, event.hint)

@@ -62,6 +62,7 @@ class Ongoing:
     given_up: dict[str, int] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended_since: set[str] = field(default_factory=set)
+    _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[AnyJob, Event]] = field(default_factory=list)
     _results: Results | None = None
     _planner: Planner | None = None
@@ -77,12 +78,19 @@ class Ongoing:
             self._ended_since.add(job.id)
         self._happened.append((job, event))
 
+    def note_built(self, build: str) -> None:
+        """Note that a build was recorded, of this submission or another: it is not given out again."""
+        self._built_since.add(build)
+        self.planned = {job.id: job for job in self.planned.values() if not _is_of(job, {build})}
+
     def give(self) -> AnyJob:
         """Return the next job to be given out, which is then not planned any more."""
         return self.planned.pop(next(iter(self.planned)))
 
     def plan(self, roster: Roster, lab: Lab) -> Plan:
         """Find the jobs that can be carried out, given out or not; raises `ZerolapError` if it cannot go on."""
+        # What was built before this is in the store, what is built from now on may not be known to this plan.
+        self._built_since = set()
         if self._planner is None:
             plan = self._prepare(roster, lab)
             if plan is not None:
@@ -100,7 +108,8 @@ class Ongoing:
         """Take over a plan, but for the jobs that are given out."""
         self.waits_for = plan.waits_for
         is_known = self._ended_since.union(open_jobs)
-        self.planned = {job.id: job for job in plan.jobs if job.id not in is_known}
+        jobs = [job for job in plan.jobs if not _is_of(job, self._built_since)]
+        self.planned = {job.id: job for job in jobs if job.id not in is_known}
 
     def finish(self, lab: Lab) -> None:
         """Judge, explain and record what was measured; raises `ZerolapError`."""
@@ -165,6 +174,10 @@ class Ongoing:
             if objects_of not in awaited:
                 jobs[job.id] = job
         return list(jobs.values())
+
+
+def _is_of(job: AnyJob, builds: set[str]) -> bool:
+    return isinstance(job, BuildJob) and job.spec.digest in builds
 
 
 def _is_there(spec: BuildSpec, artifacts: Mapping[str, Artifact], builds: Builds) -> bool:

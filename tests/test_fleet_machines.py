@@ -1,0 +1,201 @@
+"""A fleet on machines of its own: bus, conductor, agents and their files meet only over the network between them.
+
+This file is also the program of conductor and agents, which have short leases here.
+"""
+
+import asyncio
+import errno
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Zerolap
+from nats_server import required_program
+from network_namespaces import Machine, joined_machines
+from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
+from waiting import wait_until
+
+from zerolap.api.serving import Address, Serving, serve
+from zerolap.cli.logging import set_up_logs
+from zerolap.fleet import Pace
+from zerolap.fleet.configuration import (
+    AgentEntry,
+    FleetConfiguration,
+    LabEntry,
+    PlatformRequirement,
+    initialise,
+    read_agent_credentials,
+)
+from zerolap.fleet.remote_agent import work
+from zerolap.sandbox import SandboxPolicy
+from zerolap.sandbox.confinement import available
+from zerolap.store import Store
+
+LEASE_SECONDS = 8.0
+API_PORT = 7480
+PLATFORMS = ("alpha", "beta")
+AGENTS = {
+    "alpha-1": AgentEntry(lab="lab", platform="alpha"),
+    "beta-1": AgentEntry(lab="lab", platform="beta"),
+    "builder-1": AgentEntry(lab="lab", platform="builders", kind="build"),
+}
+
+
+def conduct(fleet: Path, store: Path, host: str) -> None:
+    """Be the conductor."""
+    set_up_logs()
+    with Store.open(str(store)) as results:
+        pace = Pace(lease_seconds=LEASE_SECONDS, sweep_seconds=1)
+        asyncio.run(serve(Serving(results, Address(host, API_PORT), fleet, pace=pace)))
+
+
+def be_agent(credentials: Path, directory: Path) -> None:
+    """Be an agent."""
+    set_up_logs()
+    asyncio.run(work(read_agent_credentials(credentials), directory, SandboxPolicy.REQUIRED, LEASE_SECONDS))
+
+
+class FleetOfMachines:
+    """A hub with bus and conductor, and a machine for each agent."""
+
+    def __init__(self, machines: dict[str, Machine], program: Path, directory: Path) -> None:
+        self.store = directory / "store"
+        self._machines = machines
+        self._program = program
+        self._directory = directory
+        self._fleet = directory / "fleet"
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        hub = machines["hub"].address
+        platform = PlatformRequirement(builder="builders")
+        configuration = FleetConfiguration(
+            bus=f"tls://{hub}:4222",
+            listen=f"{hub}:4222",
+            artifacts=f"https://{hub}:{API_PORT}",
+            labs={"lab": LabEntry()},
+            platforms=dict.fromkeys(PLATFORMS, platform),
+            agents=AGENTS,
+        )
+        initialise(self._fleet, configuration)
+
+    def start(self) -> None:
+        """Start everything; returns when submissions are taken."""
+        hub = self._machines["hub"]
+        self._processes["bus"] = hub.start([self._program, "-c", self._fleet / "nats.conf"], self._log("bus"))
+        command: list[str | Path] = [sys.executable, __file__, "conduct", self._fleet, self.store, hub.address]
+        self._processes["conductor"] = hub.start(command, self._log("conductor"))
+        for agent in AGENTS:
+            self.start_agent(agent)
+        wait_until(lambda: '"event": "working"' in self._log("conductor").read_text(), self.check)
+
+    def check(self) -> None:
+        """Assert that all of it runs."""
+        for name, process in self._processes.items():
+            assert process.poll() is None, f"{name} has ended:\n{self._log(name).read_text()}"
+
+    def start_agent(self, name: str) -> None:
+        """Start an agent, or start it again."""
+        directory = self._directory / name
+        directory.mkdir(exist_ok=True)
+        credentials = self._fleet / "agents" / f"{name}.toml"
+        command: list[str | Path] = [sys.executable, __file__, "agent", credentials, directory / "state"]
+        self._processes[name] = self._machines[name].start(command, self._log(name), {"TMPDIR": str(directory)})
+
+    def kill_agent(self, name: str) -> None:
+        """End an agent without a chance to say so."""
+        self._processes[name].kill()
+        self._processes[name].wait()
+
+    def begun(self, agent: str) -> list[str]:
+        """Return the attempts that an agent has begun with."""
+        # The last line may be half written.
+        whole = self._log(agent).read_text().rpartition("\n")[0]
+        lines = [line for line in whole.splitlines() if line.startswith("{")]
+        return [event["attempt"] for event in map(json.loads, lines) if event["event"] == "started"]
+
+    def _log(self, name: str) -> Path:
+        return self._directory / f"{name}.log"
+
+
+@pytest.fixture
+def machines() -> Iterator[dict[str, Machine]]:
+    with joined_machines("hub", *AGENTS) as machines:
+        yield machines
+
+
+@pytest.fixture
+def fleet(machines: dict[str, Machine], tmp_path: Path) -> FleetOfMachines:
+    program = required_program()
+    if (reason := available()) is not None:
+        pytest.skip(reason)
+    return FleetOfMachines(machines, program, tmp_path)
+
+
+def counts(comparison: Any) -> dict[tuple[str, str], float]:
+    """Return the instructions per request by case and side."""
+    return {
+        (case["case"], side): verdict[side]
+        for case in comparison["cases"]
+        for verdict in case["verdicts"]
+        if verdict["metric"] == "instructions_per_op"
+        for side in ("base", "head")
+    }
+
+
+def fault_of_connecting(machine: Machine, address: str) -> int:
+    """Return the number of the error when a machine connects to a port at which nobody listens."""
+    connect = "import socket, sys; sys.exit(socket.socket().connect_ex((sys.argv[1], 9)))"
+    return machine.run(sys.executable, "-c", connect, address).returncode
+
+
+def test_machine_reaches_the_hub_alone(machines: dict[str, Machine]) -> None:
+    agent = machines["alpha-1"]
+    assert fault_of_connecting(agent, machines["hub"].address) == errno.ECONNREFUSED
+    assert fault_of_connecting(agent, machines["beta-1"].address) == errno.EHOSTUNREACH
+    assert fault_of_connecting(agent, "192.0.2.1") == errno.ENETUNREACH
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_platforms_count_the_same_though_an_agent_is_killed(
+    fleet: FleetOfMachines, toy: ToySource, zerolap: Zerolap
+) -> None:
+    fleet.start()
+    head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    reports = zerolap.directory / "report.json"
+    where: list[str | Path] = [
+        "--engine",
+        "counted",
+        "--platform",
+        "alpha,beta",
+        "--store",
+        fleet.store,
+        "--json",
+        reports,
+    ]
+    what: list[str | Path] = ["toy-get", "toy-set", "--repo", toy.path, "--cases", CASES, "--quick"]
+    asking = zerolap.start("compare", toy.first, head, *what, *where)
+    wait_until(lambda: fleet.begun("alpha-1") or asking.poll() is not None, fleet.check)
+    fleet.kill_agent("alpha-1")
+    fleet.start_agent("alpha-1")
+    _, errors = asking.communicate()
+    assert asking.returncode == 0, errors
+    begun = fleet.begun("alpha-1")
+    assert begun.count(begun[0]) > 1, "the job that was under way is done again"
+    alpha, beta = (json.loads(reports.with_name(f"report-{name}.json").read_text()) for name in PLATFORMS)
+    for comparison in (alpha, beta):
+        assert comparison["state"] == "done"
+        verdicts = {case["case"]: case["verdict"] for case in comparison["cases"]}
+        assert verdicts == {"toy-get": "regression", "toy-set": "same"}
+    assert len(counts(alpha)) == 4
+    assert counts(alpha) == pytest.approx(counts(beta), rel=1e-3)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "conduct":
+        conduct(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
+    else:
+        be_agent(Path(sys.argv[2]), Path(sys.argv[3]))
