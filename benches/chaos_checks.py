@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benches.chaos_faults import Fault
 from benches.chaos_ledger import Ledger, TrialKey, digest_of_metrics
-from zerolap.records import JobFinished, Submission, TrialDone, TrialsJob
+from zerolap.records import JobFinished, Submission, TrialDone, TrialsJob, UsageError
 from zerolap.store import Store
 
 LEFT_BEHIND = ("zerolap-trial-*", "zerolap-packing-*", "zerolap-comparing-*", "w-*", "placing-*")
@@ -81,9 +81,12 @@ def _faults_of_document(store: Store, submission: Submission, killed: set[str | 
 def _verify_trials(store: Store, submission: Submission, stored: dict[TrialKey, str], verified: Verified) -> None:
     """Check that each trial is there once, and all of those that belong to a job that has ended well."""
     times: Counter[tuple[str, str, int | None, str, int]] = Counter()
-    if store.fleet.states([submission.id])[submission.id] == "waiting":
+    try:
+        jobs = store.jobs(submission.id)
+    except UsageError:
+        # It has ended before its servers were built.
         return
-    for recorded in store.jobs(submission.id):
+    for recorded in jobs:
         job = recorded.job
         if not isinstance(job, TrialsJob):
             continue

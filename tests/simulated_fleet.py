@@ -20,7 +20,7 @@ from zerolap.records import Case, Record, Submission, WrittenClient
 from zerolap.store import Store
 
 PLATFORM = "here"
-PACE = Pace(lease_seconds=60, poll_seconds=0.05, sweep_seconds=0.3)
+PACE = Pace(lease_seconds=60, poll_seconds=0.05, sweep_seconds=0.3, patience_seconds=0)
 
 
 def made_up_cases(count: int, group: str = "made up") -> list[Case]:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from nats_server import AGENTS, LABS, PLATFORMS, NatsServer, required_program
+from nats_server import AGENTS, LABS, PLATFORMS, NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
 from zerolap.errors import UsageError
@@ -225,7 +225,7 @@ def test_the_server_takes_on_agents_when_it_is_told_to_reload(tmp_path: Path) ->
                 await delivered.done()
             assert await held.extend()
             await held.done()
-            assert (await dispatcher.waiting())["alpha"] == 0
+            await until_none_wait(dispatcher, "alpha")
 
     assert not reload_bus(tmp_path)
     with NatsServer.started(required_program(), tmp_path) as server:

@@ -4,9 +4,12 @@ import asyncio
 import contextlib
 import functools
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import psutil
@@ -57,6 +60,8 @@ RETRY_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 60.0
 """So long an agent takes no job that has given up one after the other."""
 MOST_GIVEN_UP: Final = 10
+LEAST_FREE_BYTES: Final = 1 << 20
+"""With less than this, a job that failed may have failed for want of space: another agent is to try it."""
 GIVEN_BACK_SECONDS: Final = 5.0
 END_SECONDS: Final = 0.02
 """So long an agent waits for the end of a job after a trial, to report both at once."""
@@ -279,6 +284,8 @@ class Agent:
                 while (event := await events.next()) is not None:
                     if not isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
                         continue
+                    if isinstance(event, JobFailed):
+                        self._require_space()
                     if isinstance(event, BuildDone):
                         event = await asyncio.to_thread(self._with_abilities, event)
                     sent = await self._files.send(offered, event)
@@ -287,9 +294,10 @@ class Agent:
             self._given_up = 0
         except Interrupted:
             raise JobLost("cancelled") from None
-        except BuildFailed as failed:
-            await self._report_failure(offered, failed, lease, cancellation)
         except (ZerolapError, OSError) as fault:
+            if isinstance(fault, BuildFailed) and not self._is_disk_full():
+                await self._report_failure(offered, fault, lease, cancellation)
+                return
             if isinstance(offered.job, BuildJob) and isinstance(fault, UsageError):
                 await self._report_failure(offered, fault, lease, cancellation)
                 return
@@ -297,6 +305,15 @@ class Agent:
             self._given_up = min(self._given_up + 1, MOST_GIVEN_UP)
             await self._report(GiveUp(attempt=offered.attempt, reason=str(fault)), lease, cancellation)
         log.info("finished", job=offered.job.id)
+
+    def _is_disk_full(self) -> bool:
+        """Whether servers, compilers and instruments may have failed because they could not write."""
+        places = (self._place.builds.directory, Path(tempfile.gettempdir()))
+        return any(place.exists() and shutil.disk_usage(place).free < LEAST_FREE_BYTES for place in places)
+
+    def _require_space(self) -> None:
+        if self._is_disk_full():
+            raise EnvironmentMissing("the disk is full")
 
     def _require_engine(self, job: BuildJob | TrialsJob) -> None:
         missing = self._missing.get(job.engine) if isinstance(job, TrialsJob) else None
@@ -309,6 +326,7 @@ class Agent:
         try:
             abilities = server.abilities()
         except TrialFailed as fault:
+            self._require_space()
             # It can be measured by cases of the lab's own format nevertheless, or fails in them with its reason.
             log.warning("a server does not report its commands", reason=fault.message)
             abilities = Abilities(commands=frozenset(), settings=frozenset())

@@ -38,7 +38,8 @@ from zerolap.sandbox import SandboxPolicy
 from zerolap.store import Attempt, Outcome, Store
 
 ATTEMPTS_PER_JOB: Final = 3
-"""A job that so many agents gave up has failed."""
+"""A job that was given up so often has failed, but not before `Pace.patience_seconds` are over."""
+PATIENCE_SECONDS: Final = 300.0
 MOST_PUBLICATIONS: Final = 50
 """A job that was lost so often is given up: agents that cannot read it may have taken it from the queue."""
 JOBS_PER_AGENT: Final = 2
@@ -56,11 +57,15 @@ log = structlog.get_logger("zerolap.conductor")
 
 @dataclass(frozen=True)
 class Pace:
-    """How often the conductor looks at what nothing reports to it, and how long leases are."""
+    """How often the conductor looks at what nothing reports to it, how long leases are, and how long jobs are tried.
+
+    A job that agents give up is tried again for `patience_seconds`: their disks may be full for a moment.
+    """
 
     lease_seconds: float = LEASE_SECONDS
     poll_seconds: float = POLL_SECONDS
     sweep_seconds: float = SWEEP_SECONDS
+    patience_seconds: float = PATIENCE_SECONDS
 
 
 class Conductor:
@@ -233,6 +238,7 @@ class Conductor:
         if ongoing is None:
             return
         times = ongoing.given_up[attempt.job.id] = ongoing.given_up.get(attempt.job.id, 0) + 1
+        ongoing.tried_since.setdefault(attempt.job.id, attempt.created)
         log.warning("given up", request=attempt.submission, attempt=attempt.id, reason=attempt.reason, times=times)
 
     def _fail(self, identity: str, reason: str, hint: str = "") -> None:
@@ -316,7 +322,8 @@ class Conductor:
     async def _fail_given_up(self, ongoing: Ongoing) -> None:
         """Record the failure of jobs that several agents gave up."""
         for job, times in list(ongoing.given_up.items()):
-            if times < ATTEMPTS_PER_JOB:
+            since = time.time() - ongoing.tried_since.get(job, 0.0)
+            if times < ATTEMPTS_PER_JOB or since < self._pace.patience_seconds:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
@@ -329,6 +336,7 @@ class Conductor:
                 ongoing.take_in(of_job[-1].job, failed)
             # Not before it is recorded, which the store may be away for.
             del ongoing.given_up[job]
+            ongoing.tried_since.pop(job, None)
 
     # Giving out jobs.
 
@@ -441,6 +449,7 @@ class Conductor:
         if ongoing is not None:
             # No agent came to its end with it: it is not tried again.
             ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
+            ongoing.tried_since[attempt.job.id] = 0.0
         await self.intake.give_up(attempt, "it was delivered again and again, and no agent ended it")
 
 

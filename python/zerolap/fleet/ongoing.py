@@ -53,13 +53,15 @@ class Plan:
 class Ongoing:
     """A submission between its recording and its end; `plan`, `finish` and `stop` take long and run in a thread.
 
-    `planned` are the jobs that can be given out, by id and in order. `lock` is held while one of these three runs.
+    `planned` are the jobs that can be given out, by id and in order; `given_up` counts how often each was given up by
+    now, of which the first attempt was made at `tried_since`. `lock` is held while one of these three runs.
     """
 
     submission: Submission
     planned: dict[str, AnyJob] = field(default_factory=dict)
     waits_for: str = ""
     given_up: dict[str, int] = field(default_factory=dict)
+    tried_since: dict[str, float] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended_since: set[str] = field(default_factory=set)
     _built_since: set[str] = field(default_factory=set)
