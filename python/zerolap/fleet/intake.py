@@ -44,6 +44,8 @@ from zerolap.store.fleet import AttemptState
 REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""
 RETRY_SECONDS: Final = 0.5
+PUBLICATIONS_FOR_OTHERS: Final = 3
+"""So often a job is published again for agents that have not given it up: they may be resting, or gone."""
 MOST_AT_ONCE: Final = 500
 LARGEST_INTEGER: Final = (1 << 31) - 1
 """That a column of a database takes."""
@@ -262,6 +264,8 @@ class Intake:
 
     def _is_for_another(self, attempt: Attempt, present: PresentAgent) -> bool:
         """Whether an agent has given up a job that another one of its platform has not tried yet."""
+        if attempt.publications > PUBLICATIONS_FOR_OTHERS:
+            return False
         gave_up = self._gave_up.get(attempt.job.id, set())
         usable = {one.name.agent for one in self._roster.usable(attempt.platform)}
         return present.name.agent in gave_up and not usable <= gave_up
