@@ -391,7 +391,13 @@ def _job_counts(store: "Store", identity: str) -> dict[str, int]:
 
 def _described(attempt: "Attempt") -> str:
     job = attempt.job
-    subject = f"build {job.source.name}" if job.kind == "build" else f"{job.case.name} ({job.engine})"
+    match job.kind:
+        case "build":
+            subject = f"build {job.source.name}"
+        case "trials":
+            subject = f"{job.case.name} ({job.engine})"
+        case "load":
+            subject = "load for another machine"
     return f"{subject} of {attempt.submission}"
 
 
