@@ -18,7 +18,7 @@ from waiting import command_lines, wait_until
 
 from zerolap.build import Program
 from zerolap.cases import load_cases
-from zerolap.engines import disturbance, pairing, timed_checks
+from zerolap.engines import pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start

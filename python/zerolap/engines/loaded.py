@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from zerolap.engines.disturbance import watch
+from zerolap.host.disturbance import watch
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named

@@ -16,7 +16,7 @@ from pathlib import Path
 from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
-from zerolap.engines.disturbance import watch
+from zerolap.host.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
