@@ -30,7 +30,7 @@ from zerolap.fleet.configuration import (
     initialise,
     read_agent_credentials,
 )
-from zerolap.fleet.remote_agent import work
+from zerolap.fleet.remote_agent import AgentMachine, work
 from zerolap.sandbox import SandboxPolicy
 from zerolap.sandbox.confinement import available
 from zerolap.store import Store
@@ -56,7 +56,9 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
 def be_agent(credentials: Path, directory: Path) -> None:
     """Be an agent."""
     set_up_logs()
-    asyncio.run(work(read_agent_credentials(credentials), directory, SandboxPolicy.REQUIRED, LEASE_SECONDS))
+    asyncio.run(
+        work(read_agent_credentials(credentials), AgentMachine(directory, SandboxPolicy.REQUIRED), LEASE_SECONDS)
+    )
 
 
 class FleetOfMachines:

@@ -53,7 +53,7 @@ from zerolap.records import (
     UsageError,
     ZerolapError,
 )
-from zerolap.sandbox import Cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy
 from zerolap.store import Blobs
 
 IDLE_SECONDS: Final = 10.0
@@ -141,13 +141,15 @@ class HeldJob:
 class AgentPlace:
     """What an agent has on its machine: builds, blobs, and the worker that executes jobs.
 
-    `address` is where agents that put load on its servers reach it, empty if none do.
+    `address` is where agents that put load on its servers reach it, empty if none do; `policy` holds for load
+    generators, as that of `builds` does for code under test.
     """
 
     builds: Builds
     blobs: Blobs
     worker: Worker = field(default_factory=Worker)
     address: str = ""
+    policy: SandboxPolicy = SandboxPolicy.REQUIRED
 
     def of_job(self, cancellation: Cancellation, recorded: tuple[TrialDone, ...]) -> Place:
         """Return the place of a job of which these trials are recorded."""
@@ -322,7 +324,7 @@ class Agent:
         """Return what yields the events of a job."""
         job, place = held.offered.job, self._place.of_job(held.cancellation, held.recorded)
         if isinstance(job, LoadJob):
-            return functools.partial(put_load, job, held.offered.token, held.cancellation)
+            return functools.partial(put_load, job, held.offered.token, held.cancellation, self._place.policy)
         worker = self._place.worker
         if held.load is None:
             return functools.partial(worker.carry_out, job, place)

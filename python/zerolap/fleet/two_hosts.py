@@ -10,7 +10,7 @@ from zerolap.lab import Worker
 from zerolap.load.channel import Listening, connect_to_server_host, listen_for_load_host
 from zerolap.load.remote import RemoteLoadHost, serve_load
 from zerolap.records import BuildJob, Event, JobFinished, LoadJob, TrialsJob
-from zerolap.sandbox import Cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy
 
 LOAD_HOST_SECONDS: Final = 180.0
 """So long the agent that measures waits for the one that puts load on its servers."""
@@ -47,8 +47,8 @@ class LoadFromElsewhere:
                 yield from worker.carry_out(job, replace(place, load_host=RemoteLoadHost(channel)))
 
 
-def put_load(job: LoadJob, secret: str, cancellation: Cancellation) -> Iterator[Event]:
+def put_load(job: LoadJob, secret: str, cancellation: Cancellation, policy: SandboxPolicy) -> Iterator[Event]:
     """Put load on the servers of the agent that waits for it, until that one has no further orders."""
     with cancellation.current():
-        serve_load(connect_to_server_host(job.address, secret, CONNECT_SECONDS))
+        serve_load(connect_to_server_host(job.address, secret, CONNECT_SECONDS), sandbox=policy)
     yield JobFinished(job=job.id)
