@@ -78,26 +78,36 @@ class CommandTrigger(_OfPullRequest):
 
 
 class PushTrigger(_Trigger):
-    """Commits were pushed to a branch; `before` is none for a new branch."""
+    """Commits were pushed to a branch; `before` is none for a new branch.
+
+    `schedule` names the schedule by which the branch is measured, empty where it was pushed or polled.
+    """
 
     kind: Literal["push"] = "push"
     branch: RefName
     before: CommitName | None
     after: CommitName
     actor: Login | None = None
+    scope: Scope = "affected"
+    schedule: Annotated[str, Field(pattern=r"^[a-z0-9: -]{0,100}$")] = ""
 
     @property
     def subject(self) -> str:
-        """What it is about, such as `redis/redis@unstable`."""
-        return branch_subject(self.repository, self.branch)
+        """What it is about, such as `redis/redis@unstable`; work of a schedule is a subject of its own."""
+        subject = branch_subject(self.repository, self.branch)
+        return f"{subject}:{self.schedule}" if self.schedule else subject
 
 
 class TagTrigger(_Trigger):
-    """A tag was made or moved; `commit` is the commit that it points to, or its tag object."""
+    """A tag was made or moved; `commit` is the commit that it points to, or its tag object.
+
+    It is compared with `previous`, by default the tag before it in the order of versions.
+    """
 
     kind: Literal["tag"] = "tag"
     tag: RefName
     commit: CommitName
+    previous: RefName | None = None
     actor: Login | None = None
 
     @property
