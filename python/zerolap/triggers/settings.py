@@ -1,6 +1,7 @@
 """The settings of `zerolap serve --triggers FILE`: what is measured without being asked, and who may ask for it."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import time
@@ -20,7 +21,7 @@ from pydantic import (
 
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
-from zerolap.triggers.names import Login, RefName, RepositoryName, is_same_name
+from zerolap.triggers.names import REPOSITORY, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
     CasesPlace,
@@ -186,6 +187,14 @@ class WatchSettings(Measuring):
     tags: tuple[Glob, ...] = ()
     every_seconds: Annotated[float, Field(ge=1, le=86_400)] = 60.0
 
+    @property
+    def repository(self) -> str:
+        """The name by which triggers know it, of the form of GitHub's: `watched/NAME` where it has no owner."""
+        if self.name is not None and REPOSITORY.fullmatch(self.name):
+            return self.name
+        place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
+        return f"watched/{re.sub(r'[^A-Za-z0-9._-]', '-', place)[:100]}"
+
     @model_validator(mode="after")
     def _watches_something(self) -> "WatchSettings":
         if not self.branches and not self.tags:
@@ -263,6 +272,11 @@ class TriggerSettings(_Part):
                     hint=f'add [[repository]] with name = "{schedule.repository}"',
                 )
         return self
+
+    def measured(self, name: str) -> RepositorySettings | WatchSettings | None:
+        """Return the settings of a repository or a watched remote, by the name in triggers."""
+        watched = (watch for watch in self.watches if is_same_name(watch.repository, name))
+        return self.repository(name) or next(watched, None)
 
     def repository(self, name: str) -> RepositorySettings | None:
         """Return the settings of a repository, none for one that may cause nothing."""

@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import structlog
 
 from zerolap.build import changes_between, parse_variant
-from zerolap.cases import core_suite, load_cases, packaged_suites, select
+from zerolap.cases import core_suite, load_cases, select
 from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
 from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
 from zerolap.store import Acknowledgement, Store, StoredTrigger
@@ -21,8 +21,8 @@ from zerolap.triggers.commands import Acknowledge, Cancel, Misunderstood, Run
 from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import BRANCHES, TAGS
-from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings
+from zerolap.triggers.names import TAGS
+from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
     NeedsLabelAgain,
@@ -35,6 +35,7 @@ from zerolap.triggers.trigger import (
     Withdrawn,
     read_trigger,
 )
+from zerolap.triggers.versions import tag_before
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
@@ -43,7 +44,6 @@ ON_REQUEST: Final = "/run "
 """Comes between the subject of a pull request and the cases that a command names, in the topic of a submission."""
 PERMISSIONS: Final[tuple[Permission, ...]] = ("admin", "maintain", "write", "triage")
 
-TriggerT = TypeVar("TriggerT", bound=Trigger)
 log = structlog.get_logger("zerolap.triggers")
 
 
@@ -221,11 +221,8 @@ class TriggerWork:
         measuring, mirror = self._measuring(trigger.repository)
         before = self._last_measured(trigger) or trigger.before
         mirror.fetch([commit for commit in (before, trigger.after) if commit is not None])
-        if before is None:
-            base = mirror.parent(trigger.after)
-        else:
-            # Where the branch was rewritten, its commits are new from there on.
-            base = mirror.merge_base(before, trigger.after)
+        # Where the branch was rewritten, its commits are new from the merge base on.
+        base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
         if base is None or base == trigger.after:
             return []
         priority: Priority = "backfill" if trigger.schedule else "pull"
@@ -248,7 +245,8 @@ class TriggerWork:
     def _submit_tag(self, trigger: TagTrigger) -> list[str]:
         measuring, mirror = self._measuring(trigger.repository)
         refs = mirror.refs()
-        previous = trigger.previous or _previous_tag(trigger.tag, refs, measuring.tags)
+        tags = [name.removeprefix(TAGS) for name in refs if name.startswith(TAGS)]
+        previous = trigger.previous or tag_before(trigger.tag, tags, measuring.tags)
         base = None if previous is None else refs.get(f"{TAGS}{previous}")
         if base is None:
             raise NotPermitted(f"there is no tag before {trigger.tag} to compare it with")
@@ -265,12 +263,14 @@ class TriggerWork:
             raise NotPermitted(f"{name} is not one of the permitted repositories any more")
         return repository
 
-    def _measuring(self, name: str) -> "tuple[RepositorySettings, Mirror]":
-        repository = self._repository(name)
-        return repository, Mirror.below(self._mirrors, repository.remote)
+    def _measuring(self, name: str) -> tuple[RepositorySettings | WatchSettings, Mirror]:
+        measured = self._settings.measured(name)
+        if measured is None:
+            raise NotPermitted(f"{name} is neither a permitted repository nor a watched one any more")
+        return measured, Mirror.below(self._mirrors, measured.remote)
 
     def _submit(self, compared: Compared) -> list[str]:
-        """Submit a comparison for all platforms that are to measure it; returns the ids, none if no case is affected."""
+        """Submit a comparison for all platforms that are to measure it; returns no ids if no case is affected."""
         mirror, measuring = compared.mirror, compared.measuring
         base, head = mirror.source(compared.base), mirror.source(compared.head)
         cases = self._cases(measuring, compared.patterns)
@@ -293,11 +293,7 @@ class TriggerWork:
 
     def _cases(self, measuring: Measuring, patterns: Sequence[str]) -> list[Case]:
         place = measuring.cases_directory
-        if place is None:
-            cases = core_suite()
-        else:
-            packaged = packaged_suites()
-            cases = load_cases(packaged.get(str(place), Path(place)))
+        cases = core_suite() if place is None else load_cases(Path(place))
         return select(cases, patterns or measuring.cases)
 
 
@@ -312,25 +308,5 @@ def _command_line(compared: Compared) -> str:
     return " ".join(words)
 
 
-def _previous_tag(tag: str, refs: dict[str, str], globs: Sequence[str]) -> str | None:
-    """Return the tag before a tag in the order of versions, among those that are measured."""
-    from fnmatch import fnmatchcase
-
-    names = [name.removeprefix(TAGS) for name in refs if name.startswith(TAGS)]
-    measured = [name for name in names if name != tag and any(fnmatchcase(name, glob) for glob in globs or ["*"])]
-    before = [name for name in measured if _version(name) < _version(tag)]
-    return max(before, key=_version, default=None)
-
-
-def _version(tag: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what orders tags as versions: numbers by value, a release after its candidates."""
-    parts = re.findall(r"\d+|[A-Za-z]+", tag.removeprefix("v"))
-    ordered = tuple((1, int(part), "") if part.isdecimal() else (-1, 0, part) for part in parts)
-    return (*ordered, (0, 0, ""))
-
-
 def _plain(text: str) -> str:
     return re.sub(r"[^\w .,:'\"*?-]", " ", text)
-
-
-__all__ = ["BRANCHES", "NotPermitted", "TriggerWork"]
