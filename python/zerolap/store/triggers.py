@@ -143,6 +143,12 @@ class TriggerRecords:
         with self._database.reading() as connection:
             return [_trigger(row) for row in connection.execute(statement.limit(limit))]
 
+    def subjects(self, kind: str, since: float) -> list[str]:
+        """Return the subjects of the triggers of a kind that were recorded since a time."""
+        statement = select(trigger.c.subject).where(trigger.c.kind == kind, trigger.c.created >= since).distinct()
+        with self._database.reading() as connection:
+            return sorted(connection.execute(statement).scalars())
+
     def count_of_actor(self, actor: str, kinds: Sequence[str], since: float) -> int:
         """Return how many triggers of these kinds a person has caused since a time; refused ones count too."""
         statement = select(func.count()).select_from(trigger)

@@ -61,6 +61,12 @@ def _read_secret(value: Any, info: ValidationInfo) -> Any:
     return SecretStr(secret)
 
 
+def _checked_secret_path(value: Any, info: ValidationInfo) -> Path:
+    path = value if isinstance(value, Path) else _in_directory(value, info)
+    _read_secret(str(path), info)
+    return path
+
+
 def _seconds(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
@@ -118,6 +124,8 @@ def _checked_remote(text: str, info: ValidationInfo) -> str:
 
 SecretFile = Annotated[SecretStr, BeforeValidator(_read_secret)]
 """The content of a file that is named, relative to the settings, and that nobody else can read."""
+SecretPath = Annotated[Path, BeforeValidator(_checked_secret_path)]
+"""The path of such a file, which is read again where its content changes."""
 SecretUrl = Annotated[SecretFile, AfterValidator(_checked_secret_url)]
 """A URL in such a file, which is as good as a password."""
 SettingPath = Annotated[Path, BeforeValidator(_in_directory)]

@@ -27,6 +27,7 @@ from zerolap.triggers.setting_types import (
     CasesPlace,
     Remote,
     SecretFile,
+    SecretPath,
     SecretUrl,
     SettingFault,
     SettingPath,
@@ -75,9 +76,9 @@ class GitHubSettings(_Part):
     webhook_secret: Annotated[SecretFile, AfterValidator(_checked_secret)] | None = Field(
         default=None, alias="webhook_secret_file"
     )
-    token: SecretFile | None = Field(default=None, alias="token_file")
+    token: SecretPath | None = Field(default=None, alias="token_file")
     app_id: Annotated[int, Field(strict=True, ge=1)] | None = None
-    private_key: SecretFile | None = Field(default=None, alias="private_key_file")
+    private_key: SecretPath | None = Field(default=None, alias="private_key_file")
 
     @model_validator(mode="after")
     def _is_one_identity(self) -> "GitHubSettings":
