@@ -63,7 +63,7 @@ def webhooks_router(
         try:
             outcome = await asyncio.to_thread(admit, delivery, settings, memory)
         except EnvironmentMissing as fault:
-            # The sender repeats it; nothing of it was recorded.
+            # Nothing of it was recorded: it can be delivered again.
             log.error("a delivery could not be recorded", reason=fault.message)
             return _unavailable()
         if isinstance(outcome, Admitted):
