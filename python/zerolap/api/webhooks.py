@@ -19,6 +19,8 @@ from zerolap.triggers.settings import TriggerSettings
 
 MOST_READ_AT_ONCE: Final = 64
 """Bodies: they are held in memory until their signature is checked."""
+DROPPED_BYTES: Final = 1 << 20
+"""What is read behind the limit and not kept: a sender that may not finish its body does not get to see the answer."""
 RETRY_SECONDS: Final = 10
 
 log = structlog.get_logger("zerolap.webhooks")
@@ -63,7 +65,7 @@ def webhooks_router(
         try:
             outcome = await asyncio.to_thread(admit, delivery, settings, memory)
         except EnvironmentMissing as fault:
-            # The sender repeats it; nothing of it was recorded.
+            # Nothing of it was recorded: it can be delivered again.
             log.error("a delivery could not be recorded", reason=fault.message)
             return _unavailable()
         if isinstance(outcome, Admitted):
@@ -77,15 +79,16 @@ async def _body(request: Request, settings: TriggerSettings) -> bytes | None:
     """Return the body, cut off right behind the limit, whatever its length is said to be; none if it takes too long."""
     most = settings.limits.body_bytes
     said = request.headers.get("content-length", "")
-    if said.isascii() and said.isdecimal() and int(said[:20]) > most:
+    if said.isascii() and said.isdecimal() and int(said[:20]) > most + DROPPED_BYTES:
         return bytes(most + 1)
-    body = bytearray()
+    body, read_bytes = bytearray(), 0
     try:
         async with asyncio.timeout(settings.limits.body_seconds):
             async for piece in request.stream():
-                body += piece
-                if len(body) > most:
-                    return bytes(body[: most + 1])
+                body += piece[: most + 1 - len(body)]
+                read_bytes += len(piece)
+                if read_bytes > most + DROPPED_BYTES:
+                    break
     except TimeoutError:
         return None
     return bytes(body)

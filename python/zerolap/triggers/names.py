@@ -22,7 +22,7 @@ _FORBIDDEN_IN_REF: Final = re.compile(r"[\x00-\x20\x7f-\x9f~^:?*\[\\]|\.\.|@\{|/
 def ref_fault(name: str) -> str | None:
     """Return why git takes no branch or tag of that name, none if it does.
 
-    These are the rules of `git check-ref-format --branch`; C1 control characters are refused too.
+    These are the rules of `git check-ref-format --branch`; C1 control characters and `@` alone are refused too.
     """
     faults = {
         "it is empty": not name,

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, SecretStr, ValidationInfo
 LARGEST_SECRET_BYTES: Final = 64 << 10
 FORBIDDEN_MODE: Final = stat.S_IRWXO | stat.S_IWGRP
 """A file of a secret gives others no permission, and its group none to write."""
+SECRET_HINT: Final = "it is a file with only the secret in it"
 SECONDS_PER_UNIT: Final = {"s": 1, "m": 60, "h": 3600}
 REMOTE_SCHEMES: Final = ("https", "http", "ssh", "git", "file")
 
@@ -42,23 +43,32 @@ def _read_secret(value: Any, info: ValidationInfo) -> Any:
         return value
     path = _in_directory(value, info)
     try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_mode & FORBIDDEN_MODE:
-                raise SettingFault(f"{path} can be read or changed by others", hint=f"chmod 600 {path}")
-            content = file.read(LARGEST_SECRET_BYTES + 1)
+        # A pipe without a writer is not waited for.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(LARGEST_SECRET_BYTES + 1) if stat.S_ISREG(mode) else b""
     except OSError as fault:
-        raise SettingFault(
-            f"{path} cannot be read: {fault.strerror}", hint="it is a file with only the secret in it"
-        ) from fault
-    if len(content) > LARGEST_SECRET_BYTES:
-        raise SettingFault(f"{path} is too large for a secret", hint="it is a file with only the secret in it")
+        raise SettingFault(f"{path} cannot be read: {fault.strerror}", SECRET_HINT) from fault
+    if mode & FORBIDDEN_MODE:
+        raise SettingFault(f"{path} can be read or changed by others", hint=f"chmod 600 {path}")
+    faults = {
+        "is no regular file": not stat.S_ISREG(mode),
+        "is too large for a secret": len(content) > LARGEST_SECRET_BYTES,
+        "is not text": not _is_text(content),
+        "is empty": not content.strip(),
+    }
+    for what, holds in faults.items():
+        if holds:
+            raise SettingFault(f"{path} {what}", SECRET_HINT)
+    return SecretStr(content.decode().strip())
+
+
+def _is_text(content: bytes) -> bool:
     try:
-        secret = content.decode().strip()
+        content.decode()
     except UnicodeDecodeError:
-        raise SettingFault(f"{path} is not text", hint="it is a file with only the secret in it") from None
-    if not secret:
-        raise SettingFault(f"{path} is empty", hint="it is a file with only the secret in it")
-    return SecretStr(secret)
+        return False
+    return True
 
 
 def _checked_secret_path(value: Any, info: ValidationInfo) -> Path:
