@@ -1,7 +1,5 @@
 """The application that `zerolap serve` listens with."""
 
-from collections.abc import Callable
-
 from fastapi import FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -10,24 +8,22 @@ from zerolap.api.metrics import conductor_metrics
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
 from zerolap.store import Store
-from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.running import Triggers
 
 
 def application(
     conductor: Conductor,
     store: Store,
-    triggers: TriggerSettings | None = None,
-    on_admitted: Callable[[], object] = lambda: None,
+    triggers: Triggers | None = None,
 ) -> FastAPI:
     """Return the application of a conductor: `/health`, `/metrics`, and the files of jobs for who has a token.
 
-    With settings of triggers that have a secret for them, also webhooks; `on_admitted` is called once a trigger is
-    recorded.
+    With triggers whose settings have a secret for them, also webhooks.
     """
     app = FastAPI(title="Zerolap", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(files_router(conductor, store))
-    if triggers is not None and triggers.github.webhook_secret is not None:
-        app.include_router(webhooks_router(store, triggers, on_admitted))
+    if triggers is not None and triggers.settings.github.webhook_secret is not None:
+        app.include_router(webhooks_router(store, triggers.settings, triggers.wake))
 
     @app.get("/health")
     async def health() -> Response:

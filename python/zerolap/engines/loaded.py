@@ -9,9 +9,9 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from zerolap.host.disturbance import watch
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
+from zerolap.host.disturbance import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import launch

@@ -16,13 +16,13 @@ from pathlib import Path
 from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
-from zerolap.host.disturbance import watch
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.turns import set_up_order
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise
+from zerolap.host.disturbance import watch
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.records import (
     Amounts,

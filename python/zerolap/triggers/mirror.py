@@ -112,6 +112,10 @@ class Mirror:
         done = run_git(self.directory, "rev-list", "--first-parent", "--reverse", f"{older}..{newer}")
         return done.stdout.split()
 
+    def revision(self, text: str) -> str | None:
+        """Return the commit that is here and that a text names as git reads it, such as the beginning of its hash."""
+        return commit_of(self.directory, text)
+
     def parent(self, commit: str) -> str | None:
         """Return the first parent of a commit."""
         return commit_of(self.directory, f"{commit}^")

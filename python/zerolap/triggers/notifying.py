@@ -12,6 +12,7 @@ import structlog
 from zerolap.records import Comparison, ZerolapError
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
+from zerolap.triggers.headline import headline_of
 from zerolap.triggers.notices import (
     closed_notice,
     closing_text,
@@ -21,11 +22,12 @@ from zerolap.triggers.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.outcome import BranchRegression, CommitRange
+from zerolap.triggers.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.regressions import is_gone, regressed_in
 from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.trigger import PushTrigger, read_trigger
+from zerolap.triggers.writing import plain_writing
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
@@ -73,7 +75,9 @@ class Notifier:
         """Whether everything about a branch has ended; blocks."""
         newest = self.store.triggers.of_subject(subject, ["push"])
         states = self.store.fleet.states([one for stored in newest for one in stored.submissions])
-        return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(ENDED)
+        return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
+            ENDED
+        )
 
     async def look(self, subject: str) -> bool:
         """Report what is new about a branch; returns whether nothing more is to come for now."""
@@ -98,7 +102,9 @@ class Notifier:
             if post.digest or time.time() < post.not_before:
                 sent &= bool(post.digest)
                 continue
-            log.info("a regression is reported", subject=push.stored.subject, commit=push.trigger.after, channel=channel)
+            log.info(
+                "a regression is reported", subject=push.stored.subject, commit=push.trigger.after, channel=channel
+            )
             sent &= await self._sent(post, OPENED, self._opening(channel, push, regression))
         return sent
 
@@ -110,7 +116,9 @@ class Notifier:
             if post.digest != OPENED or time.time() < post.not_before:
                 sent &= post.digest == CLOSED
                 continue
-            log.info("a regression is gone", subject=push.stored.subject, commit=repaired.trigger.after, channel=channel)
+            log.info(
+                "a regression is gone", subject=push.stored.subject, commit=repaired.trigger.after, channel=channel
+            )
             sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))
         return sent
 
@@ -180,6 +188,17 @@ class Notifier:
             return ""
         head = self.store.fleet.submitted(push.stored.submissions[0]).submission.servers["head"].source.revision
         return "" if head is None else head.subject
+
+
+def headline(push: Push) -> str:
+    """Return what has come of a push in a sentence of plain text."""
+    platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in push.comparisons]
+    return headline_of(platforms, plain_writing()).text
+
+
+def regressed_cases(push: Push) -> list[str]:
+    """Return the names of the cases that a push made worse on any platform."""
+    return sorted({regressed.case for regressed in regressed_in(push.comparisons)})
 
 
 async def _send(url: str, document: dict[str, Any]) -> str:

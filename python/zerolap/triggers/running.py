@@ -1,7 +1,8 @@
 """The triggers of `zerolap serve` and `zerolap watch`, one loop for each: work, reports, watched remotes, schedules."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,7 @@ from zerolap.records import EnvironmentMissing
 from zerolap.store import Store
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, TokenFile
-from zerolap.triggers.notifying import Notifier
+from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
@@ -32,6 +33,7 @@ class Triggers:
     store: Store
     settings: TriggerSettings
     mirrors: Path
+    on_measured: Callable[[Push], None] = lambda _push: None
 
     def __post_init__(self) -> None:
         self._wake = asyncio.Event()
@@ -41,8 +43,10 @@ class Triggers:
         self._reporter = None
         if self.github is not None:
             self._reporter = Reporter(self.store, self.settings, standings, self.github)
-        self.notifier = Notifier(self.store, self.settings, standings, self.github)
+        self._notifier = Notifier(self.store, self.settings, standings, self.github)
+        self._watchers = [Watcher(watch, self.store, self.mirrors, self.wake) for watch in self.settings.watches]
         self._branches: set[str] = set()
+        self._shown: set[str] = set()
 
     def wake(self) -> None:
         """Look for triggers at once; to be called in the event loop."""
@@ -57,21 +61,31 @@ class Triggers:
             group.create_task(self._always(self._report))
             if self.settings.schedules:
                 group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
-            for watch in self.settings.watches:
-                group.create_task(Watcher(watch, self.store, self.mirrors, self.wake).run())
+            for watcher in self._watchers:
+                group.create_task(watcher.run())
 
-    async def _always(self, step: Callable[[], "asyncio.Future[None] | object"]) -> None:
+    async def until_idle(self) -> None:
+        """Wait until every remote was asked, and all that came of it is measured and reported."""
+        while not all(watcher.has_looked for watcher in self._watchers):
+            await asyncio.sleep(LOOK_SECONDS)
+        while self._branches or await asyncio.to_thread(self.store.triggers.in_state, "waiting"):
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _always(self, step: Callable[[], Awaitable[None]]) -> None:
         while True:
             try:
-                await step()  # type: ignore[misc]
+                await step()
             except EnvironmentMissing as fault:
                 log.error("waiting", trouble=fault.message)
-            await asyncio.sleep(LOOK_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
 
     def _recall(self) -> None:
         if self._reporter is not None:
             self._reporter.recall()
         self._branches |= set(self.store.triggers.subjects("push", 0.0))
+        self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
 
     async def _work_off(self) -> None:
         self._wake.clear()
@@ -85,8 +99,18 @@ class Triggers:
         if self._reporter is not None:
             await self._reporter.report()
         for subject in sorted(self._branches):
-            if await self.notifier.look(subject):
+            is_over = await self._notifier.look(subject)
+            for push in await asyncio.to_thread(self._notifier.finished, subject):
+                if push.stored.id not in self._shown:
+                    self._shown.add(push.stored.id)
+                    self.on_measured(push)
+            if is_over:
                 self._branches.discard(subject)
+
+
+def mirrors_of(store: Store) -> Path:
+    """Return the directory for clones of repositories, beside the builds of a store."""
+    return store.builds_directory.with_name("mirrors")
 
 
 def github_of(settings: GitHubSettings) -> GitHub | None:

@@ -21,7 +21,7 @@ from pydantic import (
 
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
-from zerolap.triggers.names import REPOSITORY, Login, RefName, RepositoryName, is_same_name
+from zerolap.triggers.names import BRANCHES, REPOSITORY, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
     CasesPlace,
@@ -180,13 +180,18 @@ class ScheduleSettings(_Part):
 
 
 class WatchSettings(Measuring):
-    """A git remote that is asked for new commits every `every_seconds`; `name` stands for it in reports."""
+    """A git remote that is asked for new commits every `every_seconds`; `name` stands for it in reports.
+
+    With `each_commit` every commit is compared with the one before it. Without it the newest is compared with the one
+    that was measured last, and supersedes those in between.
+    """
 
     remote: Annotated[Remote, Field(min_length=1)]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$")] | None = None
     branches: tuple[Glob, ...] = ()
     tags: tuple[Glob, ...] = ()
     every_seconds: Annotated[float, Field(ge=1, le=86_400)] = 60.0
+    each_commit: bool = False
 
     @property
     def repository(self) -> str:
@@ -195,6 +200,16 @@ class WatchSettings(Measuring):
             return self.name
         place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
         return f"watched/{re.sub(r'[^A-Za-z0-9._-]', '-', place)[:100]}"
+
+    def follows_branch(self, ref: str) -> bool:
+        """Whether a ref, by its full name, is a branch that is followed."""
+        return ref.startswith(BRANCHES) and any(fnmatchcase(ref.removeprefix(BRANCHES), glob) for glob in self.branches)
+
+    def follows(self, ref: str) -> bool:
+        """Whether a ref, by its full name, is followed."""
+        if ref.startswith(TAGS):
+            return any(fnmatchcase(ref.removeprefix(TAGS), glob) for glob in self.tags)
+        return self.follows_branch(ref)
 
     @model_validator(mode="after")
     def _watches_something(self) -> "WatchSettings":
@@ -294,13 +309,18 @@ def read_trigger_settings(path: Path) -> TriggerSettings:
         raise UsageError(f"{path} cannot be read: {fault}") from fault
     except tomllib.TOMLDecodeError as fault:
         raise UsageError(f"{path} is not TOML: {fault}") from fault
+    return checked_settings(content, path.resolve().parent, str(path))
+
+
+def checked_settings(content: Mapping[str, Any], directory: Path, place: str = "") -> TriggerSettings:
+    """Return settings from the content of a file, whose paths are relative to a directory; raises `UsageError`."""
     try:
-        return TriggerSettings.model_validate(content, context={"directory": path.resolve().parent})
+        return TriggerSettings.model_validate(content, context={"directory": directory})
     except ValidationError as fault:
-        raise _usage_error(path, fault) from None
+        raise _usage_error(place, fault) from None
 
 
-def _usage_error(path: Path, fault: ValidationError) -> UsageError:
+def _usage_error(place: str, fault: ValidationError) -> UsageError:
     """Return the first fault with the place of the setting; none of the values is shown, as it may be a secret."""
     first = fault.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")
@@ -311,7 +331,7 @@ def _usage_error(path: Path, fault: ValidationError) -> UsageError:
         what, hint = "there is no such setting", _hint_for(str(first["loc"][-1]))
     elif isinstance(known := first.get("ctx", {}).get("error"), SettingFault):
         what, hint = known.message, known.hint
-    return UsageError(": ".join(filter(None, [str(path), where, what])), hint)
+    return UsageError(": ".join(filter(None, [place, where, what])), hint)
 
 
 def _hint_for(name: str) -> str:

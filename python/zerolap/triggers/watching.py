@@ -1,9 +1,9 @@
 """Watched remotes are asked for new commits on their branches, and for new tags."""
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +23,17 @@ log = structlog.get_logger("zerolap.watch")
 
 
 class Watcher:
-    """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded."""
+    """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
+
+    `has_looked` is set once the remote was asked.
+    """
 
     def __init__(self, watch: WatchSettings, store: Store, mirrors: Path, on_new: Callable[[], object]) -> None:
         self._watch = watch
         self._store = store
         self._mirror = Mirror.below(mirrors, watch.remote)
         self._on_new = on_new
+        self.has_looked = False
 
     async def run(self) -> None:
         """Ask again and again, more rarely while the remote cannot be reached."""
@@ -38,6 +42,7 @@ class Watcher:
             try:
                 if await asyncio.to_thread(self.look):
                     self._on_new()
+                self.has_looked = True
                 pause_seconds = self._watch.every_seconds
             except EnvironmentMissing as fault:
                 pause_seconds = min(2 * pause_seconds, LONGEST_PAUSE_SECONDS)
@@ -49,7 +54,7 @@ class Watcher:
 
         What the remote has when it is asked for the first time is where following begins.
         """
-        commits = {ref: commit for ref, commit in self._mirror.refs().items() if self._is_watched(ref)}
+        commits = {ref: commit for ref, commit in self._mirror.refs().items() if self._watch.follows(ref)}
         before = self._store.triggers.watched(self._watch.remote)
         triggers = list(self._triggers(before, commits)) if before else []
         changed = {ref: commit for ref, commit in commits.items() if before.get(ref) != commit}
@@ -69,15 +74,22 @@ class Watcher:
             new: PushTrigger | TagTrigger
             if ref.startswith(BRANCHES):
                 branch = ref.removeprefix(BRANCHES)
-                new = PushTrigger(repository=repository, branch=branch, before=before.get(ref), after=commit)
+                for older, newer in self._pairs(before.get(ref), commit):
+                    new = PushTrigger(repository=repository, branch=branch, before=older, after=newer)
+                    yield self._stored(new, f"{ref} {older} {newer}")
             else:
                 new = TagTrigger(repository=repository, tag=ref.removeprefix(TAGS), commit=commit)
-            # A branch may come back to a commit that it has had before.
-            origin = f"poll {self._watch.remote} {ref} {before.get(ref)} {commit} {time.time_ns()}"
-            yield stored_trigger(new, origin, time.time())
+                yield self._stored(new, f"{ref} {before.get(ref)} {commit}")
 
-    def _is_watched(self, ref: str) -> bool:
-        is_branch = ref.startswith(BRANCHES)
-        globs = self._watch.branches if is_branch else self._watch.tags
-        name = ref.removeprefix(BRANCHES if is_branch else TAGS)
-        return any(fnmatchcase(name, glob) for glob in globs)
+    def _stored(self, trigger: PushTrigger | TagTrigger, change: str) -> StoredTrigger:
+        # A branch may come back to a commit that it has had before.
+        return stored_trigger(trigger, f"poll {self._watch.remote} {change} {time.time_ns()}", time.time())
+
+    def _pairs(self, before: str | None, commit: str) -> list[tuple[str | None, str]]:
+        """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
+        if before is None or not self._watch.each_commit:
+            return [(before, commit)]
+        self._mirror.fetch([before, commit])
+        if not self._mirror.is_ancestor(before, commit):
+            return [(before, commit)]
+        return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))

@@ -219,7 +219,8 @@ class TriggerWork:
 
     def _submit_push(self, trigger: PushTrigger) -> list[str]:
         measuring, mirror = self._measuring(trigger.repository)
-        before = self._last_measured(trigger) or trigger.before
+        is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
+        before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
         mirror.fetch([commit for commit in (before, trigger.after) if commit is not None])
         # Where the branch was rewritten, its commits are new from the merge base on.
         base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
@@ -227,9 +228,8 @@ class TriggerWork:
             return []
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
-        return self._submit(
-            Compared(mirror, base, trigger.after, measuring, trigger.subject, cause, trigger.scope, priority)
-        )
+        topic = "" if is_alone else trigger.subject
+        return self._submit(Compared(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority))
 
     def _last_measured(self, trigger: PushTrigger) -> str | None:
         """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
