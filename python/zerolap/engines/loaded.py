@@ -38,6 +38,8 @@ class Loaded:
 
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out one run of the tool for each trial."""
+        if place.load_host is not None:
+            raise CaseRefused("a load tool runs on the machine of the server, and the load is to come from another one")
         name = job.load_tool or OWN_TOOL
         load = _Load(name, load_tool_named(name))
         for trial in trials_of(job, place):

@@ -42,7 +42,7 @@ class LoadHost(Protocol):
         """The IP address of this machine by which the load host reaches it."""
 
     def start(self, case: Case, seed: int, port: int) -> AbstractContextManager[LoadGenerator]:
-        """Start a load generator for the measured requests of a case, on the server at `port`; it ends with the context.
+        """Start a load generator for the measured requests of a case, to the server at `port`; ends with the context.
 
         Raises `TrialFailed` if the load generator fails, `CaseRefused` for a case that the load host does not send,
         `EnvironmentMissing` if the load host is lost or does not reach the port.
