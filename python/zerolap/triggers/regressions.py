@@ -48,8 +48,8 @@ def _changes(regressed: Regressed, comparisons: Sequence[Comparison]) -> Iterato
     for comparison in comparisons:
         if comparison.platform.name != regressed.platform:
             continue
-        for verdict in (one for case in comparison.cases for one in _verdicts(case, regressed)):
-            yield verdict
+        for case in comparison.cases:
+            yield from _verdicts(case, regressed)
 
 
 def _verdicts(case: CaseResult, regressed: Regressed) -> Iterator[tuple[float, float]]:
