@@ -1,0 +1,1 @@
+"""Webhooks, watching, comments and checks."""
