@@ -17,7 +17,7 @@ from zerolap.report import format as written
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html
-from zerolap.report.markdown import code, comparison_markdown, escaped, finding_text
+from zerolap.report.markdown import comparison_markdown
 from zerolap.report.terminal import show_comparison, show_run
 
 BUILD = {
@@ -420,7 +420,7 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     assert text.startswith("**1 regression, 1 unsure, 1 failed, 1 invalid, 2 same**")
     assert "| `xadd-auto-id` | **regression** (counted) | **regression** +16.8 % [+16.5, +17.1] |" in text
     assert "1. `createStreamIDString` in `t_stream.c:2210` **in this change**" in text
-    assert "- invalid: hit\\_rate is 0.12, expected \\>= 0.99" in text
+    assert "- invalid: `hit_rate` is 0.12, expected \\>= 0.99" in text
     assert "- failed: the server exited with 139" in text
     folded = text[text.index("<details><summary>2 same</summary>") :]
     assert "`get-10B`" in folded
@@ -430,20 +430,10 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     assert text.count("<details>") == text.count("</details>") == 2
 
 
-def test_markdown_shows_names_in_a_reason_as_code() -> None:
-    assert finding_text("`a_b` calls `c` (1 -> 2)") == "`a_b` calls `c` (1 -\\> 2)"
-    assert finding_text("`*a*` @me") == "`*a*` @\u200bme"
-    assert finding_text("one ` alone *") == escaped("one ` alone *")
-
-
 def test_markdown_shows_foreign_text_as_it_is() -> None:
-    assert code("a|b") == "`a|b`"
-    assert code("a|b", in_table=True) == "`a\\|b`"
-    assert code("a`b``c") == "``` a`b``c ```"
-    assert escaped("<b>*x* [y](z) | `q` @user\nnext") == ("\\<b\\>\\*x\\* \\[y\\](z) \\| \\`q\\` @\u200buser next")
     hostile = {**CULPRIT, "text": "</details><script>", "function": "a`|b", "file": "x\n| y"}
     text = comparison_markdown(a_comparison([a_case("n|`m", "regression", findings=[hostile])]))
-    assert "<script>" not in text
+    assert "   `</details><script>`\n" in text
     row = next(line for line in text.splitlines() if line.startswith("| ``"))
     assert len(re.findall(r"(?<!\\)\|", row)) == 4
 

@@ -161,7 +161,7 @@ Note: the host was noisy
 """
         in text
     )
-    assert "#### `set-ex`: failed\n\n- failed: the server exited with 139 \\# Redis 7.2.4 crashed" in text
+    assert "#### `set-ex`: failed\n\n- failed: the server exited with 139 `#` Redis 7.2.4 crashed" in text
     assert "#### `fcall`: invalid\n\n- invalid: hit\\_rate is 0.12, expected \\>= 0.99\n" in text
     assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
     assert "#### `get-10B`" not in text
@@ -183,9 +183,8 @@ def test_markdown_shows_foreign_text_as_it_is() -> None:
     function = {**a_function("a`|b", 0.5), "file": "x\n| y"}
     hostile = a_case("n|`m", {"ops_per_sec": 1.0}, functions=[function], limits=["</details><script> @user"])
     text = run_markdown(a_run([hostile], notes=["<b>*x*"]))
-    assert "<script>" not in text
-    assert "@user" not in text
-    assert "Note: \\<b\\>\\*x\\*" in text
+    assert "- limits: `</details><script>` `@user`\n" in text
+    assert "Note: `<b>*x*`\n" in text
     rows = [line for line in text.splitlines() if line.startswith(("| ``", "| 50.0"))]
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3, 4]
 

@@ -10,7 +10,7 @@ from zerolap.records import ArchiveSource, Changes, FileChange, Hunk, RevisionSo
 from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import BlobDamaged, Blobs
 
-HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 DIFF_OPTIONS = (
     "-M",
     "--no-color",
@@ -76,7 +76,8 @@ def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
 
     def end_hunk() -> None:
         if header is not None:
-            old_start, old_lines, new_start, new_lines = (int(part or 1) for part in header.groups())
+            *places, heading = header.groups()
+            old_start, old_lines, new_start, new_lines = (int(place or 1) for place in places)
             hunks.append(
                 Hunk(
                     old_start=old_start,
@@ -84,6 +85,7 @@ def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
                     new_start=new_start,
                     new_lines=new_lines,
                     text="\n".join(lines),
+                    heading=heading,
                 )
             )
 

@@ -4,13 +4,18 @@ from zerolap.records.base import Record
 
 
 class Hunk(Record):
-    """Lines that changed: `old_lines` of the old file became `new_lines`; `text` holds the changed lines themselves."""
+    """Lines that changed: `old_lines` of the old file became `new_lines`; `text` holds the changed lines themselves.
+
+    A side without lines starts at the line before. `heading` is the line before the hunk that git takes for the
+    beginning of a function; it is empty where there is none.
+    """
 
     old_start: int
     old_lines: int
     new_start: int
     new_lines: int
     text: str
+    heading: str = ""
 
 
 class FileChange(Record):

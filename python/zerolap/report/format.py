@@ -1,6 +1,7 @@
 """How numbers and foreign text are written, everywhere the same."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -10,6 +11,11 @@ NO_VALUE = "-"
 NONE = "none"
 ARROW = "→"
 COMMIT_DIGITS = 12
+IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What takes no place or shows nothing, of the categories of letters, marks and symbols: Unicode's
+`Default_Ignorable_Code_Point`, and the empty pattern of Braille."""
 
 
 def change(fraction: float) -> str:
@@ -26,6 +32,12 @@ def interval(low: float, high: float) -> str:
 def percent(fraction: float) -> str:
     """Write a fraction in percent without a sign for more: 0.005 as `0.5 %`."""
     return f"{_plain(fraction * 100, 2)} %"
+
+
+def rough_percent(fraction: float) -> str:
+    """Write the size of a change as a sentence says it, without a sign: 0.168 as `17 %`, 0.041 as `4.1 %`."""
+    size = abs(fraction) * 100
+    return f"{size:,.0f} %" if size >= 9.95 else f"{_plain(size, 1 if size >= 0.995 else 2)} %"
 
 
 def share(fraction: float) -> str:
@@ -74,6 +86,12 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def rough_duration(seconds: float) -> str:
+    """Write seconds as an estimate that is not to be read closely: `1 min`, `2 h 5 min`."""
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def metric_label(name: str) -> str:
     """Return how a metric is called in a sentence."""
     return METRICS[name].label if name in METRICS else name.replace("_per_op", "_per_request").replace("_", " ")
@@ -100,7 +118,8 @@ def one_line(text: str) -> str:
 
 
 def _is_shown(character: str) -> bool:
-    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
+    is_control = unicodedata.category(character).startswith("C") or IGNORABLE.match(character) is not None
+    return character in "\n\t" or not is_control
 
 
 def _decimals(fraction: float) -> int:

@@ -1,10 +1,10 @@
 """A comparison as a comment on a pull request; what it shares with that of a run is public."""
 
-import re
 from collections.abc import Sequence
 
-from zerolap.records import CaseResult, Comparison, Finding, MeasuredServer, RunReport, Validity
-from zerolap.report.format import ARROW, change, interval, metric_label, one_line, percent
+from zerolap.records import Answer, CaseResult, Comparison, Finding, MeasuredServer, RunReport, Settings, Validity
+from zerolap.report.format import ARROW, change, interval, metric_label, percent
+from zerolap.report.markup import code, prose, sentence_with_names, table_row
 from zerolap.report.reading import (
     ANSWERS,
     CHANGED,
@@ -35,16 +35,13 @@ EXPLAINED_CASES = 12
 FAILURE_LENGTH = 500
 REASONS = 5
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#&$!])")
-MENTION = re.compile(r"@(?=\w)")
-
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return the comparison as Markdown: verdict, what changed and why, what is invalid, how to repeat it."""
     cases = in_order(comparison.cases)
     notable = [case for case in cases if not is_plain(case)]
     same = [case for case in cases if is_plain(case)]
-    blocks = [f"**{headline(comparison)}** ({escaped(effort(comparison))})"]
+    blocks = [f"**{headline(comparison)}** ({prose(effort(comparison))})"]
     by_answer = answer_lines(comparison)
     if by_answer:
         blocks.append("; ".join(f"{answer}: {counts}" for answer, counts in by_answer))
@@ -60,45 +57,20 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks.append(f"{len(notable) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
         blocks.append(folded(f"{len(same)} same", _table(same, cases)))
-    blocks += [f"Note: {escaped(note)}" for note in comparison.notes]
+    blocks += [f"Note: {prose(note)}" for note in comparison.notes]
     blocks.append(repeating(comparison, _facts(comparison)))
     return "\n\n".join(blocks) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Return foreign text so that Markdown shows it as it is, and mentions nobody."""
-    return _escaped_part(one_line(text))
-
-
-def _escaped_part(line: str) -> str:
-    return MENTION.sub("@\u200b", SPECIAL.sub(r"\\\1", line))
-
-
-def code(text: str, in_table: bool = False) -> str:
-    """Return foreign text as a code span; `in_table` keeps a `|` in it from ending the cell."""
-    shown = one_line(text).replace("|", "\\|") if in_table else one_line(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
-    pad = " " if "`" in shown else ""
-    return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
-
-
-def finding_text(text: str) -> str:
-    """Return a finding's text: what stands in backticks as code, all else so that Markdown shows it as it is."""
-    parts = one_line(text).split("`")
-    if len(parts) % 2 == 0:
-        return escaped(text)
-    return "".join(code(part) if number % 2 else _escaped_part(part) for number, part in enumerate(parts))
-
-
 def failure_line(failure: str, *, failed: bool = True) -> str:
     """Return what happened to a case as an item of a list; `failed` is false where it was measured nonetheless."""
-    return f"- {'failed: ' if failed else ''}{escaped(failure[:FAILURE_LENGTH])}"
+    return f"- {'failed: ' if failed else ''}{prose(failure[:FAILURE_LENGTH])}"
 
 
 def failed_check_lines(validity: Validity) -> list[str]:
     """Return the checks that do not hold as items of a list."""
     failed = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
-    return [f"- invalid: {escaped(text)}" for text in failed]
+    return [f"- invalid: {prose(text)}" for text in failed]
 
 
 def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
@@ -108,18 +80,25 @@ def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
         f"command: {code(document.command_line)}",
         f"seed: {document.settings.seed}",
         *facts,
-        f"platform: {escaped(platform.name)}, {escaped(platform.cpu)}, {platform.cores} cores, "
-        f"kernel {escaped(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
-        f"{kind}: {code(document.id)} of {escaped(document.created)}",
+        f"platform: {code(platform.name)}, {code(platform.cpu)}, {platform.cores} cores, "
+        f"kernel {code(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
+        f"{kind}: {code(document.id)} of {code(document.created)}",
     ]
     return folded("How to repeat it", "\n".join(f"- {line}" for line in lines))
+
+
+def settings_fact(settings: Settings) -> str:
+    """Return in a line what counts as a change."""
+    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
+    level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
+    return f"smallest change that counts: {effects}; q {settings.q:g}{level}"
 
 
 def build_facts(build: MeasuredServer) -> str:
     """Return a build in a line: its names, and what it was made with."""
     parts = [
         code(build.name),
-        escaped(build.version),
+        prose(build.version),
         *(code(f"{name}={value}") for name, value in build.config.items()),
     ]
     if build.commit:
@@ -127,9 +106,9 @@ def build_facts(build: MeasuredServer) -> str:
     parts.append(f"build {code(build.build)}")
     parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
     if build.compiler:
-        parts.append(escaped(build.compiler))
+        parts.append(code(build.compiler))
     if build.allocator:
-        parts.append(escaped(build.allocator))
+        parts.append(code(build.allocator))
     return ", ".join(parts)
 
 
@@ -138,15 +117,31 @@ def folded(summary: str, content: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
 
 
+def answer_heading(answer: Answer, usual: str | None) -> str:
+    """Return the heading of a column of `answer_cell`."""
+    return f"{answer}: {prose(metric_label(usual))}" if usual else answer
+
+
+def answer_cell(answered: Answered | None, usual: str | None) -> str:
+    """Return a case's work or time in a cell: word, change and interval, and the metric if it is not the usual one."""
+    if answered is None:
+        return ""
+    decided = answered.decided
+    if decided is None or answered.word == "identical":
+        return answered.word
+    named = "" if decided.metric == usual else f" {prose(metric_label(decided.metric))}"
+    return f"{_emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
+
+
 def _table(listed: list[CaseResult], cases: list[CaseResult]) -> str:
     """Return rows for some of the cases; a metric is named where it is not the one that most cases rest on."""
     shown = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
     usual = {answer: usual_metric(cases, answer) for answer in shown}
-    headings = [f"{answer}: {metric_label(metric)}" if metric else answer for answer, metric in usual.items()]
-    lines = ["| " + " | ".join(["case", "verdict", *headings]) + " |", "|---" * (2 + len(shown)) + "|"]
+    headings = [answer_heading(answer, metric) for answer, metric in usual.items()]
+    lines = [table_row(["case", "verdict", *headings]), "|---" * (2 + len(shown)) + "|"]
     for case in listed[:LISTED_ROWS]:
-        cells = [_answer_cell(answer_of(case, answer), metric) for answer, metric in usual.items()]
-        lines.append("| " + " | ".join([code(case.case, in_table=True), _verdict(case), *cells]) + " |")
+        cells = [answer_cell(answer_of(case, answer), metric) for answer, metric in usual.items()]
+        lines.append(table_row([code(case.case), _verdict(case), *cells]))
     if len(listed) > LISTED_ROWS:
         lines.append(f"\n{len(listed) - LISTED_ROWS} more are not listed.")
     return "\n".join(lines)
@@ -160,50 +155,36 @@ def _emphasized(outcome: Word) -> str:
     return f"**{outcome}**" if outcome in CHANGED else outcome
 
 
-def _answer_cell(answered: Answered | None, usual: str | None) -> str:
-    """Return a case's work or time in a cell: word, change and interval."""
-    if answered is None:
-        return ""
-    decided = answered.decided
-    if decided is None or answered.word == "identical":
-        return answered.word
-    named = "" if decided.metric == usual else f" {metric_label(decided.metric)}"
-    return f"{_emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
-
-
 def _reasons(case: CaseResult) -> str:
     lines = [f"#### {code(case.case)}: {word(case)}", ""]
     if case.failure is not None:
         lines.append(failure_line(case.failure, failed=word(case) == "failed"))
     lines += failed_check_lines(case.validity)
-    lines += [f"- {escaped(statement(answered))}" for answered in answers(case)]
-    lines += [f"- also {verdict.verdict}: {escaped(sentence(verdict))}" for verdict in others(case)]
+    lines += [f"- {prose(statement(answered))}" for answered in answers(case)]
+    lines += [f"- also {verdict.verdict}: {prose(sentence(verdict))}" for verdict in others(case)]
     culprits = ranked(case, "culprit")
     for place, finding in enumerate(culprits[:REASONS], start=1):
         where = f" in {code(location(finding))}" if finding.file is not None else ""
         mark = " **in this change**" if finding.in_diff else ""
         lines.append(f"{place}. {code(finding.function or '(unknown function)')}{where}{mark}  ")
         lines += [f"   {line}  " for line in _details_of(finding)]
-        lines.append(f"   {finding_text(finding.text)}")
+        lines.append(f"   {sentence_with_names(finding.text)}")
     if len(culprits) > REASONS:
         lines.append(f"\n{len(culprits) - REASONS} more functions are not listed.\n")
     for kind, mark in MARKS.items():
-        lines += [f"- {mark}{finding_text(finding.text)}" for finding in ranked(case, kind)]
+        lines += [f"- {mark}{sentence_with_names(finding.text)}" for finding in ranked(case, kind)]
     return "\n".join(lines)
 
 
 def _details_of(finding: Finding) -> list[str]:
     figures = "; ".join(culprit_figures(finding))
-    called = f"called by {escaped(callers(finding))}" if finding.callers else ""
+    called = f"called by {prose(callers(finding))}" if finding.callers else ""
     return [line for line in (figures, called) if line]
 
 
 def _facts(comparison: Comparison) -> list[str]:
-    settings = comparison.settings
-    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
-    level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
     return [
-        f"smallest change that counts: {effects}; q {settings.q:g}{level}",
+        settings_fact(comparison.settings),
         f"base: {build_facts(comparison.base)}",
         f"head: {build_facts(comparison.head)}",
     ]

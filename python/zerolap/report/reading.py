@@ -86,16 +86,24 @@ def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
 
+def telling_word(case: CaseResult) -> Word:
+    """Return the first of the words on a case, its work and its time, in the order in which cases are shown."""
+    return min((word(case), *(answered.word for answered in answers(case))), key=WORDS.index)
+
+
+def place_of(case: CaseResult) -> tuple[int, int, float]:
+    """Return what cases are ordered by: a change of work or time comes first, the larger before the smaller."""
+    changes = [
+        abs(answered.decided.change)
+        for answered in answers(case)
+        if answered.decided is not None and answered.word in CHANGED
+    ]
+    return WORDS.index(telling_word(case)), WORDS.index(word(case)), -max(changes, default=0.0)
+
+
 def in_order(cases: list[CaseResult]) -> list[CaseResult]:
-    """Return the cases, those with a change of work or time first, the larger change before the smaller."""
-
-    def place(case: CaseResult) -> tuple[int, int, float]:
-        of_case = answers(case)
-        first = min(WORDS.index(one) for one in (word(case), *(one.word for one in of_case)))
-        sizes = [abs(one.decided.change) for one in of_case if one.decided is not None and one.word in CHANGED]
-        return first, WORDS.index(word(case)), -max(sizes, default=0.0)
-
-    return sorted(cases, key=place)
+    """Return the cases by `place_of`."""
+    return sorted(cases, key=place_of)
 
 
 def headline(comparison: Comparison) -> str:

@@ -9,12 +9,11 @@ from zerolap.report.markdown import (
     LISTED_ROWS,
     REASONS,
     build_facts,
-    code,
-    escaped,
     failed_check_lines,
     failure_line,
     repeating,
 )
+from zerolap.report.markup import code, prose, table_row
 from zerolap.report.reading import skipped_line
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 
@@ -25,13 +24,13 @@ LONGEST = 60_000
 def run_markdown(report: RunReport) -> str:
     """Return the run as Markdown: its figures, where they go or why they are missing, how to repeat it."""
     above = [
-        f"**{run_headline(report)}** ({escaped(run_effort(report))})",
+        f"**{run_headline(report)}** ({prose(run_effort(report))})",
         *filter(None, [skipped_line(report.skipped)]),
         _server(report.server),
         *([_table(report.cases)] if report.cases else []),
     ]
     below = [
-        *(f"Note: {escaped(note)}" for note in report.notes),
+        *(f"Note: {prose(note)}" for note in report.notes),
         repeating(report, [f"server: {build_facts(report.server)}"]),
     ]
     sections = _sections(report, LONGEST - len("\n\n".join(above + below)))
@@ -41,11 +40,11 @@ def run_markdown(report: RunReport) -> str:
 def _server(build: MeasuredServer) -> str:
     commit = [code(build.commit[:COMMIT_DIGITS])] if build.commit else []
     settings = [code(f"{name}={value}") for name, value in build.config.items()]
-    return " ".join([code(build.name), escaped(build.version), *commit, *settings])
+    return " ".join([code(build.name), prose(build.version), *commit, *settings])
 
 
 def _column_heading(metric: str) -> str:
-    return METRICS[metric].heading if metric in METRICS else escaped(metric_label(metric))
+    return METRICS[metric].heading if metric in METRICS else prose(metric_label(metric))
 
 
 def _table(cases: Sequence[RunCase]) -> str:
@@ -53,22 +52,18 @@ def _table(cases: Sequence[RunCase]) -> str:
     # Those of plugins are what was asked for.
     metrics += dict.fromkeys(name for case in cases for name in case.metrics if name not in METRICS)
     lines = [
-        _row(["case", *map(_column_heading, metrics)]),
+        table_row(["case", *map(_column_heading, metrics)]),
         "|---|" + "--:|" * len(metrics),
-        *(_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
+        *(table_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
     ]
     if len(cases) > LISTED_ROWS:
         lines.append(f"\n{len(cases) - LISTED_ROWS} more are not listed.")
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _name(case: RunCase) -> str:
     state = run_word(case)
-    name = code(case.case, in_table=True)
+    name = code(case.case)
     return name if state == "measured" else f"{name} **{state}**"
 
 
@@ -95,7 +90,7 @@ def _heading(case: RunCase) -> str:
 def _content(case: RunCase) -> str:
     lines = [failure_line(case.failure)] if case.failure is not None else []
     lines += failed_check_lines(case.validity)
-    lines += [f"- limits: {escaped(limit)}" for limit in case.limits]
+    lines += [f"- limits: {prose(limit)}" for limit in case.limits]
     functions = [_functions(case.functions[:REASONS])] if case.functions else []
     return "\n\n".join([*functions, *(["\n".join(lines)] if lines else [])])
 
@@ -106,9 +101,9 @@ def _functions(functions: Sequence[FunctionCost]) -> str:
         for name, value_of in FUNCTION_COLUMNS.items()
         if any(value_of(one) is not None for one in functions)
     }
-    lines = [_row(["share", *columns, "function", "file"]), "|--:|" + "--:|" * len(columns) + "---|---|"]
+    lines = [table_row(["share", *columns, "function", "file"]), "|--:|" + "--:|" * len(columns) + "---|---|"]
     for one in functions:
         values = [value_of(one) for value_of in columns.values()]
-        names = [code(name, in_table=True) for name in (one.function, one.file or "")]
-        lines.append(_row([share(one.share), *("" if value is None else count(value) for value in values), *names]))
+        names = [code(name) for name in (one.function, one.file or "")]
+        lines.append(table_row([share(one.share), *("" if value is None else count(value) for value in values), *names]))
     return "\n".join(lines)

@@ -1,0 +1,175 @@
+"""The check run and the commit status of a pull request's head."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from zerolap.records import Comparison, FailOn
+from zerolap.report.format import counted
+from zerolap.report.markup import plain
+from zerolap.report.reading import CHANGED, answers, sentence, telling_word
+from zerolap.triggers.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.headline import Headline, headline_of
+from zerolap.triggers.outcome import (
+    Acknowledgement,
+    Cancelled,
+    ChangedLines,
+    Done,
+    Failed,
+    PullRequestState,
+    Superseded,
+)
+from zerolap.triggers.reasons import Reason, reasons_of
+from zerolap.triggers.rows import rows_of
+from zerolap.triggers.writing import plain_writing
+
+Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
+AnnotationLevel: TypeAlias = Literal["notice", "warning"]
+
+MOST_ANNOTATIONS: Final = 50
+"""GitHub takes no more in a request."""
+TITLE_CHARACTERS: Final = 255
+DESCRIPTION_CHARACTERS: Final = 140
+MESSAGE_CHARACTERS: Final = 2_000
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A text at changed lines of the head: `path` is in the repository, lines begin at 1, both ends are included."""
+
+    path: str
+    start_line: int
+    end_line: int
+    annotation_level: AnnotationLevel
+    title: str
+    message: str
+
+
+@dataclass(frozen=True)
+class CheckOutput:
+    """A check run: it has a conclusion once it is completed. `title` is plain, `summary` is Markdown."""
+
+    status: Literal["queued", "in_progress", "completed"]
+    conclusion: Conclusion | None
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True)
+class CommitStatus:
+    """A commit status, with a description of at most 140 characters."""
+
+    state: Literal["pending", "success", "failure", "error"]
+    description: str
+
+
+def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
+    """Return the check run; `fail_on` decides when it is a failure, as on the command line."""
+    conclusion = conclusion_of(state, fail_on)
+    is_queued = all(platform.comparison is None and platform.is_ongoing for platform in state.platforms)
+    return CheckOutput(
+        status="completed" if conclusion is not None else "queued" if is_queued else "in_progress",
+        conclusion=conclusion,
+        title=plain(_headline(state).text, TITLE_CHARACTERS),
+        summary=body_markdown(state, MOST_BYTES),
+        annotations=annotations_of(state),
+    )
+
+
+def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
+    """Return the commit status. It knows nothing between success and failure: what is neutral is a success.
+
+    A comparison without any result is an error, and one that waits for approval is pending.
+    """
+    conclusion = conclusion_of(state, fail_on)
+    has_result = any(platform.comparison is not None for platform in state.platforms)
+    states: dict[Conclusion | None, Literal["pending", "success", "failure", "error"]] = {
+        None: "pending",
+        "action_required": "pending",
+        "success": "success",
+        "neutral": "success" if has_result else "error",
+        "failure": "failure",
+        "cancelled": "error",
+    }
+    return CommitStatus(states[conclusion], plain(_headline(state).text, DESCRIPTION_CHARACTERS))
+
+
+def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None:
+    """Return the conclusion, none while more is to come.
+
+    A failure is what `fail_on` says, without what is acknowledged; under `unsure`, a platform without a result is one
+    too. A success is that nothing got worse and something was decided on every platform. All between is neutral.
+    """
+    if state.needs_approval:
+        return "action_required"
+    if not state.platforms or any(platform.is_ongoing for platform in state.platforms):
+        return None
+    if all(isinstance(platform.state, Cancelled | Superseded) for platform in state.platforms):
+        return "cancelled"
+    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
+    open_ones = [_without_acknowledged(comparison, state.acknowledgements) for comparison in comparisons]
+    has_failed = any(isinstance(platform.state, Failed) for platform in state.platforms)
+    if any(comparison.fails_on(fail_on) for comparison in open_ones) or (fail_on == "unsure" and has_failed):
+        return "failure"
+    return "success" if _is_all_well(state) else "neutral"
+
+
+def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
+    """Return texts at changed lines that are reasons of changes, those of most weight."""
+    rows = rows_of(state.platforms, state.acknowledgements)
+    annotations = [
+        _annotation(reason, lines, several=len(state.platforms) > 1)
+        for reason in reasons_of(rows, state.commits.changed)
+        for lines in reason.places
+        if not lines.is_removal
+    ]
+    return tuple(annotations[:MOST_ANNOTATIONS])
+
+
+def _headline(state: PullRequestState) -> Headline:
+    return headline_of(state.platforms, plain_writing(), state.acknowledgements, state.needs_approval)
+
+
+def _is_all_well(state: PullRequestState) -> bool:
+    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases."""
+    for platform in state.platforms:
+        words = {telling_word(case) for case in platform.comparison.cases} if platform.comparison is not None else set()
+        if not isinstance(platform.state, Done) or words & {"regression", "failed", "invalid"} or words <= {"unsure"}:
+            return False
+    return True
+
+
+def _without_acknowledged(comparison: Comparison, acknowledgements: Sequence[Acknowledgement]) -> Comparison:
+    """Return a comparison without the cases whose regressions are accepted."""
+    left = [
+        case
+        for case in comparison.cases
+        if telling_word(case) != "regression" or not any(accepted.covers(case.case) for accepted in acknowledgements)
+    ]
+    words = [case.verdict for case in left]
+    counts = {word: words.count(word) for word in ("regression", "improvement", "same", "unsure", "invalid")}
+    summary = comparison.summary.model_copy(update=counts)
+    return comparison.model_copy(update={"cases": left, "summary": summary})
+
+
+def _annotation(reason: Reason, lines: ChangedLines, *, several: bool) -> Annotation:
+    row = reason.row
+    verdicts = [
+        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
+        for answered in answers(row.case)
+        if answered.decided is not None and answered.word in CHANGED
+    ]
+    where = f" on {row.platform}" if several else ""
+    is_warning = row.word == "regression" and row.acknowledgement is None
+    texts = [plain(text, MESSAGE_CHARACTERS) for text in (reason.finding.text, *verdicts)]
+    if reason.further_cases:
+        texts.append(f"also in {counted(reason.further_cases, 'further case', 'further cases')}")
+    return Annotation(
+        path=lines.file,
+        start_line=lines.first_line,
+        end_line=lines.last_line,
+        annotation_level="warning" if is_warning else "notice",
+        title=plain(f"{row.word} of {row.case.case}{where}", TITLE_CHARACTERS),
+        message="\n".join(texts),
+    )

@@ -1,0 +1,122 @@
+"""The comment on a pull request: short, the same whoever writes it, and of bounded size."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
+from zerolap.report.markup import code, link, sentence_with_names
+from zerolap.triggers.comment_detail import DETAILS, Detail
+from zerolap.triggers.comment_tables import changed_table, everything_else
+from zerolap.triggers.headline import headline_of, state_text
+from zerolap.triggers.outcome import (
+    Acknowledgement,
+    ChangedLines,
+    CommitRange,
+    FalseAlarms,
+    PlatformOutcome,
+    PullRequestState,
+    in_order_of_names,
+)
+from zerolap.triggers.reasons import Reason, reasons_of
+from zerolap.triggers.rows import Row, rows_of
+
+MARKER: Final = "<!-- zerolap:pull-request -->"
+"""The first line, by which the lab recognises its comment."""
+MOST_BYTES: Final = 6 * 1024
+DAY = slice(0, len("2026-11-20"))
+
+
+def comment_markdown(state: PullRequestState) -> str:
+    """Return the comment with as much detail as fits into `MOST_BYTES` of UTF-8."""
+    return f"{MARKER}\n{body_markdown(state, MOST_BYTES - len(MARKER) - 1)}"
+
+
+def body_markdown(state: PullRequestState, most_bytes: int) -> str:
+    """Return what is to be said with as much detail as fits."""
+    rows = rows_of(state.platforms, state.acknowledgements)
+    reasons = reasons_of(rows, state.commits.changed)
+    body = ""
+    for detail in DETAILS:
+        body = "\n\n".join(_blocks(state, rows, reasons, detail)) + "\n"
+        if len(body.encode()) <= most_bytes:
+            break
+    return body
+
+
+def _blocks(state: PullRequestState, rows: Sequence[Row], reasons: Sequence[Reason], detail: Detail) -> Iterator[str]:
+    headline = headline_of(state.platforms, detail.writing, state.acknowledgements, needs_approval=state.needs_approval)
+    yield headline.markdown
+    yield from changed_table(rows, len(state.platforms), detail)
+    yield from reason_lines(rows, reasons, state.commits, detail)
+    yield from _acknowledgements(state.acknowledgements, detail)
+    yield from _platforms(state, detail)
+    yield f"{_compared(state.commits)}, for the label {code(state.label, detail.name)}"
+    yield from everything_else(state, rows, detail)
+
+
+def reason_lines(rows: Sequence[Row], reasons: Sequence[Reason], commits: CommitRange, detail: Detail) -> Iterator[str]:
+    """Yield a list of the first reasons, one line each, with links to the changed lines."""
+    names_cases = len({row.case.case for row in rows if row.has_changed}) > 1
+    lines = [_reason(reason, commits, detail, names_case=names_cases) for reason in reasons[: detail.reasons]]
+    if lines:
+        yield "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+def _reason(reason: Reason, commits: CommitRange, detail: Detail, *, names_case: bool) -> str:
+    """Return a reason in a line: its case where that is not clear, what changed, and links to the lines that did."""
+    links = [_lines_link(lines, commits, detail) for lines in reason.places[: detail.places]]
+    if reason.file is not None and detail.places:
+        links.append(link(code(reason.file, detail.name), commits.file_url(reason.file)))
+    text = sentence_with_names(reason.finding.text, detail.sentence)
+    further = (
+        f" Also in {counted(reason.further_cases, 'further case', 'further cases')}." if reason.further_cases else ""
+    )
+    where = f" {ARROW} {', '.join(links)}" if links else ""
+    case = f"{code(reason.row.case.case, detail.name)}: " if names_case else ""
+    return f"{case}{text}{further}{where}"
+
+
+def _lines_link(lines: ChangedLines, commits: CommitRange, detail: Detail) -> str:
+    first, last = lines.first_line, lines.last_line
+    numbers = f"{first}-{last}" if last > first else f"{min(first, last)}"
+    return link(code(f"{lines.file}:{numbers}", detail.name), commits.lines_url(lines))
+
+
+def _acknowledgements(acknowledgements: Sequence[Acknowledgement], detail: Detail) -> Iterator[str]:
+    """Yield who accepts regressions, the newest first."""
+    for accepted in list(reversed(acknowledgements))[: detail.acknowledgements]:
+        person, reason = code(accepted.person, detail.name), code(accepted.reason, detail.sentence)
+        yield f"Acknowledged by {person} on {code(accepted.when[DAY])}: {reason}"
+
+
+def _platforms(state: PullRequestState, detail: Detail) -> Iterator[str]:
+    """Yield a line on each platform: what it is at, where its report is, how often it is wrong."""
+    platforms = in_order_of_names(state.platforms)
+    shown = platforms[: detail.platforms]
+    lines = [f"- {_platform(platform, detail)}" for platform in shown]
+    if len(platforms) > len(shown):
+        lines.append(f"- {counted(len(platforms) - len(shown), 'further platform', 'further platforms')}")
+    if lines:
+        yield "\n".join(lines)
+
+
+def _platform(platform: PlatformOutcome, detail: Detail) -> str:
+    parts = [f"{code(platform.name, detail.name)}: {state_text(platform.state, detail.writing)}"]
+    if platform.report_url:
+        parts.append(link("report", platform.report_url))
+    if platform.json_url:
+        parts.append(link("JSON", platform.json_url))
+    if platform.false_alarms is not None:
+        parts.append(false_alarms_text(platform.false_alarms))
+    return " · ".join(parts)
+
+
+def false_alarms_text(false_alarms: FalseAlarms) -> str:
+    """Return how far a platform is to be believed: `false alarms here: 0 of 360 since 2026-08-01`."""
+    period = f" {false_alarms.period}" if false_alarms.period else ""
+    return f"false alarms here: {false_alarms.alarms:,} of {false_alarms.comparisons:,}{period}"
+
+
+def _compared(commits: CommitRange) -> str:
+    base, head = commits.base[:COMMIT_DIGITS], commits.head[:COMMIT_DIGITS]
+    return f"Compared: {link(code(f'{base}...{head}'), commits.compare_url)}"

@@ -1,0 +1,44 @@
+"""How much a comment says, from the most to what always fits."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.triggers.writing import Writing, markdown_writing
+
+
+@dataclass(frozen=True)
+class Detail:
+    """The most of each thing that a comment has: rows, reasons and so on in number, names and sentences in characters.
+
+    `places` are the links of a reason, `builds` the platforms whose builds are described, `groups` those of unchanged
+    cases. Without `facts` nothing is folded.
+    """
+
+    rows: int
+    reasons: int
+    places: int
+    acknowledgements: int
+    platforms: int
+    groups: int
+    builds: int
+    notes: int
+    name: int
+    sentence: int
+    facts: bool = True
+
+    @property
+    def writing(self) -> Writing:
+        """How names and sentences are written."""
+        return markdown_writing(self.name, self.sentence)
+
+
+DETAILS: Final = (
+    Detail(20, 3, 2, acknowledgements=5, platforms=12, groups=12, builds=6, notes=5, name=80, sentence=400),
+    Detail(15, 3, 2, acknowledgements=3, platforms=12, groups=8, builds=2, notes=3, name=64, sentence=320),
+    Detail(10, 3, 1, acknowledgements=3, platforms=12, groups=6, builds=1, notes=2, name=64, sentence=280),
+    Detail(8, 3, 1, acknowledgements=2, platforms=8, groups=4, builds=0, notes=1, name=56, sentence=240),
+    Detail(5, 3, 1, acknowledgements=1, platforms=8, groups=2, builds=0, notes=0, name=48, sentence=200),
+    Detail(3, 2, 1, 1, platforms=6, groups=0, builds=0, notes=0, name=32, sentence=120, facts=False),
+    Detail(1, 1, 1, 1, platforms=3, groups=0, builds=0, notes=0, name=20, sentence=60, facts=False),
+    Detail(0, 0, 0, 0, platforms=0, groups=0, builds=0, notes=0, name=12, sentence=40, facts=False),
+)

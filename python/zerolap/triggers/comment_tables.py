@@ -1,0 +1,144 @@
+"""The tables of a comment: what changed or is not decided, and, folded, everything else."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from zerolap.records import Answer, Comparison, MeasuredServer
+from zerolap.report.format import counted, interval, percent
+from zerolap.report.markdown import answer_cell, answer_heading, build_facts, folded, settings_fact
+from zerolap.report.markup import code, prose, table_row
+from zerolap.report.reading import ANSWERS, answer_of, answers, effort, skipped_line, state_line, usual_metric
+from zerolap.report.terminal_reasons import failed_check
+from zerolap.triggers.comment_detail import Detail
+from zerolap.triggers.outcome import PullRequestState, in_order_of_names
+from zerolap.triggers.rows import CaseRows, Row, cases_of
+
+Usual: TypeAlias = dict[Answer, str | None]
+"""By answer, the metric that most cases rest on; without an answer that no case has."""
+
+COMMAND_BYTES = 400
+"""A longer command stays in the report: a part of it repeats nothing."""
+
+
+def changed_table(rows: Sequence[Row], platforms: int, detail: Detail) -> Iterator[str]:
+    """Yield a table of what changed or is not decided, and how many rows it leaves out."""
+    notable = [row for row in rows if not row.is_unchanged]
+    shown = notable[: detail.rows]
+    if shown:
+        usual = _usual(rows)
+        headings = [answer_heading(answer, metric) for answer, metric in usual.items()]
+        where = ["platform"] if platforms > 1 else []
+        lines = [table_row(["case", *where, *headings, "could have been seen"])]
+        lines.append("|---" * (2 + len(where) + len(headings)) + "|")
+        lines += [table_row(_cells(row, usual, platforms, detail)) for row in shown]
+        yield "\n".join(lines)
+    if len(notable) > len(shown):
+        yield f"and {len(notable) - len(shown):,} more in the report"
+
+
+def everything_else(state: PullRequestState, rows: Sequence[Row], detail: Detail) -> Iterator[str]:
+    """Yield, folded, the unchanged cases, how was measured, what was compared, and how to repeat it."""
+    if not detail.facts or all(platform.comparison is None for platform in state.platforms):
+        return
+    unchanged = [case for case in cases_of(rows) if case.first.is_unchanged]
+    blocks = [*_unchanged_table(unchanged, detail), "\n".join(f"- {fact}" for fact in _facts(state, detail))]
+    summary = [counted(len(unchanged), "unchanged case", "unchanged cases")] if unchanged else []
+    yield folded(", ".join([*summary, "settings, builds, how to repeat it"]), "\n\n".join(blocks))
+
+
+def _usual(rows: Sequence[Row]) -> Usual:
+    cases = [row.case for row in rows]
+    present = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
+    return {answer: usual_metric(cases, answer) for answer in present}
+
+
+def _cells(row: Row, usual: Usual, platforms: int, detail: Detail) -> list[str]:
+    name = code(row.case.case, detail.name) + (" (acknowledged)" if row.acknowledgement is not None else "")
+    where = [code(row.platform, detail.name)] if platforms > 1 else []
+    cells = [answer_cell(answer_of(row.case, answer), metric) for answer, metric in usual.items()]
+    if row.word in ("failed", "invalid"):
+        cells = [f"{row.word}: {_why_invalid(row, detail)}", *cells[1:]]
+    elif row.word == "unsure" and not any(cells):
+        cells = ["unsure", *cells[1:]]
+    return [name, *where, *cells, _detectable(row)]
+
+
+def _why_invalid(row: Row, detail: Detail) -> str:
+    if row.case.failure is not None:
+        return code(row.case.failure, detail.sentence // 2)
+    failed = [failed_check(check.check, check.value, check.limit) for check in row.case.validity.failed]
+    return prose("; ".join(failed), detail.sentence // 2)
+
+
+def _detectable(row: Row) -> str:
+    """Return the smallest changes of work and time that these samples could have shown."""
+    decided = [(answered.answer, answered.decided.detectable) for answered in answers(row.case) if answered.decided]
+    return ", ".join(f"{answer} {percent(change)}" for answer, change in decided if math.isfinite(change))
+
+
+def _unchanged_table(cases: Sequence[CaseRows], detail: Detail) -> Iterator[str]:
+    """Yield a row for every group of unchanged cases, with the range of their changes."""
+    groups: dict[str, list[CaseRows]] = {}
+    for case in cases:
+        groups.setdefault(case.first.case.group, []).append(case)
+    largest_first = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    shown = largest_first[: detail.groups]
+    if not shown:
+        return
+    present = [answer for answer in ANSWERS if _range(cases, answer)]
+    lines = [table_row(["group", "unchanged", "identical", *(f"{answer}: changes within" for answer in present)])]
+    lines.append("|---|--:|--:" + "|---" * len(present) + "|")
+    for group, of_group in shown:
+        identical = sum(case.is_identical for case in of_group)
+        ranges = [_range(of_group, answer) for answer in present]
+        lines.append(table_row([code(group, detail.name), f"{len(of_group):,}", f"{identical:,}", *ranges]))
+    yield "\n".join(lines)
+    if len(largest_first) > len(shown):
+        left_out = sum(len(of_group) for _, of_group in largest_first[len(shown) :])
+        yield f"and {counted(left_out, 'case', 'cases')} of {len(largest_first) - len(shown):,} more groups"
+
+
+def _range(cases: Sequence[CaseRows], answer: Answer) -> str:
+    answered = [answer_of(row.case, answer) for case in cases for row in case.rows if not row.is_identical]
+    changes = [each.decided.change for each in answered if each is not None and each.decided is not None]
+    return interval(min(changes), max(changes)) + " %" if changes else ""
+
+
+def _facts(state: PullRequestState, detail: Detail) -> Iterator[str]:
+    measured = [
+        (platform.name, platform.comparison)
+        for platform in in_order_of_names(state.platforms)
+        if platform.comparison is not None
+    ]
+    for name, comparison in measured[: detail.platforms]:
+        yield from _platform_facts(name, comparison, detail)
+    yield from dict.fromkeys(settings_fact(comparison.settings) for _, comparison in measured)
+    for name, comparison in measured[: detail.builds]:
+        where = f" on {code(name, detail.name)}" if len(measured) > 1 else ""
+        yield f"base{where}: {build_facts(comparison.base)}"
+        yield f"head{where}: {build_facts(comparison.head)}"
+        yield from _differing_flags(comparison.base, comparison.head)
+    command = code(state.command)
+    yield f"to repeat it: {command if len(command.encode()) <= COMMAND_BYTES else 'the command in the report'}"
+
+
+def _platform_facts(name: str, comparison: Comparison, detail: Detail) -> Iterator[str]:
+    platform = comparison.platform
+    machine = f"{code(platform.cpu, detail.name)}, {platform.cores} cores, kernel {code(platform.kernel, detail.name)}"
+    parts = [machine, prose(effort(comparison)), state_line(comparison), skipped_line(comparison.skipped)]
+    yield f"{code(name, detail.name)}: {'; '.join(part for part in parts if part)}"
+    for note in comparison.notes[: detail.notes]:
+        yield f"{code(name, detail.name)}: {prose(note, detail.sentence)}"
+
+
+def _differing_flags(base: MeasuredServer, head: MeasuredServer) -> Iterator[str]:
+    """Yield the compiler flags that only one side was built with."""
+    flags = {"base": base.flags.split(), "head": head.flags.split()}
+    only = {
+        "base": [flag for flag in flags["base"] if flag not in flags["head"]],
+        "head": [flag for flag in flags["head"] if flag not in flags["base"]],
+    }
+    differing = [f"{side} {code(' '.join(of_side))}" for side, of_side in only.items() if of_side]
+    if differing:
+        yield f"flags that differ: {', '.join(differing)}"

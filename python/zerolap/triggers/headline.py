@@ -1,0 +1,286 @@
+"""The sentence that says it all: "XADD does 10 % more work and takes 4 % longer; 11 cases unchanged"."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from zerolap.records import Answer, Verdict
+from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
+from zerolap.report.reading import CHANGED, Answered, answer_of, answers
+from zerolap.triggers.outcome import (
+    Acknowledgement,
+    Building,
+    Cancelled,
+    Done,
+    Failed,
+    PlatformOutcome,
+    PlatformState,
+    Running,
+    Superseded,
+    Waiting,
+)
+from zerolap.triggers.rows import CaseRows, Row, cases_of, rows_of
+from zerolap.triggers.writing import Writing
+
+COMMIT_DIGITS = 12
+NAMED_PLATFORMS = 2
+"""Platforms that a sentence names before it counts them."""
+COMMAND = re.compile(r"[A-Z]{1,24}( [A-Z]{1,24})?")
+PHRASES: dict[str, tuple[str, str]] = {
+    "instructions_per_op": ("does {} more work", "does {} less work"),
+    "instructions_alone_per_op": (
+        "does {} more work for a request that comes alone",
+        "does {} less work for a request that comes alone",
+    ),
+    "instructions_per_tick": ("does {} more work in timers", "does {} less work in timers"),
+    "syscalls_per_op": ("makes {} more system calls", "makes {} fewer system calls"),
+    "allocations_per_op": ("makes {} more allocations", "makes {} fewer allocations"),
+    "clock_readings_per_op": ("reads the clock {} more often", "reads the clock {} less often"),
+    "cpu_ns_per_op": ("takes {} longer", "takes {} less time"),
+    "cycles_per_op": ("takes {} longer", "takes {} less time"),
+    "whole_cpu_ns_per_op": ("takes {} more CPU time of the whole server", "takes {} less CPU time of the whole server"),
+    "ops_per_sec": ("serves {} more requests per second", "serves {} fewer requests per second"),
+    "latency_p50_us": ("has a {} higher median latency", "has a {} lower median latency"),
+    "latency_p99_us": ("has a {} higher 99th percentile of latency", "has a {} lower 99th percentile of latency"),
+}
+"""What a request of the case does where a metric is more, and where it is less."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The statement that matters most, and what else is to be known, in the order of weight."""
+
+    lead: str
+    rest: tuple[str, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The lead emphasized."""
+        return "; ".join([f"**{self.lead}**", *self.rest])
+
+    @property
+    def text(self) -> str:
+        """All of it without markup."""
+        return "; ".join([self.lead, *self.rest])
+
+
+def headline_of(
+    platforms: Sequence[PlatformOutcome],
+    writing: Writing,
+    acknowledgements: Sequence[Acknowledgement] = (),
+    needs_approval: str = "",
+) -> Headline:
+    """Return the headline on all platforms; what a reader might take for a success is none where anything failed."""
+    if needs_approval:
+        return Headline(f"Not measured: {writing.sentence(needs_approval)}")
+    cases = cases_of(rows_of(platforms, acknowledgements))
+    standing = _Standing(platforms, cases, writing)
+    return standing.headline()
+
+
+def state_text(state: PlatformState, writing: Writing) -> str:
+    """Return what a platform is at, in a few words."""
+    match state:
+        case Waiting(reason):
+            text = f"waiting: {writing.sentence(reason)}" if reason else "waiting"
+        case Building():
+            text = "building"
+        case Running(done, total, seconds):
+            left = "" if seconds is None else f", about {rough_duration(seconds)} left"
+            text = f"running: {done:,} of {total:,} jobs{left}"
+        case Done():
+            text = "done"
+        case Failed(reason, hint):
+            text = f"failed: {writing.sentence(reason)}" + (f" ({writing.sentence(hint)})" if hint else "")
+        case Cancelled(person):
+            text = f"cancelled by {writing.name(person)}" if person else "cancelled"
+        case Superseded(commit):
+            text = f"superseded by {writing.name(commit[:COMMIT_DIGITS])}" if commit else "superseded by a newer commit"
+    return text
+
+
+def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, writing: Writing) -> str:
+    """Return what a change does to a case, and on which of so many platforms, as a sentence without its end.
+
+    `cases` are all: a command names its case where no other case has it.
+    """
+    first = case.first
+    agreeing = [row for row in case.rows if _words(row) == _words(first)]
+    subject, changes = subject_of(first, cases, writing), _changes(agreeing, writing)
+    return f"{subject} {changes}{_places(case, agreeing, platforms, writing)}"
+
+
+def subject_of(row: Row, cases: Sequence[CaseRows], writing: Writing) -> str:
+    """Return what a case is called in a sentence: its command, or its name where that says more."""
+    commands = row.case.commands
+    alike = sum(other.first.case.commands == commands for other in cases)
+    if len(commands) != 1 or COMMAND.fullmatch(commands[0]) is None:
+        return writing.name(row.case.case)
+    return commands[0] if alike == 1 else f"{commands[0]} in {writing.name(row.case.case)}"
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """How it stands on all platforms."""
+
+    platforms: Sequence[PlatformOutcome]
+    cases: Sequence[CaseRows]
+    writing: Writing
+
+    @property
+    def regressions(self) -> list[CaseRows]:
+        """Those that nobody accepts."""
+        return [case for case in self.cases if case.first.is_open_regression]
+
+    @property
+    def accepted(self) -> list[CaseRows]:
+        return [case for case in self._of_word("regression") if not case.first.is_open_regression]
+
+    @property
+    def unchanged(self) -> list[CaseRows]:
+        return [case for case in self.cases if case.first.is_unchanged]
+
+    @property
+    def ongoing(self) -> list[PlatformOutcome]:
+        return [platform for platform in self.platforms if platform.is_ongoing]
+
+    def headline(self) -> Headline:
+        told, lead = self._lead()
+        trouble = [*self._stopped(), *self._unmeasured()]
+        if trouble and told != "regressions":
+            joint = ": " if told == "nothing" else ", but "
+            lead, trouble = lead + joint + " and ".join(trouble), []
+        return Headline(lead, tuple(text for kind, text in self._clauses(trouble) if kind != told))
+
+    def _lead(self) -> tuple[str, str]:
+        """Return what is told first, and the statement."""
+        if self.regressions:
+            return "regressions", self._effects(self.regressions, "regresses", "regress")
+        if self.ongoing:
+            return "ongoing", _progress(self.ongoing)
+        if improvements := self._of_word("improvement"):
+            return "improvements", self._effects(improvements, "improves", "improve")
+        if self.accepted:
+            return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
+        if self.unchanged:
+            return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
+        return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
+
+    def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield what else is to be known, each with its kind."""
+        if self.ongoing:
+            yield "ongoing", _progress(self.ongoing).lower()
+        if improvements := self._of_word("improvement"):
+            yield "improvements", counted(len(improvements), "case improves", "cases improve")
+        if self.accepted:
+            yield "accepted", counted(len(self.accepted), "acknowledged regression", "acknowledged regressions")
+        yield from (("trouble", text) for text in trouble)
+        if unsure := self._of_word("unsure"):
+            yield "unsure", f"{len(unsure):,} unsure"
+        if self.unchanged:
+            yield "unchanged", _unchanged(self.unchanged, " unchanged")
+
+    def _of_word(self, word: str) -> list[CaseRows]:
+        return [case for case in self.cases if case.first.word == word]
+
+    def _effects(self, changed: Sequence[CaseRows], does: str, do: str) -> str:
+        text = effect_of(changed[0], self.cases, len(self.platforms), self.writing)
+        further = len(changed) - 1
+        if not further:
+            return text
+        return f"{text}, and {counted(further, f'further case {does}', f'further cases {do}')}"
+
+    def _stopped(self) -> list[str]:
+        """Return which platforms will give no further results."""
+        words = {Failed: "failed", Cancelled: "was cancelled", Superseded: "was superseded"}
+        stopped = []
+        for kind, verb in words.items():
+            names = [platform.name for platform in self.platforms if isinstance(platform.state, kind)]
+            if not names:
+                continue
+            if len(names) > NAMED_PLATFORMS:
+                stopped.append(f"{len(names)} of {len(self.platforms)} platforms {verb.replace('was', 'were')}")
+            else:
+                stopped += [f"{self.writing.name(name)} {verb}" for name in names]
+        return stopped
+
+    def _unmeasured(self) -> list[str]:
+        failed, invalid = len(self._of_word("failed")), len(self._of_word("invalid"))
+        return [
+            *([counted(failed, "case failed", "cases failed")] if failed else []),
+            *([counted(invalid, "case is invalid", "cases are invalid")] if invalid else []),
+        ]
+
+
+def _progress(ongoing: Sequence[PlatformOutcome]) -> str:
+    """Return how far all platforms are that are not done."""
+    running = [platform.state for platform in ongoing if isinstance(platform.state, Running)]
+    if running:
+        left = [state.seconds_left for state in running if state.seconds_left is not None]
+        time = f", about {rough_duration(max(left))} left" if len(left) == len(ongoing) else ""
+        done, total = sum(state.done_jobs for state in running), sum(state.total_jobs for state in running)
+        return f"Running: {done:,} of {total:,} jobs{time}"
+    return "Building" if any(isinstance(platform.state, Building) for platform in ongoing) else "Waiting"
+
+
+def _unchanged(cases: Sequence[CaseRows], word: str) -> str:
+    identical = sum(case.is_identical for case in cases)
+    part = {0: "", len(cases): ", identical" if len(cases) == 1 else ", all of them identical"}.get(
+        identical, f", {identical:,} of them identical"
+    )
+    return f"{counted(len(cases), 'case', 'cases')}{word}{part}"
+
+
+def _words(row: Row) -> list[tuple[Answer, str]]:
+    return [(answered.answer, answered.word) for answered in answers(row.case)]
+
+
+def _changes(rows: Sequence[Row], writing: Writing) -> str:
+    """Return what changed in rows of one case whose words are the same; the largest figures of them."""
+    of_first = answers(rows[0].case)
+    changed = [answered for answered in of_first if answered.word in CHANGED and answered.decided is not None]
+    phrases = [_phrase(_decided(rows, answered), writing) for answered in changed]
+    if not phrases:
+        return "regresses" if rows[0].word == "regression" else "improves"
+    if len(phrases) > 1:
+        joint = " and " if len({answered.word for answered in changed}) == 1 else " but "
+        return joint.join(phrases)
+    time = answer_of(rows[0].case, "time")
+    if changed[0].answer == "work" and time is not None:
+        return phrases[0] + {"same": " but takes as long as before", "unsure": ", its time is unsure"}.get(
+            time.word, ""
+        )
+    return phrases[0]
+
+
+def _decided(rows: Sequence[Row], wanted: Answered) -> list[Verdict]:
+    """Return the verdicts on an answer that rest on the same metric as that of the first row."""
+    decided = [answered.decided for row in rows if (answered := answer_of(row.case, wanted.answer)) is not None]
+    metric = wanted.decided.metric if wanted.decided is not None else None
+    return [verdict for verdict in decided if verdict is not None and verdict.metric == metric]
+
+
+def _phrase(verdicts: Sequence[Verdict], writing: Writing) -> str:
+    """Return what verdicts of one metric say: `takes up to 4 % longer`."""
+    largest = max(verdicts, key=lambda verdict: abs(verdict.change))
+    label = writing.sentence(metric_label(largest.metric))
+    if not math.isfinite(largest.change):
+        return f"has {count(largest.head)} instead of {count(largest.base)} {label}"
+    sizes = {rough_percent(verdict.change) for verdict in verdicts}
+    size = ("up to " if len(sizes) > 1 else "") + rough_percent(largest.change)
+    more, less = PHRASES.get(largest.metric, (f"has {{}} more {label}", f"has {{}} less {label}"))
+    return (more if largest.change > 0 else less).replace("{}", size)
+
+
+def _places(case: CaseRows, agreeing: Sequence[Row], platforms: int, writing: Writing) -> str:
+    """Return on which platforms it is so, nothing where there is one."""
+    if platforms == 1:
+        return ""
+    if len(agreeing) == platforms:
+        return " on both platforms" if platforms == 2 else f" on all {platforms} platforms"
+    if len(agreeing) > NAMED_PLATFORMS:
+        return f" on {len(agreeing)} of {platforms} platforms"
+    names = " and ".join(writing.name(row.platform) for row in agreeing)
+    unchanged = [writing.name(row.platform) for row in case.rows if row.is_unchanged]
+    return f" on {names}" + (f", not on {' and '.join(unchanged)}" if 0 < len(unchanged) <= NAMED_PLATFORMS else "")

@@ -1,0 +1,161 @@
+"""What is said of a regression on a watched branch, in an issue, to another program, and in Slack."""
+
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.report.format import COMMIT_DIGITS
+from zerolap.report.markup import code, link, link_target, plain, slack, slack_code
+from zerolap.report.reading import answers, sentence
+from zerolap.triggers.comment import reason_lines
+from zerolap.triggers.comment_detail import DETAILS
+from zerolap.triggers.comment_tables import changed_table
+from zerolap.triggers.headline import Headline, headline_of
+from zerolap.triggers.outcome import BranchRegression, CommitRange, in_order_of_names
+from zerolap.triggers.reasons import reasons_of
+from zerolap.triggers.rows import Row, rows_of
+from zerolap.triggers.writing import Writing, markdown_writing, plain_writing, slack_writing
+
+NOTICE_SCHEMA: Final = "zerolap.notice/1"
+ISSUE_MARKER: Final = "<!-- zerolap:regression -->"
+TITLE_CHARACTERS: Final = 256
+"""GitHub takes no more."""
+TITLE_NAMES: Final = (48, 32, 16)
+"""Characters of a name, the most that fits."""
+FULL = DETAILS[0]
+
+
+class NoticeCase(Record):
+    """A case that changed on a platform: its word, and what its work and time changed by."""
+
+    case: str
+    platform: str
+    verdict: str
+    statements: list[str]
+
+
+class Notice(Record):
+    """What another program is told: a regression came to a branch, or went away, with `head`.
+
+    `text` says it in a sentence. `cases` are those that changed when it came, `reports` the addresses by platform.
+    """
+
+    schema_: Literal["zerolap.notice/1"] = Field(default=NOTICE_SCHEMA, alias="schema", serialization_alias="schema")
+    event: Literal["opened", "closed"]
+    repository: str
+    branch: str
+    base: str
+    head: str
+    text: str
+    cases: list[NoticeCase]
+    reports: dict[str, str]
+
+
+def issue_title(regression: BranchRegression) -> str:
+    """Return an issue's title: code spans are the only Markdown that GitHub shows in it."""
+    commit = code(regression.commits.head[:COMMIT_DIGITS])
+    for name in TITLE_NAMES:
+        lead = _headline(regression, markdown_writing(name, 2 * name)).lead
+        title = f"{lead} ({code(regression.branch, name)}, {commit})"
+        if len(title) <= TITLE_CHARACTERS:
+            return title
+    return f"Regression with {commit}"
+
+
+def issue_body(regression: BranchRegression) -> str:
+    """Return an issue's body in Markdown; it begins with `ISSUE_MARKER`."""
+    commits = regression.commits
+    rows = [row for row in rows_of(regression.platforms) if row.has_changed]
+    blocks = [
+        f"{ISSUE_MARKER}\n{_headline(regression, markdown_writing()).markdown}",
+        f"On {code(regression.branch, 80)} since {_commit(commits)}: {code(regression.subject, 120)}",
+        *changed_table(rows, len(regression.platforms), FULL),
+        *reason_lines(rows, reasons_of(rows, commits.changed), commits, FULL),
+        "\n".join(f"- {code(name, 60)}: {link('report', url)}" for name, url in _reports(regression).items()),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def closing_text(repaired: CommitRange, subject: str) -> str:
+    """Return the comment with which an issue is closed: the regression went away with the head of `repaired`."""
+    return f"It went away with {_commit(repaired)}: {code(subject, 120)}\n"
+
+
+def opened_notice(regression: BranchRegression) -> Notice:
+    """Return what another program is told of a regression."""
+    commits = regression.commits
+    rows = [row for row in rows_of(regression.platforms) if row.has_changed]
+    return Notice(
+        event="opened",
+        repository=commits.repository,
+        branch=regression.branch,
+        base=commits.base,
+        head=commits.head,
+        text=_headline(regression, plain_writing()).text,
+        cases=[_notice_case(row) for row in rows],
+        reports=_reports(regression),
+    )
+
+
+def closed_notice(repaired: CommitRange, branch: str, subject: str) -> Notice:
+    """Return what another program is told of a regression that went away with the head of `repaired`."""
+    return Notice(
+        event="closed",
+        repository=repaired.repository,
+        branch=branch,
+        base=repaired.base,
+        head=repaired.head,
+        text=f"it went away with commit {repaired.head}: {plain(subject, 120)}",
+        cases=[],
+        reports={},
+    )
+
+
+def slack_opened(regression: BranchRegression) -> dict[str, Any]:
+    """Return a regression as a message for one of Slack's incoming webhooks."""
+    commits, writing = regression.commits, slack_writing()
+    headline = _headline(regression, writing)
+    since = f"{slack_code(commits.repository)}, {slack_code(regression.branch)} since {_slack_commit(commits)}"
+    reports = [f"<{link_target(url)}|report of {slack(name, 60)}>" for name, url in _reports(regression).items()]
+    lines = [f"*{headline.lead}*", "; ".join(headline.rest), f"{since}: {slack_code(regression.subject, 120)}", *reports]
+    return _slack_message(_headline(regression, plain_writing()).text, "\n".join(filter(None, lines)))
+
+
+def slack_closed(repaired: CommitRange, branch: str, subject: str) -> dict[str, Any]:
+    """Return for Slack that a regression went away with the head of `repaired`."""
+    where = f"{slack_code(repaired.repository)}, {slack_code(branch)}"
+    text = f"{where}: a regression went away with {_slack_commit(repaired)}: {slack_code(subject, 120)}"
+    return _slack_message(f"A regression went away with {repaired.head[:COMMIT_DIGITS]}", text)
+
+
+def _slack_message(fallback: str, text: str) -> dict[str, Any]:
+    """Return a message of one section; `verbatim` keeps Slack from making links and mentions of words."""
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
+    return {"text": slack(fallback), "blocks": [section], "unfurl_links": False, "unfurl_media": False}
+
+
+def _headline(regression: BranchRegression, writing: Writing) -> Headline:
+    return headline_of(regression.platforms, writing)
+
+
+def _commit(commits: CommitRange) -> str:
+    return link(code(commits.head[:COMMIT_DIGITS]), commits.commit_url(commits.head))
+
+
+def _slack_commit(commits: CommitRange) -> str:
+    return f"<{link_target(commits.commit_url(commits.head))}|{slack(commits.head[:COMMIT_DIGITS])}>"
+
+
+def _reports(regression: BranchRegression) -> dict[str, str]:
+    platforms = in_order_of_names(regression.platforms)
+    return {platform.name: platform.report_url for platform in platforms if platform.report_url}
+
+
+def _notice_case(row: Row) -> NoticeCase:
+    statements = [
+        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
+        for answered in answers(row.case)
+        if answered.decided is not None
+    ]
+    return NoticeCase(case=row.case.case, platform=row.platform, verdict=row.word, statements=statements)

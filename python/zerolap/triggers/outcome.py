@@ -1,0 +1,210 @@
+"""What has come of a change on every platform: what comments, checks and notices are made from."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from zerolap.records import Changes, Comparison
+from zerolap.report.markup import path_part
+
+GITHUB = "https://github.com"
+
+
+@dataclass(frozen=True)
+class ChangedLines:
+    """The lines of a hunk in the head's file, which begin at 1.
+
+    A hunk that only removes lines has none: its `last_line` is the line before them. `heading` is git's guess at the
+    function that the hunk is in.
+    """
+
+    file: str
+    first_line: int
+    last_line: int
+    heading: str = ""
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether the head has no line of it."""
+        return self.last_line < self.first_line
+
+
+def changed_lines(changes: Changes) -> tuple[ChangedLines, ...]:
+    """Return the hunks of the files that the head has."""
+    return tuple(_changed_lines(changes))
+
+
+def _changed_lines(changes: Changes) -> Iterator[ChangedLines]:
+    for file in changes.files:
+        for hunk in file.hunks if file.new_file else []:
+            first = hunk.new_start if hunk.new_lines else hunk.new_start + 1
+            yield ChangedLines(file.new_file, first, first + hunk.new_lines - 1, hunk.heading)
+
+
+@dataclass(frozen=True)
+class CommitRange:
+    """The commits that are compared: full hashes of the merge base and the head, and the lines that differ.
+
+    `repository` is owner/name; `site` is where its pages are.
+    """
+
+    repository: str
+    base: str
+    head: str
+    changed: tuple[ChangedLines, ...] = ()
+    site: str = GITHUB
+
+    @property
+    def compare_url(self) -> str:
+        """The page with the difference."""
+        return f"{self._page}/compare/{path_part(self.base)}...{path_part(self.head)}"
+
+    def commit_url(self, commit: str) -> str:
+        """Return the page of a commit."""
+        return f"{self._page}/commit/{path_part(commit)}"
+
+    def file_url(self, file: str) -> str:
+        """Return the page of one of the head's files."""
+        return f"{self._page}/blob/{path_part(self.head)}/{path_part(file)}"
+
+    def lines_url(self, lines: ChangedLines) -> str:
+        """Return the page of the head's file at these lines."""
+        first, last = max(1, min(lines.first_line, lines.last_line)), lines.last_line
+        anchor = f"L{first}" if last <= first else f"L{first}-L{last}"
+        return f"{self.file_url(lines.file)}#{anchor}"
+
+    @property
+    def _page(self) -> str:
+        return f"{self.site}/{path_part(self.repository)}"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Nothing is carried out yet."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Building:
+    """The servers are being built."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """Cases are being measured; the seconds are an estimate, none where there is none yet."""
+
+    done_jobs: int
+    total_jobs: int
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """All was measured and judged."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The lab could not carry it out; what was measured until then may be there."""
+
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """A person ended it."""
+
+    person: str = ""
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """A newer commit took its place."""
+
+    commit: str = ""
+
+
+PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded
+
+
+@dataclass(frozen=True)
+class FalseAlarms:
+    """How often a platform reported a change where there was none: of `comparisons` of equal builds, `alarms`.
+
+    `period` says when these were judged, as in `since 2026-08-01`.
+    """
+
+    alarms: int
+    comparisons: int
+    period: str = ""
+
+
+@dataclass(frozen=True)
+class PlatformOutcome:
+    """What has come of a change on one platform.
+
+    `comparison` is there as soon as a case was judged. The addresses are those of the report and of its JSON, empty
+    until there is one. Without `false_alarms` nothing is claimed of them.
+    """
+
+    name: str
+    state: PlatformState
+    comparison: Comparison | None = None
+    report_url: str = ""
+    json_url: str = ""
+    false_alarms: FalseAlarms | None = None
+
+    @property
+    def is_ongoing(self) -> bool:
+        """Whether more is to come."""
+        return isinstance(self.state, Waiting | Building | Running)
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """A person accepts regressions, of some cases or, where `cases` is none, of all.
+
+    `when` is a time in the form of ISO 8601.
+    """
+
+    person: str
+    reason: str
+    when: str
+    cases: frozenset[str] | None = None
+
+    def covers(self, case: str) -> bool:
+        """Return whether it is about a case."""
+        return self.cases is None or case in self.cases
+
+
+@dataclass(frozen=True)
+class PullRequestState:
+    """All that is to be reported back to a pull request.
+
+    `command` repeats the comparison. `needs_approval` is why nothing is measured until a permitted person allows it.
+    """
+
+    commits: CommitRange
+    number: int
+    label: str
+    command: str
+    platforms: tuple[PlatformOutcome, ...]
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    needs_approval: str = ""
+
+
+@dataclass(frozen=True)
+class BranchRegression:
+    """A regression that a push to a watched branch brought; `subject` is the first line of the head's message."""
+
+    commits: CommitRange
+    branch: str
+    subject: str
+    platforms: tuple[PlatformOutcome, ...]
+
+
+def in_order_of_names(platforms: Sequence[PlatformOutcome]) -> list[PlatformOutcome]:
+    """Return the platforms as all texts list them, whichever reported first."""
+    return sorted(platforms, key=lambda platform: platform.name)

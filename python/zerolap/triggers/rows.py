@@ -1,0 +1,86 @@
+"""Cases on platforms, in the order in which comments, checks and notices list them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerolap.records import CaseResult
+from zerolap.report.reading import CHANGED, UNCHANGED, Word, place_of, telling_word
+from zerolap.triggers.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case on a platform, with the word that tells most about it, and who accepts its regression."""
+
+    platform: str
+    case: CaseResult
+    word: Word
+    acknowledgement: Acknowledgement | None = None
+
+    @property
+    def is_open_regression(self) -> bool:
+        """Whether it is a regression that nobody accepts."""
+        return self.word == "regression" and self.acknowledgement is None
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether its work or its time changed."""
+        return self.word in CHANGED
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether neither did."""
+        return self.word in UNCHANGED
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether both sides execute the same instructions, equally often."""
+        return self.is_unchanged and self.case.work == "identical"
+
+
+@dataclass(frozen=True)
+class CaseRows:
+    """The rows of a case on all platforms that measured it, the one that tells most first."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def first(self) -> Row:
+        """The row that tells most: a case that is a regression anywhere is one."""
+        return self.rows[0]
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether both sides execute the same instructions on every platform."""
+        return all(row.is_identical for row in self.rows)
+
+
+def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[Row]:
+    """Return what is known of every case, accepted regressions after the others; unsure ones once all was measured."""
+    rows = [
+        Row(platform.name, case, telling_word(case), _acknowledgement(case, acknowledgements))
+        for platform in in_order_of_names(platforms)
+        if platform.comparison is not None
+        for case in platform.comparison.cases
+        if not (platform.is_ongoing and telling_word(case) == "unsure")
+    ]
+    return sorted(rows, key=_place)
+
+
+def cases_of(rows: Sequence[Row]) -> list[CaseRows]:
+    """Return the rows by case, in the order of the first row of each."""
+    by_case: dict[str, list[Row]] = {}
+    for row in rows:
+        by_case.setdefault(row.case.case, []).append(row)
+    return [CaseRows(tuple(of_case)) for of_case in by_case.values()]
+
+
+def _place(row: Row) -> tuple[int, bool, tuple[int, int, float]]:
+    place = place_of(row.case)
+    return place[0], row.acknowledgement is not None, place
+
+
+def _acknowledgement(case: CaseResult, acknowledgements: Sequence[Acknowledgement]) -> Acknowledgement | None:
+    if telling_word(case) != "regression":
+        return None
+    return next((accepted for accepted in reversed(acknowledgements) if accepted.covers(case.case)), None)
