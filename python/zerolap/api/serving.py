@@ -113,12 +113,13 @@ async def _until_stopped(
     agent: Agent | None = None,
 ) -> None:
     """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
-    ended_by_cancelling = [asyncio.create_task(conductor.run())]
+    ended_by_cancelling: list[asyncio.Task[None]] = [asyncio.create_task(conductor.run())]
     if serving.triggers is not None:
         ended_by_cancelling.append(asyncio.create_task(serving.triggers.run()))
     if serving.until is not None:
         ended_by_cancelling.append(asyncio.create_task(_stop_after(serving.until, stopping)))
-    works, server = list(ended_by_cancelling), None
+    works: list[asyncio.Task[None]] = list(ended_by_cancelling)
+    server: _Server | None = None
     if serving.address is not None:
         server = _Server(_uvicorn_settings(serving, serving.address, conductor))
         works.append(asyncio.create_task(server.listen()))
@@ -134,18 +135,16 @@ async def _until_stopped(
         agent.drain()
     if server is not None:
         server.should_exit = True
-    for work in ended_by_cancelling:
-        work.cancel()
+    for cancelled in ended_by_cancelling:
+        cancelled.cancel()
     await asyncio.wait(works, timeout=10)
-    for work in done - {waiting}:
-        await work
+    for ended in done - {waiting}:
+        await ended
 
 
 async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:
     await until()
     stopping.set()
-    # It is cancelled with all others: what ends before is taken for a failure.
-    await asyncio.Event().wait()
 
 
 class _Server(uvicorn.Server):

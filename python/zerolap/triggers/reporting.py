@@ -10,7 +10,8 @@ from typing import Final
 import structlog
 
 from zerolap.records import ZerolapError
-from zerolap.store import Post, PostKind, Store
+from zerolap.store import Post, Store
+from zerolap.store.triggers import PostKind
 from zerolap.triggers.check import CheckOutput, check_output, commit_status
 from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.github import (

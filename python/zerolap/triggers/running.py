@@ -68,8 +68,11 @@ class Triggers:
         """Wait until every remote was asked, and all that came of it is measured and reported."""
         while not all(watcher.has_looked for watcher in self._watchers):
             await asyncio.sleep(LOOK_SECONDS)
-        while self._branches or await asyncio.to_thread(self.store.triggers.in_state, "waiting"):
+        is_idle = False
+        while not is_idle:
             await asyncio.sleep(LOOK_SECONDS)
+            waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
+            is_idle = not waiting and not self._branches
 
     async def _always(self, step: Callable[[], Awaitable[None]]) -> None:
         while True:
