@@ -50,6 +50,11 @@ def write(root: Path, files: dict[str, str]) -> Path:
         (machine(8, siblings=2), (4, 2), (1, 2, 3, 4), (5, 6), Sharing.CACHE, False),
         (machine(8, cores_of_cache=4), (1, 1), (1,), (2,), Sharing.CACHE, False),
         (machine(2, cores_of_cache=1), (1, 1), (0,), (1,), Sharing.NOTHING, False),
+        (machine(1), (1, 0), (0,), (), Sharing.NOTHING, False),
+        (machine(2), (1, 0), (1,), (), Sharing.NOTHING, False),
+        (machine(2), (2, 0), (0, 1), (), Sharing.NOTHING, False),
+        (machine(2), (3, 0), (0, 1), (), Sharing.NOTHING, True),
+        (machine(1, siblings=2), (2, 0), (0, 1), (), Sharing.CORE, False),
     ],
 )
 def test_pinning(
@@ -73,7 +78,7 @@ def test_pinning_leaves_the_siblings_of_the_server_idle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topology", "threads"), [(Processors(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, 0))]
+    ("topology", "threads"), [(Processors(()), (1, 1)), (machine(2), (0, 1)), (machine(2), (1, -1))]
 )
 def test_pinning_refuses_what_makes_no_sense(topology: Processors, threads: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match=r"processor|thread"):

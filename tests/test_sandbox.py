@@ -160,7 +160,7 @@ def test_settings_of_the_kernel_cannot_be_changed(tmp_path: Path, setting: str) 
 @needs_setarch
 def test_the_doctor_tries_the_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isolation.system_calls().state is State.OK
-    monkeypatch.setattr(system_calls, "_program", lambda: ALLOWS_ALL)
+    monkeypatch.setattr(system_calls, "_program", lambda **_: ALLOWS_ALL)
     diagnosis = isolation.system_calls()
     assert diagnosis.state is State.WARNING
     assert "does not hold" in diagnosis.found
@@ -177,7 +177,7 @@ def test_a_filter_that_slows_programs_down_is_known() -> None:
 
 
 def test_no_sandbox_without_a_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unsupported() -> bytes:
+    def unsupported(**_: bool) -> bytes:
         raise ValueError("Invalid target arch: s390x.")
 
     monkeypatch.setattr(system_calls, "_program", unsupported)

@@ -15,7 +15,7 @@ def system_call_filter(*, opens_connections: bool = True) -> Iterator[int]:
     Unless the process `opens_connections`, it can only accept them. Raises `ValueError` for a machine whose
     architecture has no filter.
     """
-    program = _program(opens_connections)
+    program = _program(opens_connections=opens_connections)
     # Unlike a pipe, which can be as small as 4096 bytes, a file in memory takes any program.
     descriptor = os.memfd_create("system-call-filter")
     try:
@@ -27,5 +27,5 @@ def system_call_filter(*, opens_connections: bool = True) -> Iterator[int]:
 
 
 @functools.cache
-def _program(opens_connections: bool) -> bytes:
+def _program(*, opens_connections: bool) -> bytes:
     return _core.system_call_filter(opens_connections=opens_connections)
