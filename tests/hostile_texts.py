@@ -1,4 +1,4 @@
-"""Texts that a stranger chooses (names of branches, commits, cases and files, output of servers), and what each would do.
+"""Texts that a stranger chooses: names of branches, commits and cases, and what servers print; and what each would do.
 
 On GitHub, each would act where it is put into a comment as it is.
 """

@@ -118,7 +118,12 @@ def slack_opened(regression: BranchRegression) -> dict[str, Any]:
     headline = _headline(regression, writing)
     since = f"{slack_code(commits.repository)}, {slack_code(regression.branch)} since {_slack_commit(commits)}"
     reports = [f"<{link_target(url)}|report of {slack(name, 60)}>" for name, url in _reports(regression).items()]
-    lines = [f"*{headline.lead}*", "; ".join(headline.rest), f"{since}: {slack_code(regression.subject, 120)}", *reports]
+    lines = [
+        f"*{headline.lead}*",
+        "; ".join(headline.rest),
+        f"{since}: {slack_code(regression.subject, 120)}",
+        *reports,
+    ]
     return _slack_message(_headline(regression, plain_writing()).text, "\n".join(filter(None, lines)))
 
 

@@ -56,7 +56,10 @@ class CaseRows:
 
 
 def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[Row]:
-    """Return what is known of every case, accepted regressions after the others; unsure ones once all was measured."""
+    """Return what is known of every case, the rows of a case side by side.
+
+    Accepted regressions come after the others, and what is unsure only once all was measured.
+    """
     rows = [
         Row(platform.name, case, telling_word(case), _acknowledgement(case, acknowledgements))
         for platform in in_order_of_names(platforms)
@@ -64,7 +67,7 @@ def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Ack
         for case in platform.comparison.cases
         if not (platform.is_ongoing and telling_word(case) == "unsure")
     ]
-    return sorted(rows, key=_place)
+    return [row for case in cases_of(sorted(rows, key=_place)) for row in case.rows]
 
 
 def cases_of(rows: Sequence[Row]) -> list[CaseRows]:
