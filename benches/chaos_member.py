@@ -35,8 +35,7 @@ def run_agent(credentials: Path, directory: Path, ledger: Path) -> None:
         asyncio.run(
             remote_agent.work(
                 read_agent_credentials(credentials),
-                directory,
-                SandboxPolicy.REQUIRED,
+                remote_agent.AgentMachine(directory, SandboxPolicy.REQUIRED),
                 LEASE_SECONDS,
                 LedgerWorker(LedgerLink.ledger),
             )

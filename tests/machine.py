@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 
+from zerolap.host.disturbance import DISTURBANCES
+from zerolap.load.hosts import LOAD_HOST
 from zerolap.records import Check
 
 CHECKS_OF_THE_MACHINE = frozenset(
     {
-        "steal",
-        "other_load",
-        "swap",
-        "suspended_seconds",
-        "clock_stepped_seconds",
+        *DISTURBANCES,
+        *(LOAD_HOST + check for check in DISTURBANCES),
         "oversubscribed",
         "slice_seconds",
         "client_saturation",

@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -56,8 +56,11 @@ class Machine:
 
 
 @contextlib.contextmanager
-def joined_machines(hub: str, *others: str) -> Iterator[dict[str, Machine]]:
-    """Make machines of these names; others reach the hub and nothing else. Skips the test where that is forbidden."""
+def joined_machines(hub: str, *others: str, reachable: Collection[str] = ()) -> Iterator[dict[str, Machine]]:
+    """Make machines of these names; all reach the hub and those that are `reachable`, and nothing else.
+
+    Skips the test where that is forbidden.
+    """
     if missing := [program for program in PROGRAMS if shutil.which(program) is None]:
         pytest.skip(f"not installed: {', '.join(missing)}")
     with contextlib.ExitStack() as stack:
@@ -69,7 +72,7 @@ def joined_machines(hub: str, *others: str) -> Iterator[dict[str, Machine]]:
         for number, name in enumerate([hub, *others], start=1):
             holder = stack.enter_context(_held([*_entering(bridge), "unshare", "--net"]))
             port, address = f"port-{number}", f"{NETWORK}.{number}"
-            isolated = "off" if name == hub else "on"
+            isolated = "off" if name == hub or name in reachable else "on"
             _checked(bridge, f"ip link add {port} type veth peer name eth0 netns {holder}")
             _checked(bridge, f"ip link set {port} master machines up")
             _checked(bridge, f"ip link set {port} type bridge_slave isolated {isolated}")

@@ -12,6 +12,7 @@ from zerolap.build import Builds, resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet import Conductor, Pace, ServedPlatform
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
+from zerolap.fleet.configuration import PlatformRequirement
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
@@ -20,6 +21,7 @@ from zerolap.records import Case, Record, Submission, WrittenClient
 from zerolap.store import Store
 
 PLATFORM = "here"
+LOAD_PLATFORM = "loaders"
 PACE = Pace(lease_seconds=60, poll_seconds=0.05, sweep_seconds=0.3, patience_seconds=0)
 
 
@@ -31,15 +33,20 @@ def made_up_cases(count: int, group: str = "made up") -> list[Case]:
 
 @dataclass
 class SimulatedFleet:
-    """Agents of one platform, which builds for itself; `engine` stands in for all engines."""
+    """Agents of one platform, which builds for itself; `engine` stands in for all engines.
+
+    With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few.
+    """
 
     store: Store
     server: Path
     engine: Simulated = field(default_factory=Simulated)
     agents: int = 2
+    load_agents: int | None = None
     queues: InProcess = field(default_factory=InProcess)
     running: list[Agent] = field(default_factory=list)
     conductor: Conductor | None = None
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def submit(
         self,
@@ -78,27 +85,45 @@ class SimulatedFleet:
     async def say(self, message: Record, agent: str = "agent-0") -> Answer:
         """Send the conductor a message in the name of an agent."""
         assert self.conductor is not None
-        name = AgentName("lab", PLATFORM, agent)
+        name = AgentName("lab", LOAD_PLATFORM if agent.startswith("load") else PLATFORM, agent)
         return Answer.model_validate_json(await self.conductor.intake.answer(name, message_json(message)))
 
     def agent(self, number: int) -> Agent:
         """Return a further agent, which is not running."""
+        name = AgentName("lab", PLATFORM, f"agent-{number}")
+        return Agent("bench", self.queues.link(name), FilesAreHere(), self._place())
+
+    def load_agent(self, number: int) -> Agent:
+        """Return a further agent that puts load on servers, which is not running."""
+        name = AgentName("lab", LOAD_PLATFORM, f"load-{number}")
+        return Agent("load", self.queues.link(name), FilesAreHere(), self._place())
+
+    def _place(self) -> AgentPlace:
         worker = Worker(dict.fromkeys(("counted", "timed", "sampled"), self.engine))
-        place = AgentPlace(Builds(self.store.builds_directory), self.store.blobs, worker)
-        return Agent("bench", self.queues.link(AgentName("lab", PLATFORM, f"agent-{number}")), FilesAreHere(), place)
+        return AgentPlace(Builds(self.store.builds_directory), self.store.blobs, worker, "127.0.0.1")
+
+    def start(self, agent: Agent) -> None:
+        """Have a further agent work until the scenario ends."""
+        self.running.append(agent)
+        self._tasks.append(asyncio.create_task(agent.run()))
 
     async def _run(self, scenario: Callable[["SimulatedFleet"], Awaitable[None]]) -> None:
         self.queues = InProcess()
-        self.conductor = Conductor(self.store, self.queues, [ServedPlatform(PLATFORM, builder=PLATFORM)], pace=PACE)
-        self.running = [self.agent(number) for number in range(self.agents)]
-        tasks = [asyncio.create_task(one.run()) for one in (self.conductor, *self.running)]
+        requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
+        platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
+        self.conductor = Conductor(self.store, self.queues, [platform], pace=PACE)
+        self.running, self._tasks = [], [asyncio.create_task(self.conductor.run())]
+        for number in range(self.agents):
+            self.start(self.agent(number))
+        for number in range(self.load_agents or 0):
+            self.start(self.load_agent(number))
         ended = asyncio.create_task(scenario(self))  # type: ignore[arg-type]
-        done, _ = await asyncio.wait({ended, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait({ended, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
         for agent in self.running:
             agent.drain()
             agent.drain()
-        tasks[0].cancel()
-        await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+        self._tasks[0].cancel()
+        await asyncio.wait(self._tasks, timeout=PATIENCE_SECONDS)
         for task in done:
             await task
 

@@ -30,7 +30,7 @@ from zerolap.fleet.configuration import (
     initialise,
     read_agent_credentials,
 )
-from zerolap.fleet.remote_agent import work
+from zerolap.fleet.remote_agent import AgentMachine, work
 from zerolap.sandbox import SandboxPolicy
 from zerolap.sandbox.confinement import available
 from zerolap.store import Store
@@ -41,8 +41,12 @@ PLATFORMS = ("alpha", "beta")
 AGENTS = {
     "alpha-1": AgentEntry(lab="lab", platform="alpha"),
     "beta-1": AgentEntry(lab="lab", platform="beta"),
+    "gamma-1": AgentEntry(lab="lab", platform="gamma"),
+    "load-1": AgentEntry(lab="lab", platform="loaders", kind="load"),
     "builder-1": AgentEntry(lab="lab", platform="builders", kind="build"),
 }
+REACHABLE = "gamma-1"
+"""Its servers take their load from another machine."""
 
 
 def conduct(fleet: Path, store: Path, host: str) -> None:
@@ -53,10 +57,11 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
         asyncio.run(serve(Serving(results, Address(host, API_PORT), fleet, pace=pace)))
 
 
-def be_agent(credentials: Path, directory: Path) -> None:
+def be_agent(credentials: Path, directory: Path, address: str) -> None:
     """Be an agent."""
     set_up_logs()
-    asyncio.run(work(read_agent_credentials(credentials), directory, SandboxPolicy.REQUIRED, LEASE_SECONDS))
+    machine = AgentMachine(directory, SandboxPolicy.REQUIRED, address)
+    asyncio.run(work(read_agent_credentials(credentials), machine, LEASE_SECONDS))
 
 
 class FleetOfMachines:
@@ -76,7 +81,10 @@ class FleetOfMachines:
             listen=f"{hub}:4222",
             artifacts=f"https://{hub}:{API_PORT}",
             labs={"lab": LabEntry()},
-            platforms=dict.fromkeys(PLATFORMS, platform),
+            platforms={
+                **dict.fromkeys(PLATFORMS, platform),
+                "gamma": PlatformRequirement(builder="builders", load="loaders"),
+            },
             agents=AGENTS,
         )
         initialise(self._fleet, configuration)
@@ -101,7 +109,8 @@ class FleetOfMachines:
         directory = self._directory / name
         directory.mkdir(exist_ok=True)
         credentials = self._fleet / "agents" / f"{name}.toml"
-        command: list[str | Path] = [sys.executable, __file__, "agent", credentials, directory / "state"]
+        address = self._machines[name].address if name == REACHABLE else ""
+        command: list[str | Path] = [sys.executable, __file__, "agent", credentials, directory / "state", address]
         self._processes[name] = self._machines[name].start(command, self._log(name), {"TMPDIR": str(directory)})
 
     def kill_agent(self, name: str) -> None:
@@ -122,7 +131,7 @@ class FleetOfMachines:
 
 @pytest.fixture
 def machines() -> Iterator[dict[str, Machine]]:
-    with joined_machines("hub", *AGENTS) as machines:
+    with joined_machines("hub", *AGENTS, reachable=[REACHABLE]) as machines:
         yield machines
 
 
@@ -194,8 +203,29 @@ def test_platforms_count_the_same_though_an_agent_is_killed(
     assert counts(alpha) == pytest.approx(counts(beta), rel=1e-3)
 
 
+@pytest.mark.slow
+def test_server_and_load_are_on_two_machines(fleet: FleetOfMachines, toy: ToySource, zerolap: Zerolap) -> None:
+    fleet.start()
+    head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    report = zerolap.directory / "report.json"
+    where: list[str | Path] = ["--platform", "gamma", "--store", fleet.store, "--json", report]
+    what: list[str | Path] = ["toy-get", "--repo", toy.path, "--cases", CASES, "--engine", "timed", "--budget", "30s"]
+    asking = zerolap.start("compare", toy.first, head, *what, *where)
+    wait_until(lambda: fleet.begun("load-1") or asking.poll() is not None, fleet.check)
+    # What it is about is lost with the machine that puts load on it, and begun again.
+    fleet.kill_agent("load-1")
+    fleet.start_agent("load-1")
+    _, errors = asking.communicate()
+    assert asking.returncode == 0, errors
+    assert len(set(fleet.begun("load-1"))) > 1, "the load of the second attempt is an attempt of its own"
+    [case] = json.loads(report.read_text())["cases"]
+    checks = {check["check"] for check in case["validity"]["checks"]}
+    assert {"load_host_steal", "client_saturation", "errors"} <= checks
+    assert case["failure"] is None
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "conduct":
         conduct(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
     else:
-        be_agent(Path(sys.argv[2]), Path(sys.argv[3]))
+        be_agent(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])

@@ -18,12 +18,12 @@ from waiting import command_lines, wait_until
 
 from zerolap.build import Program
 from zerolap.cases import load_cases
-from zerolap.engines import disturbance, pairing, timed_checks
+from zerolap.engines import pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
 from zerolap.engines.turns import set_up_order, turns_of_pairs
-from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, noise_between, read_processors
+from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, disturbance, noise_between, read_processors
 from zerolap.load import program as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
 from zerolap.server import read_cpu_times, read_total_ns, start

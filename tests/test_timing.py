@@ -9,8 +9,8 @@ import pytest
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.engines import disturbance, timed_checks
-from zerolap.host import choose_pinning, read_processors
+from zerolap.engines import timed_checks
+from zerolap.host import choose_pinning, disturbance, read_processors
 from zerolap.judge import LOOKS, Batching, TimedPair
 from zerolap.lab import AskedServer, Lab, Options, compare, comparison_question, planner, read_pictures, results
 from zerolap.records import Comparison, Timeline

@@ -286,8 +286,9 @@ def structures(path: str, source_root: str) -> list[tuple[str, str, int, str]]:
     Raises `OSError` when the file cannot be read, `ValueError` when it is no ELF file.
     """
 
-def system_call_filter() -> bytes:
+def system_call_filter(*, opens_connections: bool = True) -> bytes:
     """The program for the kernel that refuses system calls which code under test has no use for.
 
-    It has the form that `bwrap --seccomp` reads. Raises `ValueError` for an architecture that is not supported.
+    Unless it `opens_connections`, those that open any are refused too. It has the form that
+    `bwrap --seccomp` reads. Raises `ValueError` for an architecture that is not supported.
     """

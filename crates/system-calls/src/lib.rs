@@ -18,19 +18,33 @@ const RETURN: u16 = 0x06;
 /// The number of what is no system call, which a debugger puts in the place of one that it suppresses.
 const NO_CALL: u32 = u32::MAX;
 
+/// Whether a process may open connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connections {
+    /// To what its network namespace reaches.
+    Opened,
+    /// None, of whatever kind: for a process that holds sockets of a network which it is not to reach.
+    OnlyAccepted,
+}
+
 /// The filter for this machine's architecture.
 ///
 /// # Errors
 ///
 /// If the architecture is not supported.
-pub fn filter() -> Result<Vec<u8>, BackendError> {
-    Ok(instructions(TargetArch::try_from(ARCH)?)?.iter().flat_map(in_memory).collect())
+pub fn filter(connections: Connections) -> Result<Vec<u8>, BackendError> {
+    Ok(instructions(TargetArch::try_from(ARCH)?, connections)?.iter().flat_map(in_memory).collect())
 }
 
 /// Other architectures are killed; what is not listed is allowed.
-fn instructions(architecture: TargetArch) -> Result<BpfProgram, BackendError> {
+fn instructions(architecture: TargetArch, connections: Connections) -> Result<BpfProgram, BackendError> {
     let mut refused = refused::with_arguments()?;
-    refused.extend(refused::ALWAYS.iter().chain(refused::ALWAYS_HERE).map(|call| (*call, Vec::new())));
+    let mut always = [refused::ALWAYS, refused::ALWAYS_HERE].concat();
+    if connections == Connections::OnlyAccepted {
+        refused.extend(refused::connecting_with_arguments()?);
+        always.extend(refused::CONNECTING);
+    }
+    refused.extend(always.into_iter().map(|call| (call, Vec::new())));
     let unknown = refused::UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
     let compiled = |rules, error: i32| -> Result<BpfProgram, BackendError> {
         let action = SeccompAction::Errno(error.unsigned_abs());
@@ -121,18 +135,25 @@ mod tests {
     }
 
     fn action_on(number: i64, arguments: &[u64]) -> u32 {
+        action(Connections::Opened, number, arguments)
+    }
+
+    fn action(connections: Connections, number: i64, arguments: &[u64]) -> u32 {
         let (target, architecture) = architecture();
         let mut all = [0; 6];
         all[..arguments.len()].copy_from_slice(arguments);
         let number = u32::try_from(number).expect("a number of a system call");
-        Call { architecture, number, arguments: all }.action(&instructions(target).expect("a program"))
+        Call { architecture, number, arguments: all }.action(&instructions(target, connections).expect("a program"))
     }
 
     #[test]
     fn every_call_is_in_one_list() {
         let with_arguments = refused::with_arguments().expect("rules");
         let with_arguments: Vec<i64> = with_arguments.iter().map(|(call, _)| *call).collect();
-        let mut all = [refused::ALWAYS, refused::ALWAYS_HERE, refused::UNKNOWN, &with_arguments].concat();
+        let connecting = refused::connecting_with_arguments().expect("rules");
+        let connecting: Vec<i64> = connecting.iter().map(|(call, _)| *call).collect();
+        let lists = [refused::ALWAYS, refused::ALWAYS_HERE, refused::UNKNOWN, &with_arguments];
+        let mut all = [lists.concat(), refused::CONNECTING.to_vec(), connecting].concat();
         let number = all.len();
         all.sort_unstable();
         all.dedup();
@@ -182,6 +203,33 @@ mod tests {
     }
 
     #[test]
+    fn connections_are_accepted_and_not_opened() {
+        let only_accepted = |number, arguments: &[u64]| action(Connections::OnlyAccepted, number, arguments);
+        assert_eq!(action_on(libc::SYS_connect, &[3]), ALLOWED);
+        assert_eq!(only_accepted(libc::SYS_connect, &[3]), REFUSED);
+        for number in [libc::SYS_accept, libc::SYS_accept4, libc::SYS_bind, libc::SYS_listen, libc::SYS_write] {
+            assert_eq!(only_accepted(number, &[3]), ALLOWED);
+        }
+        let fast_open = u64::from((libc::MSG_FASTOPEN | libc::MSG_NOSIGNAL).unsigned_abs());
+        let ordinary = u64::from((libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_ZEROCOPY).unsigned_abs());
+        let hidden = 0xdead_beef_u64 << 32;
+        for (number, index) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+            let with = |flags: u64| {
+                let mut arguments = [u64::MAX; 6];
+                arguments[index] = flags;
+                arguments
+            };
+            assert_eq!(only_accepted(number, &with(ordinary)), ALLOWED);
+            assert_eq!(only_accepted(number, &with(fast_open)), REFUSED);
+            assert_eq!(only_accepted(number, &with(hidden | fast_open)), REFUSED);
+            assert_eq!(action_on(number, &with(fast_open)), ALLOWED);
+        }
+        // What the other filter refuses is refused here too.
+        assert_eq!(only_accepted(libc::SYS_ptrace, &[]), REFUSED);
+        assert_eq!(only_accepted(libc::SYS_io_uring_setup, &[]), UNKNOWN);
+    }
+
+    #[test]
     fn the_upper_half_of_an_argument_hides_nothing() {
         let hidden = 0xdead_beef_u64 << 32;
         assert_eq!(action_on(libc::SYS_ioctl, &[0, libc::TIOCSTI]), REFUSED);
@@ -201,7 +249,7 @@ mod tests {
     #[test]
     fn other_architectures_are_killed() {
         let (target, own) = architecture();
-        let program = instructions(target).expect("a program");
+        let program = instructions(target, Connections::Opened).expect("a program");
         let of = |architecture, number| Call { architecture, number, arguments: [0; 6] }.action(&program);
         assert_eq!(of(I386, 4), KILLED);
         assert_eq!(of(own, NO_CALL), ALLOWED);
@@ -212,8 +260,10 @@ mod tests {
 
     #[test]
     fn a_program_for_the_kernel() {
-        let program = filter().expect("a program");
-        assert_eq!(program.len() % 8, 0);
-        assert!(program.len() / 8 <= 4096);
+        for connections in [Connections::Opened, Connections::OnlyAccepted] {
+            let program = filter(connections).expect("a program");
+            assert_eq!(program.len() % 8, 0);
+            assert!(program.len() / 8 <= 4096);
+        }
     }
 }

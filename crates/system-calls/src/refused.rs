@@ -133,6 +133,23 @@ pub(crate) fn with_arguments() -> Result<Vec<(i64, Vec<SeccompRule>)>, BackendEr
     ])
 }
 
+/// Refused with `EPERM` to a process that holds sockets of the machine's network, whatever its arguments: a socket that
+/// listens, or that has accepted a connection, could be disconnected and then connected to anything.
+pub(crate) const CONNECTING: &[i64] = &[libc::SYS_connect];
+
+/// Refused with `EPERM` to such a process too, if one of the rules applies: what connects while it sends (TCP fast open).
+pub(crate) fn connecting_with_arguments() -> Result<Vec<(i64, Vec<SeccompRule>)>, BackendError> {
+    let fast_open = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
+    // The flags are registers, also of those calls whose other arguments are in memory.
+    [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)]
+        .into_iter()
+        .map(|(call, flags)| {
+            let opens = argument(flags, SeccompCmpOp::MaskedEq(fast_open), fast_open)?;
+            Ok((call, vec![SeccompRule::new(vec![opens])?]))
+        })
+        .collect()
+}
+
 /// A condition on the lower half of an argument: the kernel does not look at the upper half in these calls.
 fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value)

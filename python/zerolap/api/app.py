@@ -5,14 +5,25 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from zerolap.api.files import files_router
 from zerolap.api.metrics import conductor_metrics
+from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
 from zerolap.store import Store
+from zerolap.triggers.running import Triggers
 
 
-def application(conductor: Conductor, store: Store) -> FastAPI:
-    """Return the application of a conductor: `/health`, `/metrics`, and the files of jobs for who has a token."""
+def application(
+    conductor: Conductor,
+    store: Store,
+    triggers: Triggers | None = None,
+) -> FastAPI:
+    """Return the application of a conductor: `/health`, `/metrics`, and the files of jobs for who has a token.
+
+    With triggers whose settings have a secret for them, also webhooks.
+    """
     app = FastAPI(title="Zerolap", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(files_router(conductor, store))
+    if triggers is not None and triggers.settings.github.webhook_secret is not None:
+        app.include_router(webhooks_router(store, triggers.settings, triggers.wake))
 
     @app.get("/health")
     async def health() -> Response:

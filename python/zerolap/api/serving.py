@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import RequestBusy, Store
+from zerolap.triggers.running import Triggers
 
 LOCAL: Final = "local"
 """The platform, the lab and the name of the agent that is this machine."""
@@ -44,13 +45,19 @@ class Address:
 
 @dataclass(frozen=True)
 class Serving:
-    """What is served: a store, at an address; `fleet` is the directory of a fleet, none where this machine measures."""
+    """What is served: a store, at an address, or at none.
+
+    `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
+    asked. Once `until`, if it is given, has ended, so does serving.
+    """
 
     store: Store
-    address: Address
+    address: Address | None
     fleet: Path | None = None
     sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
     pace: Pace | None = None
+    triggers: Triggers | None = None
+    until: Callable[[], Awaitable[None]] | None = None
 
 
 async def serve(serving: Serving) -> None:
@@ -106,22 +113,39 @@ async def _until_stopped(
     agent: Agent | None = None,
 ) -> None:
     """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
-    server = _Server(_uvicorn_settings(serving, conductor))
-    works = [asyncio.create_task(conductor.run()), asyncio.create_task(server.listen())]
+    ended_by_cancelling = [asyncio.create_task(conductor.run())]
+    if serving.triggers is not None:
+        ended_by_cancelling.append(asyncio.create_task(serving.triggers.run()))
+    if serving.until is not None:
+        ended_by_cancelling.append(asyncio.create_task(_stop_after(serving.until, stopping)))
+    works, server = list(ended_by_cancelling), None
+    if serving.address is not None:
+        server = _Server(_uvicorn_settings(serving, serving.address, conductor))
+        works.append(asyncio.create_task(server.listen()))
     if agent is not None:
         works.append(asyncio.create_task(agent.run()))
     waiting = asyncio.create_task(stopping.wait())
     done, _ = await asyncio.wait({*works, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    log.info("stopping")
+    if done == {waiting}:
+        log.info("stopping")
     if agent is not None:
         # Its job is stopped, and done again by the next conductor.
         agent.drain()
         agent.drain()
-    server.should_exit = True
-    works[0].cancel()
+    if server is not None:
+        server.should_exit = True
+    for work in ended_by_cancelling:
+        work.cancel()
     await asyncio.wait(works, timeout=10)
     for work in done - {waiting}:
         await work
+
+
+async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:
+    await until()
+    stopping.set()
+    # It is cancelled with all others: what ends before is taken for a failure.
+    await asyncio.Event().wait()
 
 
 class _Server(uvicorn.Server):
@@ -139,12 +163,12 @@ class _Server(uvicorn.Server):
             raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
 
 
-def _uvicorn_settings(serving: Serving, conductor: Conductor) -> uvicorn.Config:
+def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) -> uvicorn.Config:
     fleet = serving.fleet
     return uvicorn.Config(
-        application(conductor, serving.store),
-        host=serving.address.host,
-        port=serving.address.port,
+        application(conductor, serving.store, serving.triggers),
+        host=address.host,
+        port=address.port,
         log_config=None,
         access_log=False,
         lifespan="off",

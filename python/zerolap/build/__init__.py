@@ -9,7 +9,7 @@ from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server,
 from zerolap.build.changes import changes_between
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program
-from zerolap.build.source import resolve
+from zerolap.build.source import commit_of, resolve, run_git
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
 __all__ = [
@@ -22,12 +22,14 @@ __all__ = [
     "Variant",
     "all_tools",
     "changes_between",
+    "commit_of",
     "measured_server",
     "named",
     "pack_build",
     "pack_source",
     "parse_variant",
     "resolve",
+    "run_git",
     "spec_of",
     "tools_of",
     "unpack_build",

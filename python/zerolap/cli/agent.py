@@ -1,4 +1,4 @@
-"""`zerolap agent`: builds or measures for a conductor on another machine."""
+"""`zerolap agent`: builds, measures, or puts load on servers, for a conductor on another machine."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,15 +27,41 @@ Directory = Annotated[
 def bench(
     credentials: Credentials,
     directory: Directory = Path(".zerolap-agent"),
+    address: Annotated[
+        str,
+        typer.Option(
+            help="IP address of this machine for agents that put load on its servers, if its platform has such agents.",
+            metavar="ADDRESS",
+        ),
+    ] = "",
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
     """Measure, one job at a time, for the conductor of a fleet.
 
     SIGTERM or Ctrl-C lets the job that is under way finish; a second one stops it, and another agent repeats it.
 
-    Example: zerolap agent bench --credentials bench-1.toml
+    Examples:
+        zerolap agent bench --credentials bench-1.toml
+
+        zerolap agent bench --credentials bench-1.toml --address 192.0.2.17
     """
-    _work("bench", credentials, directory, unsafe_no_sandbox)
+    _work("bench", credentials, directory, unsafe_no_sandbox, _checked_address(address))
+
+
+@app.command()
+def load(
+    credentials: Credentials,
+    directory: Directory = Path(".zerolap-agent"),
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+) -> None:
+    """Put load on the servers that agents of other machines measure.
+
+    Timed trials of a platform with `load=NAME` take their load from the agents of NAME. SIGTERM or Ctrl-C lets the job
+    that is under way finish; a second one stops it, and it is repeated.
+
+    Example: zerolap agent load --credentials load-1.toml
+    """
+    _work("load", credentials, directory, unsafe_no_sandbox)
 
 
 @app.command()
@@ -53,13 +79,27 @@ def build(
     _work("build", credentials, directory, unsafe_no_sandbox)
 
 
-def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool) -> None:
+def _checked_address(address: str) -> str:
+    """Return an IP address, or nothing; raises `UsageError` for anything else."""
+    import ipaddress
+
+    from zerolap.errors import UsageError
+
+    try:
+        return str(ipaddress.ip_address(address)) if address else ""
+    except ValueError as wrong:
+        raise UsageError(
+            f"`--address {address}` is not an IP address", hint="give the one by which other machines reach this one"
+        ) from wrong
+
+
+def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool, address: str = "") -> None:
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
     from zerolap.fleet.configuration import read_agent_credentials
-    from zerolap.fleet.remote_agent import work
+    from zerolap.fleet.remote_agent import AgentMachine, work
 
     read = read_agent_credentials(credentials)
     if read.kind != kind:
@@ -75,4 +115,4 @@ def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool
             hint="give a directory that can be written to",
         ) from fault
     set_up_logs()
-    asyncio.run(work(read, directory, options.sandbox_policy(unsafe_no_sandbox)))
+    asyncio.run(work(read, AgentMachine(directory, options.sandbox_policy(unsafe_no_sandbox), address)))

@@ -42,7 +42,8 @@ Platforms = Annotated[
     typer.Option(
         "--platform",
         help="A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at"
-        " least), counters=true; builder=NAME shares the builders of another.",
+        " least), counters=true; builder=NAME shares the builders of another, load=NAME has the agents of NAME put load"
+        " on its servers.",
         metavar="NAME[:KEY=VALUE,...]",
     ),
 ]
@@ -60,6 +61,8 @@ Examples:
     zerolap fleet init --lab home --platform arm:architecture=aarch64 --bench bench-1=home/arm
 
     zerolap fleet init --build build-1=home/arm
+
+    zerolap fleet init --platform wire:load=loaders --bench bench-2=home/wire --load load-1=home/loaders
 """
 
 
@@ -85,6 +88,10 @@ def init(
     build: Annotated[
         list[str] | None, typer.Option(help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
     ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(help="An agent that puts load on servers of other machines.", metavar="NAME=LAB/PLATFORM"),
+    ] = None,
 ) -> None:
     """Write what is new, and tell the bus if it runs here."""
     from zerolap.errors import UsageError
@@ -94,6 +101,7 @@ def init(
     agents = {
         "bench": [_parsed_agent(one) for one in bench or []],
         "build": [_parsed_agent(one) for one in build or []],
+        "load": [_parsed_agent(one) for one in load or []],
     }
     is_new = not (directory / fleet.CONFIGURATION).exists()
     if is_new and not (bus and artifacts):
@@ -120,6 +128,7 @@ def init(
         fleet.add_platform(directory, added, requirement)
     written = [fleet.add_agent(directory, *added, kind="bench") for added in agents["bench"]]
     written += [fleet.add_agent(directory, *added, kind="build") for added in agents["build"]]
+    written += [fleet.add_agent(directory, *added, kind="load") for added in agents["load"]]
     if fleet.reload_bus(directory):
         typer.echo("the bus uses the new configuration")
     else:
@@ -391,7 +400,13 @@ def _job_counts(store: "Store", identity: str) -> dict[str, int]:
 
 def _described(attempt: "Attempt") -> str:
     job = attempt.job
-    subject = f"build {job.source.name}" if job.kind == "build" else f"{job.case.name} ({job.engine})"
+    match job.kind:
+        case "build":
+            subject = f"build {job.source.name}"
+        case "trials":
+            subject = f"{job.case.name} ({job.engine})"
+        case "load":
+            subject = "load for another machine"
     return f"{subject} of {attempt.submission}"
 
 

@@ -25,6 +25,8 @@ Examples:
     zerolap compare HEAD~1 HEAD --repo ~/redis --platform local
 
     zerolap serve --fleet fleet --listen 0.0.0.0:7480 --store postgresql://zerolap@db/zerolap
+
+    zerolap serve --triggers triggers.toml
 """
 
 Listen = Annotated[
@@ -49,6 +51,14 @@ FleetDirectory = Annotated[
 def serve(
     listen: Listen = "127.0.0.1:7480",
     fleet: FleetDirectory = None,
+    triggers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Settings of what is measured without being asked: labels and commands on pull requests, pushes, tags,"
+            " watched remotes, schedules.",
+            metavar="FILE",
+        ),
+    ] = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
@@ -61,6 +71,8 @@ def serve(
     from zerolap.errors import UsageError
     from zerolap.fleet.configuration import read_configuration
     from zerolap.store import Store
+    from zerolap.triggers.running import Triggers, mirrors_of
+    from zerolap.triggers.settings import read_trigger_settings
 
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
@@ -69,8 +81,10 @@ def serve(
         if not fleet.is_dir():
             raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
         read_configuration(fleet)
+    settings = None if triggers is None else read_trigger_settings(triggers)
     set_up_logs()
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)
         address = Address(host.strip("[]"), int(port))
-        asyncio.run(serve_store(Serving(results, address, fleet, policy)))
+        by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
+        asyncio.run(serve_store(Serving(results, address, fleet, policy, triggers=by_itself)))

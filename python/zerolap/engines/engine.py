@@ -13,6 +13,7 @@ from zerolap.build import Builds, LinkFailed, Program
 from zerolap.host import Pinning, Processors, choose_pinning
 from zerolap.load.companions import companions
 from zerolap.load.filling import prepare
+from zerolap.load.hosts import LoadHost
 from zerolap.load.target import Target, by_socket
 from zerolap.records import (
     Block,
@@ -40,7 +41,8 @@ class Place:
     """Where a job is executed: all that is local, which the job itself does not hold.
 
     `builds` are those of this machine, `blobs` takes what measurements refer to, `processors` are those that trials may
-    use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds.
+    use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds. `load_host`
+    is a machine from which timed trials put load on their servers, by default this one.
     """
 
     builds: Builds
@@ -50,6 +52,7 @@ class Place:
     recorded: Sequence[TrialDone] = ()
     directory: Path | None = None
     clock: Callable[[], float] = field(default=time.monotonic)
+    load_host: LoadHost | None = None
 
     def program(self, server: ServerSpec) -> Program:
         """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""
@@ -68,10 +71,11 @@ class Place:
             return programs, Placement(failure=str(failed))
         return placed, Placement(seed=block.seed)
 
-    def pinning(self, job: TrialsJob) -> Pinning:
-        """Return the processors of servers and clients."""
+    def pinning(self, job: TrialsJob, *, load_is_here: bool = True) -> Pinning:
+        """Return the processors of servers and clients; none is for a load generator that is not on this machine."""
         threads = max(server.busy_threads for server in job.servers.values())
-        return choose_pinning(self.processors, server_threads=threads, client_threads=1 + len(job.case.companions))
+        clients = len(job.case.companions) + load_is_here
+        return choose_pinning(self.processors, server_threads=threads, client_threads=clients)
 
     def measured(self, block: Block, side: Side) -> Measurement | None:
         """Return what an earlier attempt measured of a trial."""

@@ -9,9 +9,9 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from zerolap.engines.disturbance import watch
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
+from zerolap.host.disturbance import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import launch
@@ -38,6 +38,8 @@ class Loaded:
 
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out one run of the tool for each trial."""
+        if place.load_host is not None:
+            raise CaseRefused("a load tool runs on the machine of the server, and the load is to come from another one")
         name = job.load_tool or OWN_TOOL
         load = _Load(name, load_tool_named(name))
         for trial in trials_of(job, place):

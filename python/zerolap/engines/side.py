@@ -9,16 +9,20 @@ from zerolap.engines.slices import TimedSide
 from zerolap.host import Pinning
 from zerolap.load.companions import companions
 from zerolap.load.filling import prepare
-from zerolap.load.program import load_program, timed_arguments
+from zerolap.load.hosts import LoadGenerator, LoadHost
+from zerolap.load.program import load_program, packaged, timed_arguments
 from zerolap.load.target import Target
 from zerolap.records import Case, Check, ServerSpec, TrialFailed
-from zerolap.server import Launch, deploy
+from zerolap.server import Deployment, Launch, Listener, deploy, listening_at
 from zerolap.server.statistics import SummedStatistics
 
 
 @dataclass(frozen=True)
 class SideSetup:
-    """What a side needs; logs lie in `directory`, what the server may write to in the one called `name` below it."""
+    """What a side needs; logs lie in `directory`, what the server may write to in the one called `name` below it.
+
+    The load comes from `load_host`, or from this machine without one.
+    """
 
     server: ServerSpec
     program: Program
@@ -27,6 +31,7 @@ class SideSetup:
     directory: Path
     pinning: Pinning
     name: str
+    load_host: LoadHost | None = None
 
 
 def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, list[Check]]:
@@ -36,18 +41,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     """
     logs, load_log = setup.directory / f"{setup.name}-logs", setup.directory / f"{setup.name}-load.log"
     logs.mkdir()
-    processors = ",".join(str(processor) for processor in setup.pinning.server)
-    deployment = stack.enter_context(
-        deploy(
-            setup.server.topology,
-            setup.program,
-            setup.server.settings,
-            setup.directory / setup.name,
-            logs=logs,
-            node_launch=lambda _index, _directory: Launch(prefix=["taskset", "--cpu-list", processors]),
-            attach_replicas=False,
-        )
-    )
+    deployment, listener = _deployed(stack, setup, logs)
     target = Target.of(deployment)
     server = target.server
 
@@ -62,11 +56,47 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         beside = stack.enter_context(
             companions(server, setup.case.companions, setup.seed, load_log, setup.pinning.client)
         )
-        arguments = timed_arguments(setup.case, setup.seed, setup.pinning.client)
-        load = stack.enter_context(load_program(target.reach, load_log, arguments))
+        load = stack.enter_context(_load(setup, target, listener, load_log))
         statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)
         stack.callback(statistics.close)
     except TrialFailed as fault:
         raise server.failure(fault.message) if server.died() else fault from fault
     processes = [node.process for node in deployment.nodes]
     return TimedSide(server, processes, load, statistics, beside, setup.case, refill), checks
+
+
+def _deployed(stack: contextlib.ExitStack, setup: SideSetup, logs: Path) -> tuple[Deployment, Listener | None]:
+    """Start a side's servers, which end with `stack`: with a load host, one that other machines reach."""
+    processors = ",".join(str(processor) for processor in setup.pinning.server)
+    with contextlib.ExitStack() as listening:
+        listener, topology = None, setup.server.topology
+        if setup.load_host is not None:
+            library = packaged("libzerolap_listen.so")
+            listener = listening.enter_context(listening_at(setup.load_host.address, library))
+            # Its load comes by TCP in any case; the lab itself uses the unix socket.
+            topology = topology.model_copy(update={"transport": "unix"})
+        launched = Launch(prefix=["taskset", "--cpu-list", processors], listener=listener)
+        deployment = stack.enter_context(
+            deploy(
+                topology,
+                setup.program,
+                setup.server.settings,
+                setup.directory / setup.name,
+                logs=logs,
+                node_launch=lambda _index, _directory: launched,
+                attach_replicas=False,
+            )
+        )
+    if listener is not None:
+        deployment.nodes[0].server.require_answer_on(listener)
+    return deployment, listener
+
+
+def _load(
+    setup: SideSetup, target: Target, listener: Listener | None, log: Path
+) -> contextlib.AbstractContextManager[LoadGenerator]:
+    """Return the load generator of a side, to be entered."""
+    if setup.load_host is not None and listener is not None:
+        return setup.load_host.start(setup.case, setup.seed, listener.port)
+    arguments = timed_arguments(setup.case.client, setup.seed, setup.pinning.client)
+    return load_program(target.reach, log, arguments)

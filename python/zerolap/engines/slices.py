@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from zerolap.engines.counters import SideCounters, SliceCounts
 from zerolap.load.companions import Companions
-from zerolap.load.program import LoadProgram, SliceResult
+from zerolap.load.hosts import LoadGenerator
+from zerolap.load.program import SliceResult
 from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
 from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times, read_total_ns
@@ -48,6 +49,9 @@ class SliceWork:
 @dataclass(frozen=True)
 class Slice:
     """What one slice took; `requests_per_cycle` is none where the server does not count its event loop's cycles.
+
+    Times of `result` are of the clock of the load generator's machine, those of the servers of theirs: these clocks are
+    not subtracted from each other. What is set in relation are lengths of time.
 
     `cpu` is of the threads that still run, `whole_ns` also of those that ended in it and of forked children.
     """
@@ -115,7 +119,7 @@ class TimedSide:
 
     server: RunningServer
     processes: Sequence[int]
-    load: LoadProgram
+    load: LoadGenerator
     statistics: SummedStatistics
     beside: Companions
     case: Case
@@ -175,8 +179,8 @@ class TimedSide:
         return total_ns
 
     def used_ns(self) -> int:
-        """Return the CPU time that server and load generator have used so far."""
-        return self.server_ns() + read_cpu_times(self.load.number).total_ns
+        """Return the CPU time that server and load generator have used so far on this machine."""
+        return self.server_ns() + self.load.used_ns()
 
     @contextlib.contextmanager
     def _awake(self) -> Iterator[None]:

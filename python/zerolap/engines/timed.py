@@ -16,13 +16,15 @@ from pathlib import Path
 from zerolap.build import Program
 from zerolap.engines import timed_checks
 from zerolap.engines.counters import SideCounters
-from zerolap.engines.disturbance import watch
+from zerolap.engines.elsewhere import require_standalone
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
 from zerolap.engines.side import SideSetup, set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.turns import set_up_order
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise
+from zerolap.host.disturbance import DISTURBANCES, watch
+from zerolap.load.hosts import LOAD_HOST, LoadHost, MachineWatch
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.records import (
     Amounts,
@@ -49,7 +51,7 @@ METHOD = 3
 PAIRS_PER_START = 40
 REPEATS = 2
 """Of a start that the machine disturbed, before its case has no timed verdict."""
-OF_THE_MACHINE = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
+OF_THE_MACHINE = DISTURBANCES | {LOAD_HOST + check for check in DISTURBANCES}
 OF_TIMING = OF_THE_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
 """Checks whose failure is not about what the servers did: the start is worth repeating, and counts stay valid."""
 QUIET_LOAD = 0.3
@@ -74,9 +76,13 @@ class Timed:
 
         The first start chooses how many requests a slice has; a start that stays disturbed is the last.
         """
-        pinning, deadline, amounts = place.pinning(job), Deadline(job, place), job.amounts
+        load_is_here = place.load_host is None
+        if not load_is_here:
+            require_standalone(job, [place.program(server) for server in job.servers.values()])
+        pinning, deadline = place.pinning(job, load_is_here=load_is_here), Deadline(job, place)
+        amounts = job.amounts
         if not pinning.is_clean:
-            yield _oversubscribed(job, pinning)
+            yield _oversubscribed(job, pinning, load_is_here)
             yield JobFinished(job=job.id)
             return
         for block in job.blocks:
@@ -96,9 +102,9 @@ class Timed:
         yield JobFinished(job=job.id)
 
 
-def _oversubscribed(job: TrialsJob, pinning: Pinning) -> TrialDone:
+def _oversubscribed(job: TrialsJob, pinning: Pinning, load_is_here: bool) -> TrialDone:
     """Return that nothing was timed, as busy threads have no core of their own."""
-    threads = max(server.busy_threads for server in job.servers.values()) + 1
+    threads = max(server.busy_threads for server in job.servers.values()) + load_is_here
     check = Check(
         check="oversubscribed",
         ok=False,
@@ -129,6 +135,7 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
                     directory=directory,
                     pinning=pinning,
                     amounts=amounts,
+                    load_host=place.load_host,
                 )
             )
         failed = [check for one in started.measurements.values() for check in one.validity.failed]
@@ -144,10 +151,19 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
 
 
 def _wait_for_quiet(place: Place) -> None:
-    """Wait until other processes leave the machine alone, for a while at most."""
+    """Wait until other processes leave the machines of a trial alone, for a while at most."""
     end = place.clock() + LONGEST_WAIT_SECONDS
-    while place.clock() < end and measure_noise(LOOK_SECONDS).others > QUIET_LOAD:
+    while place.clock() < end and (measure_noise(LOOK_SECONDS).others > QUIET_LOAD or _is_disturbed(place.load_host)):
         place.cancellation.require_going_on()
+
+
+def _is_disturbed(load_host: LoadHost | None) -> bool:
+    """Whether other processes disturb the load host, as seen in a look."""
+    if load_host is None:
+        return False
+    with load_host.watch() as watch:
+        time.sleep(LOOK_SECONDS)
+    return not all(check.ok for check in watch.checks())
 
 
 @dataclass(frozen=True)
@@ -155,7 +171,7 @@ class TimedStart:
     """What one start of every side needs; the requests of a slice are chosen from a first look where there are none.
 
     At a rate of `per_second` the sides are sent the same, however fast they are. `looks` are slices to run before all
-    others, where another side has run them to choose the requests.
+    others, where another side has run them to choose the requests. `load_host` sends them, or this machine.
     """
 
     case: Case
@@ -166,6 +182,7 @@ class TimedStart:
     pinning: Pinning
     amounts: Amounts
     looks: tuple[int, ...] = ()
+    load_host: LoadHost | None = None
 
 
 @dataclass(frozen=True)
@@ -253,14 +270,13 @@ def _time_together(start: TimedStart) -> StartOutcome:
             with _naming(side, start.servers):
                 sides[side], filled[side] = set_up(stack, _setup(start, side))
             sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
-        processors = {*start.pinning.server, *start.pinning.client}
         chance = random.Random(f"{start.seed} {start.case.name}")
-        with _naming_the_dead(sides), watch(lambda: _used_ns(sides), processors) as disturbance:
+        with _naming_the_dead(sides), _watched(start, sides) as watches:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
     seconds = (time.monotonic() - began) / len(sides)
-    noise = disturbance.checks()
+    noise = [check for watch in watches for check in watch.checks()]
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
@@ -297,7 +313,22 @@ def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
 
 def _setup(start: TimedStart, side: Side) -> SideSetup:
     server, program = start.servers[side], start.programs[side]
-    return SideSetup(server, program, start.case, start.seed, start.directory, start.pinning, name=side)
+    return SideSetup(
+        server, program, start.case, start.seed, start.directory, start.pinning, name=side, load_host=start.load_host
+    )
+
+
+@contextlib.contextmanager
+def _watched(start: TimedStart, sides: Mapping[Side, TimedSide]) -> Iterator[list[MachineWatch]]:
+    """Watch the machines of a start for the length of the context; each by its own clock."""
+    processors = {*start.pinning.server, *start.pinning.client}
+    with contextlib.ExitStack() as stack:
+        is_remote = start.load_host is not None
+        own = watch(lambda: _used_ns(sides), processors, interrupts_are_load=is_remote)
+        watches: list[MachineWatch] = [stack.enter_context(own)]
+        if start.load_host is not None:
+            watches.append(stack.enter_context(start.load_host.watch()))
+        yield watches
 
 
 @contextlib.contextmanager

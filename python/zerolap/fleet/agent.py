@@ -31,6 +31,7 @@ from zerolap.fleet.messages import (
     Report,
     message_json,
 )
+from zerolap.fleet.two_hosts import LoadFromElsewhere, put_load
 from zerolap.host import fingerprint, hardware_counters, read_processors
 from zerolap.lab import StartableServer, Worker
 from zerolap.records import (
@@ -40,9 +41,11 @@ from zerolap.records import (
     BuildJob,
     EnvironmentMissing,
     Event,
+    GivenJob,
     Interrupted,
     JobFailed,
     JobFinished,
+    LoadJob,
     Record,
     TrialDone,
     TrialFailed,
@@ -50,7 +53,7 @@ from zerolap.records import (
     UsageError,
     ZerolapError,
 )
-from zerolap.sandbox import Cancellation
+from zerolap.sandbox import Cancellation, SandboxPolicy
 from zerolap.store import Blobs
 
 IDLE_SECONDS: Final = 10.0
@@ -122,13 +125,31 @@ class Lease:
         return time.clock_gettime(time.CLOCK_BOOTTIME) - self.confirmed > self.seconds
 
 
+@dataclass
+class HeldJob:
+    """A job that was delivered to an agent: `recorded` and `load` are known once it is claimed."""
+
+    offered: OfferedJob
+    delivered: DeliveredJob
+    lease: Lease
+    recorded: tuple[TrialDone, ...] = ()
+    load: LoadFromElsewhere | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+
 @dataclass(frozen=True)
 class AgentPlace:
-    """What an agent has on its machine: builds, blobs, and the worker that executes jobs."""
+    """What an agent has on its machine: builds, blobs, and the worker that executes jobs.
+
+    `address` is where agents that put load on its servers reach it, empty if none do; `policy` holds for load
+    generators, as that of `builds` does for code under test.
+    """
 
     builds: Builds
     blobs: Blobs
     worker: Worker = field(default_factory=Worker)
+    address: str = ""
+    policy: SandboxPolicy = SandboxPolicy.REQUIRED
 
     def of_job(self, cancellation: Cancellation, recorded: tuple[TrialDone, ...]) -> Place:
         """Return the place of a job of which these trials are recorded."""
@@ -205,7 +226,7 @@ class Agent:
 
     async def _introduce(self) -> None:
         """Report what this machine is until the conductor answers."""
-        hello = await asyncio.to_thread(_hello, self._kind)
+        hello = await asyncio.to_thread(_hello, self._kind, self._place.address)
         self._missing = hello.missing
         while not self._ending.is_set():
             answer = await self._ask(hello)
@@ -225,9 +246,17 @@ class Agent:
             log.warning("a message is no job")
             await delivered.refuse()
             return
-        claim = Claim(attempt=offered.attempt, delivery=delivered.delivery)
-        lease = Lease(self._lease_seconds)
-        answer = await self._ask_until(claim, lease)
+        held = HeldJob(offered, delivered, Lease(self._lease_seconds))
+        with contextlib.ExitStack() as stack:
+            if offered.has_load_host:
+                held.load = stack.enter_context(LoadFromElsewhere.awaited(self._place.address))
+            await self._claim(held)
+
+    async def _claim(self, held: HeldJob) -> None:
+        """Ask for an offered job, and execute it if this agent is to."""
+        delivered, address = held.delivered, None if held.load is None else held.load.address
+        claim = Claim(attempt=held.offered.attempt, delivery=delivered.delivery, load_address=address)
+        answer = await self._ask_until(claim, held.lease)
         if answer is None:
             await delivered.give_back(GIVEN_BACK_SECONDS)
             return
@@ -236,15 +265,18 @@ class Agent:
             await self._introduce()
             return
         if not answer.accepted:
-            log.info("a job is not for this agent", attempt=offered.attempt, reason=answer.reason)
+            log.info("a job is not for this agent", attempt=held.offered.attempt, reason=answer.reason)
             await delivered.refuse()
             return
-        with structlog.contextvars.bound_contextvars(request=offered.job.request, attempt=offered.attempt):
+        held.recorded = answer.recorded
+        if held.load is not None:
+            held.load.secret = answer.load_secret
+        with structlog.contextvars.bound_contextvars(request=held.offered.job.request, attempt=held.offered.attempt):
             try:
-                await self._carry_out(offered, delivered, lease, answer.recorded)
+                await self._carry_out(held)
             except JobLost as lost:
                 log.info("stopped", reason=str(lost))
-                if not lease.has_lapsed:
+                if not held.lease.has_lapsed:
                     # Until its delivery has ended, the bus counts the job as held, and may give out no other.
                     await delivered.refuse()
                 return
@@ -253,58 +285,65 @@ class Agent:
             # What this machine lacks, such as space on a disk, the next job would lack too: others are to have it.
             await self._pause(min(RETRY_SECONDS * 2 ** (self._given_up - 1), LONGEST_REST_SECONDS))
 
-    async def _carry_out(
-        self, offered: OfferedJob, delivered: DeliveredJob, lease: Lease, recorded: tuple[TrialDone, ...]
-    ) -> None:
+    async def _carry_out(self, held: HeldJob) -> None:
         """Execute a claimed job and report what happens; raises `JobLost` once it does not count any more."""
-        cancellation = Cancellation()
-        self._current = (offered.job.request, cancellation)
-        beating = asyncio.create_task(self._beat(offered, delivered, lease, cancellation))
+        self._current = (held.offered.job.request, held.cancellation)
+        beating = asyncio.create_task(self._beat(held))
         try:
-            await self._execute(offered, lease, cancellation, recorded)
+            await self._execute(held)
         finally:
             beating.cancel()
             self._current = None
-            cancellation.cancel()
+            held.cancellation.cancel()
             await self._files.clear()
 
-    async def _execute(
-        self, offered: OfferedJob, lease: Lease, cancellation: Cancellation, recorded: tuple[TrialDone, ...]
-    ) -> None:
-        log.info("started", job=offered.job.id, subject=_subject(offered.job))
+    async def _execute(self, held: HeldJob) -> None:
+        job = held.offered.job
+        log.info("started", job=job.id, subject=_subject(job))
         try:
-            if isinstance(offered.job, TrialsJob) and offered.job.engine in self._missing:
-                raise UsageError(
-                    f"the engine `{offered.job.engine}` cannot be used: {self._missing[offered.job.engine]}"
-                )
-            await self._files.fetch(offered)
-            place = self._place.of_job(cancellation, recorded)
-            work = functools.partial(self._place.worker.carry_out, offered.job, place)
-            async with _InThread(work, cancellation) as events:
+            if isinstance(job, TrialsJob) and job.engine in self._missing:
+                raise UsageError(f"the engine `{job.engine}` cannot be used: {self._missing[job.engine]}")
+            await self._files.fetch(held.offered)
+            async with _InThread(self._work(held), held.cancellation) as events:
                 while (event := await events.next()) is not None:
-                    if not isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
-                        continue
-                    if isinstance(event, JobFailed):
-                        self._require_space()
-                    if isinstance(event, BuildDone):
-                        event = await asyncio.to_thread(self._with_abilities, event)
-                    sent = await self._files.send(offered, event)
-                    end = await events.end_within(END_SECONDS) if isinstance(event, TrialDone) else None
-                    await self._report(Report(attempt=offered.attempt, event=sent, end=end), lease, cancellation)
+                    if isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
+                        await self._report_event(held, event, events)
             self._given_up = 0
         except Interrupted:
             raise JobLost("cancelled") from None
         except (ZerolapError, OSError) as fault:
-            if isinstance(fault, BuildFailed) and not self._is_disk_full():
-                await self._report_failure(offered, fault, lease, cancellation)
-                return
-            if isinstance(offered.job, BuildJob) and isinstance(fault, UsageError):
-                await self._report_failure(offered, fault, lease, cancellation)
+            if isinstance(fault, ZerolapError) and self._is_of_source(fault, job):
+                await self._report_failure(held, fault)
                 return
             log.warning("gave up", reason=str(fault))
             self._given_up = min(self._given_up + 1, MOST_GIVEN_UP)
-            await self._report(GiveUp(attempt=offered.attempt, reason=str(fault)), lease, cancellation)
-        log.info("finished", job=offered.job.id)
+            await self._report(held, GiveUp(attempt=held.offered.attempt, reason=str(fault)))
+        log.info("finished", job=job.id)
+
+    def _work(self, held: HeldJob) -> Callable[[], Iterator[Event]]:
+        """Return what yields the events of a job."""
+        job, place = held.offered.job, self._place.of_job(held.cancellation, held.recorded)
+        if isinstance(job, LoadJob):
+            return functools.partial(put_load, job, held.offered.token, held.cancellation, self._place.policy)
+        worker = self._place.worker
+        if held.load is None:
+            return functools.partial(worker.carry_out, job, place)
+        return functools.partial(held.load.carry_out, worker, job, place)
+
+    async def _report_event(self, held: HeldJob, event: Event, events: "_InThread") -> None:
+        if isinstance(event, JobFailed):
+            self._require_space()
+        if isinstance(event, BuildDone):
+            event = await asyncio.to_thread(self._with_abilities, event)
+        sent = await self._files.send(held.offered, event)
+        end = await events.end_within(END_SECONDS) if isinstance(event, TrialDone) else None
+        await self._report(held, Report(attempt=held.offered.attempt, event=sent, end=end))
+
+    def _is_of_source(self, fault: ZerolapError, job: GivenJob) -> bool:
+        """Whether a build failed for what was to be built, and would fail on other machines too."""
+        if isinstance(fault, BuildFailed):
+            return not self._is_disk_full()
+        return isinstance(job, BuildJob) and isinstance(fault, UsageError)
 
     def _is_disk_full(self) -> bool:
         """Whether servers, compilers and instruments may have failed because they could not write."""
@@ -314,11 +353,6 @@ class Agent:
     def _require_space(self) -> None:
         if self._is_disk_full():
             raise EnvironmentMissing("the disk is full")
-
-    def _require_engine(self, job: BuildJob | TrialsJob) -> None:
-        missing = self._missing.get(job.engine) if isinstance(job, TrialsJob) else None
-        if missing is not None:
-            raise EnvironmentMissing(f"an engine cannot be used: {missing}")
 
     def _with_abilities(self, event: BuildDone) -> BuildDone:
         """Return the event with what the server knows, which decides which cases it can be measured by."""
@@ -332,30 +366,29 @@ class Agent:
             abilities = Abilities(commands=frozenset(), settings=frozenset())
         return event.model_copy(update={"abilities": abilities})
 
-    async def _report_failure(
-        self, offered: OfferedJob, failed: ZerolapError, lease: Lease, cancellation: Cancellation
-    ) -> None:
+    async def _report_failure(self, held: HeldJob, failed: ZerolapError) -> None:
+        offered = held.offered
         event = JobFailed(job=offered.job.id, reason=failed.message, hint=failed.hint, details=failed.details)
-        await self._report(Report(attempt=offered.attempt, event=event), lease, cancellation)
+        await self._report(held, Report(attempt=offered.attempt, event=event))
 
-    async def _report(self, message: Record, lease: Lease, cancellation: Cancellation) -> None:
+    async def _report(self, held: HeldJob, message: Record) -> None:
         """Send a message until it is answered; raises `JobLost` if it does not count, or the lease has lapsed."""
-        answer = await self._ask_until(message, lease)
+        answer = await self._ask_until(message, held.lease)
         if answer is None or not answer.accepted:
-            cancellation.cancel()
+            held.cancellation.cancel()
             raise JobLost("the lease has lapsed" if answer is None else answer.reason)
 
-    async def _beat(
-        self, offered: OfferedJob, delivered: DeliveredJob, lease: Lease, cancellation: Cancellation
-    ) -> None:
+    async def _beat(self, held: HeldJob) -> None:
         """Extend the lease as long as the job is wanted; end the job once it is not, or the lease has lapsed."""
+        lease, cancellation = held.lease, held.cancellation
         while not cancellation.is_cancelled:
             await asyncio.sleep(self._lease_seconds / BEATS_PER_LEASE)
             if lease.has_lapsed:
                 log.warning("the lease has lapsed")
                 await asyncio.to_thread(cancellation.cancel)
                 return
-            asked, extended = await asyncio.gather(self._ask(Heartbeat(attempt=offered.attempt)), delivered.extend())
+            beat = Heartbeat(attempt=held.offered.attempt)
+            asked, extended = await asyncio.gather(self._ask(beat), held.delivered.extend())
             if asked is not None and not (asked.accepted or asked.unknown or asked.again):
                 log.info("not wanted any more", reason=asked.reason)
                 await asyncio.to_thread(cancellation.cancel)
@@ -450,11 +483,17 @@ class _InThread:
         self._loop.call_soon_threadsafe(self._happened.put_nowait, item)
 
 
-def _subject(job: BuildJob | TrialsJob) -> str:
-    return job.source.name if isinstance(job, BuildJob) else f"{job.case.name} ({job.engine})"
+def _subject(job: GivenJob) -> str:
+    match job:
+        case BuildJob():
+            return job.source.name
+        case TrialsJob():
+            return f"{job.case.name} ({job.engine})"
+        case LoadJob():
+            return f"load for {job.address}"
 
 
-def _hello(kind: AgentKind) -> Hello:
+def _hello(kind: AgentKind, address: str) -> Hello:
     """Examine this machine."""
     return Hello(
         kind=kind,
@@ -464,5 +503,6 @@ def _hello(kind: AgentKind) -> Hello:
         memory_bytes=psutil.virtual_memory().total,
         counters=bool(hardware_counters().events),
         tools=all_tools(),
+        address=address,
         missing={name: missing for name in COMPARING if (missing := engine_named(name).missing()) is not None},
     )

@@ -28,10 +28,13 @@ from zerolap.records import (
     BuildJob,
     EnvironmentMissing,
     Event,
+    GivenJob,
     JobFailed,
+    LoadJob,
     RequestState,
     Submission,
     SubmissionState,
+    TrialsJob,
     ZerolapError,
 )
 from zerolap.sandbox import SandboxPolicy
@@ -92,7 +95,7 @@ class Conductor:
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
         self.ongoing: dict[str, Ongoing] = {}
-        self.intake = Intake(store, self.roster, self._happened)
+        self.intake = Intake(store, self.roster, self._happened, self._give_load)
         self._to_plan: set[str] = set()
         self._to_plan_grew = asyncio.Event()
         self._planned_at: dict[str, float] = {}
@@ -224,6 +227,11 @@ class Conductor:
                 self._fail(attempt.submission, event.reason, event.hint)
             elif event is None:
                 self._gave_up(attempt)
+        elif isinstance(attempt.job, LoadJob):
+            loaded = self.intake.attempts.get(attempt.job.attempt)
+            if loaded is not None and event is None:
+                # The agent that measures goes on waiting for a while.
+                self._give_load(loaded, attempt.job.address)
         elif ongoing is not None:
             if event is None:
                 self._gave_up(attempt)
@@ -235,7 +243,7 @@ class Conductor:
     def _gave_up(self, attempt: Attempt) -> None:
         """Have a job tried again by another agent, unless several gave it up."""
         ongoing = self.ongoing.get(attempt.submission)
-        if ongoing is None:
+        if ongoing is None or isinstance(attempt.job, LoadJob):
             return
         times = ongoing.given_up[attempt.job.id] = ongoing.given_up.get(attempt.job.id, 0) + 1
         ongoing.tried_since.setdefault(attempt.job.id, attempt.created)
@@ -328,12 +336,13 @@ class Conductor:
             attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
             reason = f"given up {times} times: {of_job[-1].reason}"
-            if isinstance(of_job[-1].job, BuildJob):
-                self._fail(ongoing.identity, reason)
-            else:
+            given = of_job[-1].job
+            if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
-                ongoing.take_in(of_job[-1].job, failed)
+                ongoing.take_in(given, failed)
+            else:
+                self._fail(ongoing.identity, reason)
             # Not before it is recorded, which the store may be away for.
             del ongoing.given_up[job]
             ongoing.tried_since.pop(job, None)
@@ -346,37 +355,54 @@ class Conductor:
         # Counted as given out from now on: where the store is away, they are recorded by the next call.
         self.intake.open(chosen)
         self._unrecorded = [one for one in [*self._unrecorded, *chosen] if one.id in self.intake.attempts]
-        if self._unrecorded:
-            await asyncio.to_thread(self._store.fleet.add_attempts, self._unrecorded)
-            self._unpublished |= {attempt.id for attempt in self._unrecorded}
-            self._unrecorded = []
+        if recording := list(self._unrecorded):
+            await asyncio.to_thread(self._store.fleet.add_attempts, recording)
+            self._unpublished |= {attempt.id for attempt in recording}
+            self._unrecorded = self._unrecorded[len(recording) :]
         unpublished = [self.intake.attempts[one] for one in self._unpublished if one in self.intake.attempts]
         if unpublished:
             await self._publish(unpublished)
         self._unpublished.clear()
 
     def _next_attempts(self) -> list[Attempt]:
-        waiting: dict[str, int] = {}
-        for attempt in self.intake.attempts.values():
-            waiting[attempt.platform] = waiting.get(attempt.platform, 0) + 1
         under_way = [attempt.job for attempt in self.intake.attempts.values()]
         building = {job.spec.digest for job in under_way if isinstance(job, BuildJob)}
-        room = {
-            platform: machines * JOBS_PER_AGENT - waiting.get(platform, 0)
-            for platform, machines in self.roster.machines().items()
-        }
+        room = self._room()
         chosen: list[Attempt] = []
         while (ongoing := self._next_in_turn(room, building)) is not None:
             job = ongoing.give()
             if isinstance(job, BuildJob):
                 building.add(job.spec.digest)
             platform = self._platform_of(ongoing, job)
-            room[platform] -= 1
+            for needed in self._needed(platform, job):
+                room[needed] -= 1
             self._feeds += 1
             self._fed[ongoing.identity] = self._feeds
             identity = f"a-{secrets.token_hex(12)}"
             chosen.append(Attempt(identity, ongoing.identity, platform, job, created=time.time()))
         return chosen
+
+    def _room(self) -> dict[str, int]:
+        """Return how many further jobs the agents of each platform have room for.
+
+        A job is not given to one agent to wait for the load of another: both have to be free for it.
+        """
+        room = {
+            platform: machines * (1 if platform in self.roster.loads else JOBS_PER_AGENT)
+            for platform, machines in self.roster.machines().items()
+        }
+        for attempt in self.intake.attempts.values():
+            for needed in self._needed(attempt.platform, attempt.job):
+                room[needed] = room.get(needed, 0) - 1
+        return room
+
+    def _needed(self, platform: str, job: GivenJob) -> list[str]:
+        """Return the platforms of the agents that a job on a platform needs."""
+        if isinstance(job, LoadJob):
+            # It is counted with the job that it belongs to.
+            return []
+        load = self.roster.load_of(platform, job)
+        return [platform] if load is None else [platform, load]
 
     def _next_in_turn(self, room: dict[str, int], building: set[str]) -> Ongoing | None:
         """Return the submission that is given the next job: of the first priority, that one served longest ago."""
@@ -384,7 +410,8 @@ class Conductor:
             ongoing
             for ongoing in self.ongoing.values()
             if any(
-                room.get(self._platform_of(ongoing, job), 0) > 0 and not _is_being_built(job, building)
+                all(room.get(needed, 0) > 0 for needed in self._needed(self._platform_of(ongoing, job), job))
+                and not _is_being_built(job, building)
                 for job in itertools.islice(ongoing.planned.values(), 1)
             )
         ]
@@ -398,11 +425,37 @@ class Conductor:
         platform = ongoing.submission.platform
         return self.roster.builder_of(platform) if isinstance(job, BuildJob) else platform
 
+    def _give_load(self, attempt: Attempt, address: str) -> str:
+        """Have an agent put load on the servers of an attempt, and return the secret by which it connects to `address`.
+
+        The attempt at it is recorded and published by the next step.
+        """
+        platform = self.roster.load_of(attempt.platform, attempt.job)
+        before = self.intake.load_of(attempt)
+        job = LoadJob(request=attempt.job.request, attempt=attempt.id, address=address)
+        if platform is not None and (before is None or before.job != job):
+            if before is not None:
+                self.intake.end_load(before)
+            load = Attempt(f"a-{secrets.token_hex(12)}", attempt.submission, platform, job, created=time.time())
+            self.intake.open([load])
+            self._unrecorded.append(load)
+            self._wake.set()
+        return self._load_secret(attempt.id)
+
+    def _load_secret(self, attempt: str) -> str:
+        # Not the token of an attempt, which would grant its files.
+        return self._tokens.token_for(f"load-{attempt}")
+
     async def _publish(self, attempts: Sequence[Attempt]) -> None:
         """Publish attempts; what the bus does not take is published by a sweep."""
         messages = []
         for attempt in self.intake.published(attempts):
-            offered = OfferedJob(attempt=attempt.id, token=self._tokens.token_for(attempt.id), job=attempt.job)
+            job = attempt.job
+            token = self._tokens.token_for(attempt.id)
+            if isinstance(job, LoadJob):
+                token = self._load_secret(job.attempt)
+            is_loaded = self.roster.load_of(attempt.platform, job) is not None
+            offered = OfferedJob(attempt=attempt.id, token=token, job=job, has_load_host=is_loaded)
             ongoing = self.ongoing.get(attempt.submission)
             priority = "pull" if ongoing is None else ongoing.submission.priority
             message = f"{attempt.id}.{attempt.publications}"

@@ -77,7 +77,7 @@ def _has_port(parts: SplitResult) -> bool:
 
 
 Name = Annotated[str, AfterValidator(_checked_name)]
-AgentKind = Literal["bench", "build"]
+AgentKind = Literal["bench", "build", "load"]
 
 
 class _Part(BaseModel):
@@ -93,7 +93,8 @@ class LabEntry(_Part):
 class PlatformRequirement(_Part):
     """What a machine must be to be of a platform: architecture, processors, GiB of memory, hardware counters.
 
-    None requires nothing. `builder` is the platform of the agents that build for it, by default `NAME-build`.
+    None requires nothing. `builder` is the platform of the agents that build for it, by default `NAME-build`; `load`
+    that of the agents that put load on its servers, by default the machine itself does.
     """
 
     architecture: str | None = None
@@ -101,10 +102,11 @@ class PlatformRequirement(_Part):
     memory_gib: Annotated[float, Field(gt=0)] | None = None
     counters: bool = False
     builder: Name | None = None
+    load: Name | None = None
 
 
 class AgentEntry(_Part):
-    """An agent: of kind `bench` with a platform, or of kind `build` with the builder of platforms."""
+    """An agent: of kind `bench` with a platform, or `build` or `load` with what builds for platforms or loads them."""
 
     lab: Name
     platform: Name
@@ -129,17 +131,22 @@ class FleetConfiguration(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> "FleetConfiguration":
-        builders = self._builders()
+        builders, loads = self._builders(), self._loads()
         if both := sorted(builders & self.platforms.keys()):
             raise ValueError(f"{both[0]} is a platform and the builder of one: these have to be two")
+        if both := sorted(loads & (self.platforms.keys() | builders)):
+            raise ValueError(f"{both[0]} puts load on a platform, and is a platform or a builder: these have to be two")
         for name, agent in self.agents.items():
             if name == CONDUCTOR:
                 raise ValueError(f"an agent cannot have the name {CONDUCTOR}")
             if agent.lab not in self.labs:
                 raise ValueError(f"agent {name}: there is no lab {agent.lab}; the labs are: {_listed(self.labs)}")
-            known = builders if agent.kind == "build" else self.platforms.keys()
+            known, what = {
+                "bench": (set(self.platforms), "platform"),
+                "build": (builders, "builder"),
+                "load": (loads, "platform with load"),
+            }[agent.kind]
             if agent.platform not in known:
-                what = "builder" if agent.kind == "build" else "platform"
                 raise ValueError(
                     f"agent {name}: there is no {what} {agent.platform}; the {what}s are: {_listed(known)}"
                 )
@@ -150,12 +157,15 @@ class FleetConfiguration(_Part):
         return self.platforms[platform].builder or f"{platform}-build"
 
     def machines(self) -> dict[str, int]:
-        """Return the number of agents of each platform; builders are platforms too."""
-        names = sorted({*self.platforms, *self._builders()})
+        """Return the number of agents of each platform; builders, and what puts load on others, are platforms too."""
+        names = sorted({*self.platforms, *self._builders(), *self._loads()})
         return {name: sum(agent.platform == name for agent in self.agents.values()) for name in names}
 
     def _builders(self) -> set[str]:
         return {self.builder_of(platform) for platform in self.platforms}
+
+    def _loads(self) -> set[str]:
+        return {platform.load for platform in self.platforms.values() if platform.load is not None}
 
 
 class BusCredentials(_Part):

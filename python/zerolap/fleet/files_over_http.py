@@ -11,7 +11,7 @@ import httpx
 
 from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
-from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, TrialDone
+from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
 from zerolap.store import open_blobs
 
 KEPT_BUILDS: Final = 100
@@ -40,6 +40,8 @@ class FilesOverHttp:
     async def fetch(self, offered: OfferedJob) -> None:
         """Bring here the source of a build, or the builds that are measured; raises `EnvironmentMissing`."""
         job = offered.job
+        if isinstance(job, LoadJob):
+            return
         if isinstance(job, BuildJob):
             if isinstance(job.source, ArchiveSource) and self._builds.find(job.spec.digest) is None:
                 content = zlib.decompress(await self._get(f"/blobs/{job.source.archive}", offered.token))

@@ -25,15 +25,17 @@ from zerolap.fleet.messages import (
     message_json,
     read_message,
 )
-from zerolap.fleet.ongoing import AnyJob, record_build
+from zerolap.fleet.ongoing import record_build
 from zerolap.fleet.roster import PresentAgent, Roster
 from zerolap.records import (
     BuildDone,
     BuildJob,
     EnvironmentMissing,
     Event,
+    GivenJob,
     JobFailed,
     JobFinished,
+    LoadJob,
     TrialDone,
     TrialsJob,
     ZerolapError,
@@ -65,14 +67,23 @@ class _Change:
 class Intake:
     """Holds the attempts that have not ended; `on_event` is called with what was recorded of a job.
 
+    `on_load` is called with an attempt and the address at which its agent waits for load, and returns their secret.
+
     The store is written by one thread, many messages at a time; a message is answered once that is done.
     """
 
-    def __init__(self, store: Store, roster: Roster, on_event: Callable[[Attempt, Event | None], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        roster: Roster,
+        on_event: Callable[[Attempt, Event | None], None],
+        on_load: Callable[[Attempt, str], str],
+    ) -> None:
         self.attempts: dict[str, Attempt] = {}
         self._store = store
         self._roster = roster
         self._on_event = on_event
+        self._on_load = on_load
         self._ended: OrderedDict[str, str] = OrderedDict()
         self._gave_up: dict[str, set[str]] = {}
         self._heard: dict[str, float] = {}
@@ -187,12 +198,16 @@ class Intake:
             return Answer(accepted=False, reason=f"{attempt.agent} holds the job")
         if self._is_for_another(attempt, present):
             return Answer(accepted=False, reason="it has given up this job, and there is another agent to try it")
+        is_loaded = self._roster.load_of(attempt.platform, attempt.job) is not None
+        if is_loaded and message.load_address is None:
+            return Answer(accepted=False, reason="the claim does not state where load comes in")
         was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
         self._hold(attempt, present, message.delivery)
+        secret = "" if message.load_address is None or not is_loaded else self._on_load(attempt, message.load_address)
         recorded: tuple[TrialDone, ...] = ()
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
             recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
-        return Answer(accepted=True, recorded=recorded)
+        return Answer(accepted=True, recorded=recorded, load_secret=secret)
 
     def _hold(self, attempt: Attempt, present: PresentAgent, delivery: int) -> None:
         """Have an agent hold an attempt. It is recorded soon: nothing is lost if that is never done."""
@@ -270,7 +285,22 @@ class Intake:
         usable = {one.name.agent for one in self._roster.usable(attempt.platform)}
         return present.name.agent in gave_up and not usable <= gave_up
 
+    def load_of(self, attempt: Attempt) -> Attempt | None:
+        """Return the attempt, which has not ended, at the load of another attempt."""
+        for other in self.attempts.values():
+            if isinstance(other.job, LoadJob) and other.job.attempt == attempt.id:
+                return other
+        return None
+
+    def end_load(self, load: Attempt) -> None:
+        """End an attempt at load, whose agent is answered so when it next reports."""
+        self._forget(load)
+        self._changes.append(_Change(attempt=replace(load, state="done", ended=time.time())))
+        self._has_changes.set()
+
     def _forget(self, attempt: Attempt) -> None:
+        if self._roster.load_of(attempt.platform, attempt.job) is not None and (load := self.load_of(attempt)):
+            self.end_load(load)
         self.attempts.pop(attempt.id, None)
         self._heard.pop(attempt.id, None)
         if attempt.agent is not None:
@@ -346,7 +376,7 @@ def _end_of(event: Event) -> AttemptState | None:
     return None
 
 
-def _fault_of(event: Event, job: AnyJob) -> str | None:
+def _fault_of(event: Event, job: GivenJob) -> str | None:
     """Return why an event cannot be of a job."""
     if not isinstance(event, BuildDone | TrialDone | JobFinished | JobFailed):
         return f"an event `{event.event}` is not recorded"
@@ -354,14 +384,21 @@ def _fault_of(event: Event, job: AnyJob) -> str | None:
         return "the event is of another job"
     if not isinstance(event, JobFailed) and has_zero_byte(event.model_dump()):
         return "a text has a character with the code 0, which a database does not take"
+    return _fault_of_kind(event, job)
+
+
+def _fault_of_kind(event: BuildDone | TrialDone | JobFinished | JobFailed, job: GivenJob) -> str | None:
+    """Return why jobs of its kind have no such event, or what is wrong in the event."""
     if isinstance(event, BuildDone):
         return _fault_of_build(event, job)
-    if isinstance(job, BuildJob):
-        return None if isinstance(event, JobFailed) else f"a build has no event `{event.event}`"
-    return _fault_of_trials(event, job) if isinstance(event, TrialDone) else None
+    if isinstance(event, JobFailed):
+        return None
+    if isinstance(job, BuildJob) or (isinstance(job, LoadJob) and isinstance(event, TrialDone)):
+        return f"a job of the kind `{job.kind}` has no event `{event.event}`"
+    return _fault_of_trials(event, job) if isinstance(event, TrialDone) and isinstance(job, TrialsJob) else None
 
 
-def _fault_of_build(event: BuildDone, job: AnyJob) -> str | None:
+def _fault_of_build(event: BuildDone, job: GivenJob) -> str | None:
     if not isinstance(job, BuildJob):
         return "the job is no build"
     if event.build.build != job.spec.digest:

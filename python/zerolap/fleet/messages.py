@@ -5,10 +5,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from zerolap.records import Event, Job, JobFinished, Platform, TrialDone
+from zerolap.records import Event, GivenJob, JobFinished, Platform, TrialDone
 from zerolap.records.base import Record
 
-AgentKind: TypeAlias = Literal["bench", "build"]
+AgentKind: TypeAlias = Literal["bench", "build", "load"]
 
 
 def has_zero_byte(value: object) -> bool:
@@ -25,18 +25,24 @@ def _without_zero_bytes(text: str) -> str:
 
 
 class OfferedJob(Record):
-    """The content of a job's message: the job, the attempt that it is published for, and the token for its files."""
+    """The content of a job's message: the job, the attempt that it is published for, and the token for its files.
+
+    Load comes from another agent if `has_load_host`: the claim has to state where that one can connect. The token of
+    load for others is the secret by which it connects.
+    """
 
     attempt: str
     token: str
-    job: Job
+    job: GivenJob
+    has_load_host: bool = False
 
 
 class Hello(Record):
     """An agent reports what it is; sent when it connects and whenever it is asked to.
 
     `platform` describes the machine, `memory_bytes` is all of its memory. `tools` are the compilers of a builder with
-    what identifies each; `missing` are the engines that a bench agent cannot use, with the reason.
+    what identifies each; `missing` are the engines that a bench agent cannot use, with the reason; `address` is where
+    agents that put load on its servers reach it, empty if none do.
     """
 
     message: Literal["hello"] = "hello"
@@ -48,6 +54,7 @@ class Hello(Record):
     counters: bool = False
     tools: dict[str, tuple[str, ...]] = {}
     missing: dict[str, str] = {}
+    address: str = ""
 
     @model_validator(mode="after")
     def _can_be_recorded(self) -> "Hello":
@@ -59,11 +66,15 @@ class Hello(Record):
 
 
 class Claim(Record):
-    """An agent was given an attempt by the bus and asks whether it may carry it out."""
+    """An agent was given an attempt by the bus and asks whether it may carry it out.
+
+    `load_address`, as `host:port`, is where it waits for the agent that puts load on its servers.
+    """
 
     message: Literal["claim"] = "claim"
     attempt: str
     delivery: Annotated[int, Field(ge=1, lt=1 << 31)]
+    load_address: Annotated[str, Field(max_length=300)] | None = None
 
 
 class Heartbeat(Record):
@@ -99,7 +110,7 @@ class Answer(Record):
     `accepted` is false for what does not count, for the `reason` given: the agent drops the attempt then. `unknown`:
     the conductor does not know the agent yet, which introduces itself again. `again`: the message did not arrive whole,
     and is to be sent again. A `draining` agent takes no further job. `recorded` are the trials of the claimed job that
-    earlier attempts carried out.
+    earlier attempts carried out. `load_secret` is known to the agent alone that puts load on the servers of the job.
     """
 
     accepted: bool
@@ -108,6 +119,7 @@ class Answer(Record):
     again: bool = False
     draining: bool = False
     recorded: tuple[TrialDone, ...] = ()
+    load_secret: str = ""
 
 
 _MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)

@@ -7,6 +7,7 @@ import signal
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,18 @@ from zerolap.store import open_blobs
 CLEARING_SECONDS: Final = 60.0
 
 
+@dataclass(frozen=True)
+class AgentMachine:
+    """What an agent has of its machine: a directory of its own, and the address at which load comes in, if any does."""
+
+    directory: Path
+    policy: SandboxPolicy
+    address: str = ""
+
+
 async def work(
     credentials: AgentCredentials,
-    directory: Path,
-    policy: SandboxPolicy,
+    machine: AgentMachine,
     lease_seconds: float = LEASE_SECONDS,
     worker: Worker | None = None,
 ) -> None:
@@ -37,6 +46,7 @@ async def work(
     The first signal lets the job that is under way end, the second stops it. Raises `EnvironmentMissing` without a
     sandbox, unless the policy allows that, and if another agent uses the directory.
     """
+    directory, policy = machine.directory, machine.policy
     require_sandbox(policy, "code of other people")
     with _held(directory):
         clearing = asyncio.create_task(_clear_up())
@@ -44,7 +54,8 @@ async def work(
         trust = ssl.create_default_context(cadata=credentials.certificate_authority)
         link = await JetStreamLink.connect(credentials)
         files = FilesOverHttp(credentials.artifacts, trust, directory / "blobs", builds)
-        agent = Agent(credentials.kind, link, files, AgentPlace(builds, blobs, worker or Worker()), lease_seconds)
+        place = AgentPlace(builds, blobs, worker or Worker(), machine.address, policy)
+        agent = Agent(credentials.kind, link, files, place, lease_seconds)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, agent.drain)
         try:

@@ -11,11 +11,14 @@ from zerolap.fleet.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
 from zerolap.fleet.messages import Hello
 from zerolap.lab import KnownPlatform
+from zerolap.records import GivenJob, TrialsJob
 from zerolap.store import FleetPlatform, KnownAgent
 
 GONE_AFTER_LEASES = 4
 """An agent that was not heard of for so many leases is gone: another kind of machine may take its platform."""
 GIB = 1 << 30
+LOADED_FROM_ELSEWHERE = frozenset({"timed"})
+"""The engines that can take load from another machine; all others put it on themselves."""
 SPARED_GIB = 1.0
 """So much less memory than its modules hold may a machine report."""
 
@@ -35,7 +38,10 @@ def unmet(requirement: PlatformRequirement, hello: Hello) -> str | None:
 
 @dataclass(frozen=True)
 class ServedPlatform:
-    """A platform by its name: what its agents must be, and the platform of those that build for it."""
+    """A platform by its name: what its agents must be, and the platform of those that build for it.
+
+    Load on its servers comes from agents of the platform that the requirement names, if it names one.
+    """
 
     name: str
     builder: str
@@ -81,6 +87,7 @@ class Roster:
     ) -> None:
         self.platforms: Mapping[str, ServedPlatform] = {platform.name: platform for platform in platforms}
         self._builders = {platform.builder for platform in platforms}
+        self.loads = {platform.requirement.load for platform in platforms if platform.requirement.load is not None}
         self.lease_seconds = lease_seconds
         self._clock = clock
         self._agents: dict[str, PresentAgent] = {}
@@ -134,13 +141,19 @@ class Roster:
         ]
 
     def machines(self) -> dict[str, int]:
-        """Return the number of agents that take jobs, by platform; builders are platforms too."""
-        names = {*self.platforms, *self._builders}
+        """Return the number of agents that take jobs, by platform; what builds or puts load on others is one too."""
+        names = {*self.platforms, *self._builders, *self.loads}
         return {name: len(self.usable(name)) for name in sorted(names)}
 
     def builder_of(self, platform: str) -> str:
         """Return the platform that builds for a platform."""
         return self.platforms[platform].builder if platform in self.platforms else platform
+
+    def load_of(self, platform: str, job: GivenJob) -> str | None:
+        """Return the platform that puts load on the servers of a job; none if the machine does so itself."""
+        if not isinstance(job, TrialsJob) or job.engine not in LOADED_FROM_ELSEWHERE or platform not in self.platforms:
+            return None
+        return self.platforms[platform].requirement.load
 
     def known_platform(self, platform: str) -> KnownPlatform | None:
         """Return what the agents of a platform are, the least memory of them included; none if none has reported."""
@@ -173,18 +186,25 @@ class Roster:
 
     def _refusal(self, name: AgentName, hello: Hello) -> str | None:
         """Return why an agent is given no jobs."""
-        if name.platform not in {*self.platforms, *self._builders}:
+        if name.platform not in {*self.platforms, *self._builders, *self.loads}:
             return f"there is no platform {name.platform}"
-        served = self.platforms.get(name.platform)
-        lacking = unmet(served.requirement, hello) if served is not None else None
-        if lacking is not None:
-            return f"the machine is not of the platform {name.platform}: {lacking}"
         if name.platform in self._builders:
             other = self._other_tools(name, hello)
             if other is not None:
                 return f"its compilers are not those of {other}, which builds for the same platforms"
-        if served is None:
-            return None
+        served = self.platforms.get(name.platform)
+        return None if served is None else self._refusal_to_measure(served, name, hello)
+
+    def _refusal_to_measure(self, served: ServedPlatform, name: AgentName, hello: Hello) -> str | None:
+        """Return why an agent cannot measure for a platform."""
+        lacking = unmet(served.requirement, hello)
+        if lacking is not None:
+            return f"the machine is not of the platform {name.platform}: {lacking}"
+        if served.requirement.load is not None and not hello.address:
+            return (
+                f"agents of the platform {served.requirement.load} put load on its servers: `--address` of"
+                " `zerolap agent bench` has to state where they reach this machine"
+            )
         for present in self._agents.values():
             if present.name.platform != name.platform or present.name.agent == name.agent or present.refusal:
                 continue

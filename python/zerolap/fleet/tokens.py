@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 
-from zerolap.records import ArchiveSource, BuildJob
+from zerolap.records import ArchiveSource, BuildJob, TrialsJob
 from zerolap.store import Attempt
 
 
@@ -25,7 +25,7 @@ class Grant:
     def builds(self) -> frozenset[str]:
         """The digests of the builds that may be fetched."""
         job = self.attempt.job
-        return frozenset() if isinstance(job, BuildJob) else frozenset(one.build for one in job.servers.values())
+        return frozenset(one.build for one in job.servers.values()) if isinstance(job, TrialsJob) else frozenset()
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from zerolap.host.readings import ROOT, read_text
 
-_IDLE, _WAITING, _STEAL = 3, 4, 7
+_IDLE, _WAITING, _INTERRUPTS, _STEAL = 3, 4, slice(5, 7), 7
 
 
 @dataclass(frozen=True)
 class Counters:
     """Totals since the machine started, in seconds.
 
-    `busy` is the sum over all processors, `total` and `steal` over the selected ones; `own` is the processor time of
-    this process and of its ended children.
+    `busy` is the sum over all processors, `interrupts` the part of it that interrupts took; `total` and `steal` are of
+    the selected ones. `own` is the processor time of this process and of its ended children.
     """
 
     clock: float
@@ -25,6 +25,7 @@ class Counters:
     steal: float
     own: float
     swapped_pages: int
+    interrupts: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,15 @@ class Noise:
     """The interference over an interval.
 
     `steal` is the share of processor time that the hypervisor gave to others, 0 to 1; `others` is how many processors
-    other processes kept busy; `swapped_pages` counts pages moved to and from swap per second.
+    other processes kept busy, `interrupts` how many were busy with interrupts, which is in `others`; `swapped_pages`
+    counts pages moved to and from swap per second.
     """
 
     seconds: float
     steal: float
     others: float
     swapped_pages: float
+    interrupts: float = 0.0
 
 
 def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counters:
@@ -54,6 +57,7 @@ def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counte
         steal=selected[_STEAL],
         own=used.user + used.system + used.children_user + used.children_system,
         swapped_pages=_swapped_pages(root),
+        interrupts=sum(times[_INTERRUPTS]),
     )
 
 
@@ -69,6 +73,7 @@ def noise_between(before: Counters, after: Counters) -> Noise:
         steal=max(0.0, after.steal - before.steal) / total,
         others=max(0.0, others) / seconds,
         swapped_pages=max(0, after.swapped_pages - before.swapped_pages) / seconds,
+        interrupts=max(0.0, after.interrupts - before.interrupts) / seconds,
     )
 
 

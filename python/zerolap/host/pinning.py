@@ -35,13 +35,13 @@ def choose_pinning(machine: Processors, server_threads: int = 1, client_threads:
 
     The server is assigned first: one processor per core, and the core of the lowest number, which serves most
     interrupts, last. If there are too few cores, siblings are used, see `sharing`; if there are too few processors,
-    threads share them.
+    threads share them. Without client threads, all processors are the server's to choose from.
 
     Raises:
-        ValueError: there are no processors, or a number of threads is below 1.
+        ValueError: there are no processors, there is no server thread, or a negative number of client threads.
     """
-    if server_threads < 1 or client_threads < 1:
-        raise ValueError("server and client have at least one thread each")
+    if server_threads < 1 or client_threads < 0:
+        raise ValueError("the server has at least one thread, the client none or some")
     if not machine.processors:
         raise ValueError("no processor is usable")
     needed = server_threads + client_threads
@@ -49,6 +49,9 @@ def choose_pinning(machine: Processors, server_threads: int = 1, client_threads:
     if len(places) < needed:
         places += _siblings(machine)
     oversubscribed = len(places) < needed
+    if not client_threads:
+        server = places[:server_threads]
+        return Pinning(tuple(sorted(server)), (), _sharing(machine, server, []), oversubscribed)
     if len(places) == 1:
         return Pinning(tuple(places), tuple(places), Sharing.PROCESSOR, oversubscribed)
     # The client keeps at least one processor to itself: a client that waits measures nothing.
@@ -79,7 +82,8 @@ def _siblings(machine: Processors) -> list[int]:
 
 def _sharing(machine: Processors, server: list[int], client: list[int]) -> Sharing:
     by_number = {processor.number: processor for processor in machine.processors}
-    if {by_number[number].core for number in server} & {by_number[number].core for number in client}:
+    cores = {by_number[number].core for number in server}
+    if len(cores) < len(server) or cores & {by_number[number].core for number in client}:
         return Sharing.CORE
     if {by_number[number].cache for number in server} & {by_number[number].cache for number in client}:
         return Sharing.CACHE

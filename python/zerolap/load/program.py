@@ -7,16 +7,20 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
-from zerolap.sandbox import Process, launch
-from zerolap.server import Reach
+from zerolap.sandbox import Confinement, Process, descendants, launch
+from zerolap.server import Reach, read_total_ns
 
 REPLY_SECONDS = 120
 LOAD_PIPELINE = 50
+
+
+Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
+Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class LatencyResult(BaseModel):
@@ -24,10 +28,10 @@ class LatencyResult(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    p50: float
-    p99: float
-    p99_9: float
-    max: float
+    p50: Amount
+    p99: Amount
+    p99_9: Amount
+    max: Amount
 
 
 class CommandResult(BaseModel):
@@ -36,7 +40,7 @@ class CommandResult(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     command: str
-    errors: dict[str, int]
+    errors: dict[str, Count]
     first_error: str | None = None
 
 
@@ -45,18 +49,18 @@ class SliceResult(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    requests: int
-    succeeded: int
-    elapsed_ns: int
-    client_cpu_ns: int
-    ops_per_sec: float
+    requests: Count
+    succeeded: Count
+    elapsed_ns: Count
+    client_cpu_ns: Count
+    ops_per_sec: Amount
     latency_us: LatencyResult | None
-    histogram_ns: list[tuple[int, int]]
-    replies: dict[str, int]
-    hits: int
-    nils: int
-    empty_arrays: int = 0
-    errors: dict[str, int]
+    histogram_ns: list[tuple[Count, Count]]
+    replies: dict[str, Count]
+    hits: Count
+    nils: Count
+    empty_arrays: Count = 0
+    errors: dict[str, Count]
     commands: list[CommandResult] = []
 
     @property
@@ -92,6 +96,10 @@ class LoadProgram:
     def number(self) -> int:
         """The process id."""
         return self._process.number
+
+    def used_ns(self) -> int:
+        """Return the CPU time that it has used, with the processes around it."""
+        return sum(_used_ns(process) for process in descendants(self.number))
 
     def slice(self, requests: int, per_second: int | None = None) -> SliceResult:
         """Send exactly this many requests, at the rate `per_second` if it is given, and wait for all replies.
@@ -142,12 +150,26 @@ class LoadProgram:
         return stream
 
 
+def _used_ns(process: int) -> int:
+    # One that ends in between is in its parent's time next.
+    with contextlib.suppress(TrialFailed):
+        return read_total_ns(process)
+    return 0
+
+
 @contextlib.contextmanager
-def load_program(reach: Reach, log: Path, arguments: Sequence[str]) -> Iterator[LoadProgram]:
-    """Start the load generator, which reaches the server by `reach`; it ends with the context."""
+def load_program(
+    reach: Reach, log: Path, arguments: Sequence[str], confinement: Confinement | None = None
+) -> Iterator[LoadProgram]:
+    """Start the load generator, which reaches the server by `reach`; it ends with the context.
+
+    With a `confinement` it runs in that one's network instead of the one to reach.
+    """
     command = [str(packaged("zerolap-load")), *reach.arguments, "--control"]
     command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]
-    with launch(command, environment={}, output=log, network=reach.network, piped=True) as process:
+    with launch(
+        command, environment={}, output=log, confinement=confinement, network=reach.network, piped=True
+    ) as process:
         program = LoadProgram(process)
         program.next_event("ready")
         yield program
@@ -165,10 +187,10 @@ def counted_arguments(case: Case, seed: int) -> list[str]:
     return ["--clients", "1", "--lockstep", *_client_arguments(case.client, seed)]
 
 
-def timed_arguments(case: Case, seed: int, processors: Sequence[int]) -> list[str]:
-    """Return the arguments for a case's measured requests over all its connections, sent from `processors`."""
+def timed_arguments(client: Client, seed: int, processors: Sequence[int]) -> list[str]:
+    """Return the arguments for a client's measured requests over all its connections, sent from `processors`."""
     cpus = ",".join(str(processor) for processor in processors)
-    return ["--clients", str(case.client.connections), "--cpus", cpus, *_client_arguments(case.client, seed)]
+    return ["--clients", str(client.connections), "--cpus", cpus, *_client_arguments(client, seed)]
 
 
 def loading_arguments(client: Client, seed: int) -> list[str]:

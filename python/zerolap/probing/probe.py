@@ -144,7 +144,7 @@ def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: s
     # Each connection sends every command as often as its ratio before it sends the next one.
     cycle = trial.case.client.cycle
     connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
-    arguments = [*timed_arguments(trial.case, seed, trial.pinning.client), "--clients", str(connections)]
+    arguments = [*timed_arguments(trial.case.client, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
@@ -176,7 +176,7 @@ def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
 def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
     case = trial.case
     connections = min(case.client.connections, MOST_CONNECTIONS)
-    arguments = [*timed_arguments(case, trial.seed, trial.pinning.client), "--clients", str(connections)]
+    arguments = [*timed_arguments(case.client, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
     with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
         requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()

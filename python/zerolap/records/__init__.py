@@ -56,7 +56,7 @@ from zerolap.records.event import (
     read_event,
 )
 from zerolap.records.finding import Caller, Carrier, Finding, PerSide
-from zerolap.records.job import Block, BuildJob, Job, TrialsJob, job_json, read_job
+from zerolap.records.job import Block, BuildJob, GivenJob, Job, LoadJob, TrialsJob, job_json, read_given_job, read_job
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import COUNTER_METRICS, METRICS, RUN_TABLE, Answer, Metric, metric_named
@@ -152,6 +152,7 @@ __all__ = [
     "Finding",
     "FunctionCost",
     "Generator",
+    "GivenJob",
     "GraphEdge",
     "GraphFunction",
     "GraphTotals",
@@ -165,6 +166,7 @@ __all__ = [
     "JobStarted",
     "KeyRange",
     "Keys",
+    "LoadJob",
     "LoadRange",
     "MeasuredServer",
     "Measurement",
@@ -226,6 +228,7 @@ __all__ = [
     "metric_named",
     "parse_command",
     "read_event",
+    "read_given_job",
     "read_job",
     "revision_of",
     "verb_of",

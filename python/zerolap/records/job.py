@@ -82,12 +82,33 @@ class TrialsJob(_Job):
         return self.amounts.per_second is not None
 
 
+class LoadJob(_Job):
+    """Load for trials that the agent at `address`, as `host:port`, carries out: its orders are executed there.
+
+    It belongs to one attempt at the trials, and ends with it.
+    """
+
+    schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
+    kind: Literal["load"] = "load"
+    request: str
+    attempt: str
+    address: str
+
+    @cached_property
+    def id(self) -> str:
+        """The job's id, unique over all requests."""
+        return "j-" + digest_of(self.request, "load", self.attempt, self.address)
+
+
 Job: TypeAlias = Annotated[BuildJob | TrialsJob, Field(discriminator="kind")]
+GivenJob: TypeAlias = Annotated[BuildJob | TrialsJob | LoadJob, Field(discriminator="kind")]
+"""What an agent of a fleet is given: a job of a plan, or load for one that another agent carries out."""
 
 _JOB: TypeAdapter[BuildJob | TrialsJob] = TypeAdapter(Job)
+_GIVEN_JOB: TypeAdapter[BuildJob | TrialsJob | LoadJob] = TypeAdapter(GivenJob)
 
 
-def job_json(job: BuildJob | TrialsJob) -> str:
+def job_json(job: BuildJob | TrialsJob | LoadJob) -> str:
     """Return a job as JSON."""
     return job.model_dump_json(by_alias=True)
 
@@ -95,3 +116,8 @@ def job_json(job: BuildJob | TrialsJob) -> str:
 def read_job(text: str | bytes) -> BuildJob | TrialsJob:
     """Return the job in a JSON document; raises `pydantic.ValidationError` for another form."""
     return _JOB.validate_json(text)
+
+
+def read_given_job(text: str | bytes) -> BuildJob | TrialsJob | LoadJob:
+    """Return the job in a JSON document, of any kind that agents are given; raises `pydantic.ValidationError`."""
+    return _GIVEN_JOB.validate_json(text)

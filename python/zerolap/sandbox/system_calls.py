@@ -9,12 +9,13 @@ from zerolap import _core
 
 
 @contextlib.contextmanager
-def system_call_filter() -> Iterator[int]:
+def system_call_filter(*, opens_connections: bool = True) -> Iterator[int]:
     """Yield a descriptor with the filter, for one sandbox: it is read to its end.
 
-    Raises `ValueError` for a machine whose architecture has no filter.
+    Unless the process `opens_connections`, it can only accept them. Raises `ValueError` for a machine whose
+    architecture has no filter.
     """
-    program = _program()
+    program = _program(opens_connections)
     # Unlike a pipe, which can be as small as 4096 bytes, a file in memory takes any program.
     descriptor = os.memfd_create("system-call-filter")
     try:
@@ -26,5 +27,5 @@ def system_call_filter() -> Iterator[int]:
 
 
 @functools.cache
-def _program() -> bytes:
-    return _core.system_call_filter()
+def _program(opens_connections: bool) -> bytes:
+    return _core.system_call_filter(opens_connections=opens_connections)

@@ -2,6 +2,7 @@
 
 from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameReader, Reply, ReplyError, written
+from zerolap.server.listener import Listener, listening_at
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
@@ -21,6 +22,7 @@ __all__ = [
     "Deployment",
     "FrameReader",
     "Launch",
+    "Listener",
     "Node",
     "NodeLaunch",
     "Reach",
@@ -32,6 +34,7 @@ __all__ = [
     "deploy",
     "is_asleep",
     "is_running",
+    "listening_at",
     "read_cpu_times",
     "read_demands_ns",
     "read_resident_bytes",

@@ -22,6 +22,7 @@ from zerolap.records import TrialFailed
 from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.frames import written
+from zerolap.server.listener import Listener
 from zerolap.server.threads import count_sockets
 
 START_SECONDS = 60
@@ -39,13 +40,15 @@ CREDENTIALS = struct.Struct("3i")
 class Launch:
     """How to launch a server: the program to run it under, environment variables, and further readable paths.
 
-    `network` is a network that it shares with other processes; without it the server has none.
+    `network` is a network that it shares with other processes; without it the server has none. `listener` is a port of
+    another network, on which it accepts connections.
     """
 
     prefix: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     read_only: Sequence[Path] = ()
     network: Network | None = None
+    listener: Listener | None = None
 
 
 class RunningServer:
@@ -121,6 +124,21 @@ class RunningServer:
         if refused is not None:
             index, text = refused
             raise TrialFailed(f"the server refused `{_shown(commands[index])}`: {text}")
+
+    def require_answer_on(self, listener: Listener) -> None:
+        """Raise `TrialFailed` if the server does not answer on a port that it was to listen on."""
+        # Where it has not taken the socket, the kernel accepts connections all the same, and nobody answers.
+        unloaded = "its program loads no other library, as if linked statically"
+        reason = unloaded if self._lacks(listener.library) else listener.silence(REPLY_SECONDS)
+        if reason is not None:
+            raise self.failure(f"the server does not accept connections from another machine: {reason}")
+
+    def _lacks(self, library: Path) -> bool:
+        """Whether a library is known not to be in the server's memory."""
+        try:
+            return library.name not in Path(f"/proc/{self.process}/maps").read_text()
+        except OSError:
+            return False
 
     def died(self) -> bool:
         """Whether the process has ended, or ends within `DYING_SECONDS`: connections close before that."""
@@ -221,17 +239,23 @@ def start_launched(
         executable.symlink_to(program.path.resolve())
     else:
         shutil.copy2(program.path, executable)
-    arguments = [*launched.prefix, *program.command(executable, directory, socket_path, settings)]
+    listener, listening = launched.listener, dict[str, str]()
     read_only = [*launched.read_only, *_files_in(settings), *program.visible]
+    if listener is not None:
+        settings, listening = {**settings, **listener.settings}, listener.environment
+        read_only.append(listener.library)
+    arguments = [*launched.prefix, *program.command(executable, directory, socket_path, settings)]
     confinement = Confinement(
         writable=[directory],
         read_only=read_only,
         directory=directory,
         network=launched.network,
+        listener=None if listener is None else listener.descriptor,
         limits=server_limits(directory),
         policy=program.policy,
     )
-    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C", **launched.environment}
+    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
+    variables |= {**launched.environment, **listening}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
         server = RunningServer(process, socket_path, log)
         try:

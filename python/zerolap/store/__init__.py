@@ -6,8 +6,11 @@ from zerolap.store.faults import BlobDamaged, RequestBusy
 from zerolap.store.fleet import Artifact, Attempt, FleetPlatform, FleetRecords, KnownAgent, Outcome, SubmittedWork
 from zerolap.store.store import Store
 from zerolap.store.trials import FailedTrial, RecordedJob
+from zerolap.store.triggers import Acknowledgement, ApiToken, Post, StoredDelivery, StoredTrigger, TriggerRecords
 
 __all__ = [
+    "Acknowledgement",
+    "ApiToken",
     "Artifact",
     "Attempt",
     "BlobDamaged",
@@ -17,10 +20,14 @@ __all__ = [
     "FleetRecords",
     "KnownAgent",
     "Outcome",
+    "Post",
     "RecordedJob",
     "RequestBusy",
     "Store",
+    "StoredDelivery",
     "StoredRow",
+    "StoredTrigger",
     "SubmittedWork",
+    "TriggerRecords",
     "open_blobs",
 ]

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, 
 
 from zerolap.records import (
     Abilities,
-    BuildJob,
     Event,
+    GivenJob,
     JobFailed,
     JobFinished,
     Submission,
@@ -19,14 +19,13 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
     job_json,
-    read_job,
+    read_given_job,
 )
 from zerolap.store import trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.requests import find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, submission
-from zerolap.store.trials import AnyJob
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
 
@@ -44,7 +43,7 @@ class Attempt:
     id: str
     submission: str
     platform: str
-    job: AnyJob
+    job: GivenJob
     state: AttemptState = "ready"
     agent: str | None = None
     delivery: int = 0
@@ -328,8 +327,8 @@ def _keep_outcomes(connection: Connection, outcomes: Sequence[Outcome], logs: Ma
     done, finished = [], []
     for index, outcome in enumerate(outcomes):
         of_job, event = outcome.attempt.job, outcome.event
-        if isinstance(of_job, BuildJob):
-            # Its end is that of the attempt; the build itself is recorded with its artifact.
+        if not isinstance(of_job, TrialsJob):
+            # Its end is that of the attempt; a build itself is recorded with its artifact.
             continue
         if isinstance(event, TrialDone):
             done.append((of_job, event))
@@ -374,7 +373,7 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
 def _attempt(row: Row[Any]) -> Attempt:
     same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
-    return Attempt(submission=row.submission_id, job=read_job(row.document), **columns)
+    return Attempt(submission=row.submission_id, job=read_given_job(row.document), **columns)
 
 
 def _submitted(row: Row[Any]) -> SubmittedWork:

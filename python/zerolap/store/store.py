@@ -32,6 +32,7 @@ from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.trials import FailedTrial, RecordedJob
+from zerolap.store.triggers import TriggerRecords
 
 DATABASE_FILE: Final = "zerolap.db"
 SQLITE_PREFIX: Final = "sqlite:///"
@@ -48,6 +49,7 @@ class Store:
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self.blobs = blobs
         self.fleet = FleetRecords(database, blobs)
+        self.triggers = TriggerRecords(database)
         self._database = database
 
     @classmethod

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0007"
+REVISION = "0008"
 
 metadata = MetaData(
     naming_convention={
@@ -361,4 +361,90 @@ attempt = Table(
     Index(None, "submission_id"),
     Index(None, "job_id"),
     Index(None, "state"),
+)
+
+# Webhook deliveries that were accepted, by the id that the sender gave them; `digest` is that of the body, so that a
+# body is not accepted again under another id.
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("received", Float, nullable=False),
+    Column("repository", String, nullable=False),
+    Column("digest", String, nullable=False, unique=True),
+    Index(None, "received"),
+)
+
+# What is to be done without being asked on the command line. `subject` is the pull request, branch or tag that it is
+# about, `document` the whole of it, `submissions` a JSON list of the ids of what it led to.
+trigger = Table(
+    "trigger",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("delivery_id", ForeignKey("delivery.id", ondelete="SET NULL"), unique=True),
+    Column("repository", String, nullable=False),
+    Column("subject", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("actor", String),
+    Column("document", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("state", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("submissions", Text, nullable=False),
+    CheckConstraint("state IN ('waiting', 'working', 'done', 'refused', 'failed')", name="state"),
+    Index(None, "state"),
+    Index(None, "subject"),
+    Index(None, "actor", "created"),
+)
+
+# Changes that a person has accepted as they are: at a head, of one case, or of all where `case` is empty.
+acknowledgement = Table(
+    "acknowledgement",
+    metadata,
+    Column("subject", String, primary_key=True),
+    Column("head", String, primary_key=True),
+    Column("case", String, primary_key=True),
+    Column("repository", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("created", Float, nullable=False),
+)
+
+# Tokens of the HTTP API. A token is 256 random bits, so that its SHA-256, `digest`, says nothing about it. `scopes` is
+# a JSON list.
+api_token = Table(
+    "api_token",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("digest", String, nullable=False, unique=True),
+    Column("actor", String, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("last_used", Float),
+)
+
+# The commits that the branches and tags of watched remotes had when they were last asked.
+watched_ref = Table(
+    "watched_ref",
+    metadata,
+    Column("remote", String, primary_key=True),
+    Column("ref", String, primary_key=True),
+    Column("commit", String, nullable=False),
+    Column("updated", Float, nullable=False),
+)
+
+# What the lab has written elsewhere about a subject, to be updated in place. `key` tells several of a kind apart, such
+# as the commits of checks. `digest` is that of what was written last; nothing is written before `not_before`.
+post = Table(
+    "post",
+    metadata,
+    Column("subject", String, primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("key", String, primary_key=True),
+    Column("external_id", String),
+    Column("digest", String, nullable=False),
+    Column("posted", Float),
+    Column("not_before", Float, nullable=False),
+    CheckConstraint("kind IN ('comment', 'check', 'status', 'issue')", name="kind"),
 )

@@ -78,7 +78,7 @@ class Memtier:
 
 
 def _arguments(work: LoadWork) -> list[str]:
-    return timed_arguments(work.case, work.seed, work.processors)
+    return timed_arguments(work.case.client, work.seed, work.processors)
 
 
 def _ends(work: LoadWork) -> list[str]:

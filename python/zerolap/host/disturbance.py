@@ -13,6 +13,8 @@ OTHERS_LIMIT = 0.5
 SWAP_LIMIT = 50.0
 """Pages per second: a few of others' that are at rest take nothing from a trial."""
 CLOCK_LIMIT_SECONDS = 0.05
+DISTURBANCES = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
+"""The names of the checks."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Disturbance:
 
     before: _Reading
     after: _Reading | None = None
+    interrupts_are_load: bool = False
 
     def checks(self) -> list[Check]:
         """Return what the machine did beside the trial."""
@@ -44,6 +47,8 @@ class Disturbance:
             raise ValueError("the trial has not ended")
         noise = noise_between(self.before.counters, self.after.counters)
         own = (self.after.used_ns - self.before.used_ns) / 1e9 / max(noise.seconds, 1e-9)
+        if self.interrupts_are_load:
+            own += noise.interrupts
         return [
             _at_most("steal", noise.steal, STEAL_LIMIT),
             _at_most("other_load", max(0.0, noise.others - own), OTHERS_LIMIT),
@@ -53,12 +58,15 @@ class Disturbance:
 
 
 @contextlib.contextmanager
-def watch(used_ns: Callable[[], int], processors: Collection[int]) -> Iterator[Disturbance]:
+def watch(
+    used_ns: Callable[[], int], processors: Collection[int], *, interrupts_are_load: bool = False
+) -> Iterator[Disturbance]:
     """Watch the machine for the length of the context.
 
-    `used_ns` returns what the trial's own processes have used, `processors` are those that they run on.
+    `used_ns` returns what the trial's own processes have used, `processors` are those that they run on. The time in
+    interrupts is the trial's own too where its load passes through a network card (`interrupts_are_load`).
     """
-    disturbance = Disturbance(_read(used_ns, processors))
+    disturbance = Disturbance(_read(used_ns, processors), interrupts_are_load=interrupts_are_load)
     yield disturbance
     disturbance.after = _read(used_ns, processors)
 

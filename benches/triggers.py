@@ -1,0 +1,181 @@
+"""What webhooks cost and refuse: deliveries at a fixed rate, and hostile ones, over HTTP to another process.
+
+`python -m benches.triggers`. The server has a store in SQLite on disk. A delivery is late if the one before it is: its
+time counts from the moment at which it was due.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+from hostile_deliveries import HOSTILE_LIMITS, hostilities
+from webhook_payloads import delivery as signed
+from webhook_payloads import labelled, pushed, settings_of_tests
+
+from benches.figures import Figure, show_figures, write_figures
+from zerolap.api.webhooks import webhooks_router
+from zerolap.cli.logging import set_up_logs
+from zerolap.store import Store
+from zerolap.triggers.admission import Delivery, logged
+from zerolap.triggers.outcomes import STATUS
+
+PER_SECOND = 50
+SECONDS = 20
+HOSTILE = 1_000
+PAYLOAD_BYTES = 24_000
+"""As large as the payload of a labelled pull request is at GitHub."""
+WARM_UP = 20
+START_SECONDS = 60.0
+
+
+def main() -> None:
+    """Measure the figures and write them."""
+    figures: dict[str, Figure] = {}
+    with tempfile.TemporaryDirectory(prefix="zerolap-bench-", dir=".") as name:
+        directory = Path(name).resolve()
+        with _server(directory / "timed") as server:
+            figures |= asyncio.run(_timed(server))
+        with _server(directory / "hostile") as server:
+            figures |= asyncio.run(_refused(server))
+    show_figures(figures)
+    print(write_figures("triggers", figures))
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server of webhooks: the URL that deliveries go to, the directory of its store, the file of its log."""
+
+    url: str
+    directory: Path
+    log: Path
+
+    def entries(self) -> list[dict[str, str]]:
+        """Return what it has logged."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+async def _timed(server: Server) -> dict[str, Figure]:
+    """Send deliveries at a fixed rate, whether or not earlier ones were answered; all have to be accepted."""
+    deliveries = [_padded(number) for number in range(WARM_UP + PER_SECOND * SECONDS)]
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        for delivery in deliveries[:WARM_UP]:
+            await _send(client, server.url, delivery)
+        began = time.perf_counter() + 0.1
+        sending = [
+            asyncio.create_task(_answered_ms(client, server.url, delivery, began + number / PER_SECOND))
+            for number, delivery in enumerate(deliveries[WARM_UP:])
+        ]
+        samples = [await task for task in sending]
+    with Store.open(str(server.directory)) as store:
+        recorded = len(store.triggers.in_state("waiting"))
+    if recorded != len(deliveries):
+        raise SystemExit(f"{recorded} of {len(deliveries)} deliveries are recorded")
+    ordered = sorted(samples)
+    raw = [round(sample, 3) for sample in samples]
+    notes = [f"{PER_SECOND} a second for {SECONDS} s, {PAYLOAD_BYTES} bytes each, SQLite on disk"]
+    return {
+        "webhook_ms_p99": Figure(ordered[int(0.99 * (len(ordered) - 1))], "ms", raw, len(raw), notes=notes),
+        "webhook_ms_p50": Figure(ordered[len(ordered) // 2], "ms", raw, len(raw)),
+    }
+
+
+async def _refused(server: Server) -> dict[str, Figure]:
+    """Send hostile deliveries; one counts as refused if it led to nothing and its reason is in the log."""
+    hostile = hostilities(HOSTILE)
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        for delivery in hostile.accepted:
+            await _send(client, server.url, delivery)
+        before = len(server.entries())
+        statuses = [(await _send(client, server.url, attack.delivery)) for attack in hostile.attacks]
+    with Store.open(str(server.directory)) as store:
+        recorded = len(store.triggers.in_state("waiting")) - len(hostile.accepted)
+    entries = server.entries()[before:]
+    in_log = Counter((entry["delivery"], entry["cause"]) for entry in entries if entry.get("reason"))
+    refused, missed = 0, []
+    for attack, status in zip(hostile.attacks, statuses, strict=True):
+        line = (logged(attack.delivery.identity), attack.cause.value)
+        if in_log[line] > 0 and status == STATUS.get(attack.cause, HTTPStatus.OK):
+            in_log[line] -= 1
+            refused += 1
+        else:
+            missed.append(f"{attack.name}: {status}")
+    if recorded:
+        missed.append(f"{recorded} led to something")
+    causes = sorted(Counter(attack.cause.value for attack in hostile.attacks).items())
+    return {"refused": Figure(refused - recorded, f"of {HOSTILE}", causes, HOSTILE, notes=missed[:10])}
+
+
+async def _answered_ms(client: httpx.AsyncClient, url: str, delivery: Delivery, due: float) -> float:
+    await asyncio.sleep(due - time.perf_counter())
+    status = await _send(client, url, delivery)
+    answered = time.perf_counter()
+    if status != HTTPStatus.ACCEPTED:
+        raise SystemExit(f"a delivery was answered with {status}")
+    return (answered - due) * 1e3
+
+
+async def _send(client: httpx.AsyncClient, url: str, delivery: Delivery) -> int:
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in delivery.headers.items()]
+    return (await client.post(url, content=delivery.body, headers=headers)).status_code
+
+
+def _padded(number: int) -> Delivery:
+    event, payload = ("pull_request", labelled(number=number + 1)) if number % 2 else ("push", pushed())
+    return signed(event, payload | {"padding": "x" * (PAYLOAD_BYTES - len(json.dumps(payload)))})
+
+
+@contextlib.contextmanager
+def _server(directory: Path) -> Iterator[Server]:
+    """Start a server of webhooks with a new store; it ends with this process."""
+    directory.mkdir()
+    log = directory / "log"
+    command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "benches.triggers", "serve", str(directory)]
+    here = Path(__file__).parent.parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here / "python"), str(here / "tests")])}
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, env=environment) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            port = int(process.stdout.readline())
+            yield Server(f"http://127.0.0.1:{port}/webhooks/github", directory, log)
+        finally:
+            process.terminate()
+
+
+def serve(directory: Path) -> None:
+    """Serve webhooks, and write the port to standard output."""
+    set_up_logs()
+    with Store.open(str(directory)) as store:
+        app = FastAPI(openapi_url=None)
+        app.include_router(webhooks_router(store, settings_of_tests(HOSTILE_LIMITS)))
+        configuration = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", ws="none")
+        asyncio.run(_Announcing(configuration).serve())
+
+
+class _Announcing(uvicorn.Server):
+    async def startup(self, sockets: Sequence[object] | None = None) -> None:
+        await super().startup()
+        print(self.servers[0].sockets[0].getsockname()[1], flush=True)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve", directory_of_store]:
+            serve(Path(directory_of_store))
+        case _:
+            main()

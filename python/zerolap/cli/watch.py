@@ -1,0 +1,118 @@
+"""`zerolap watch`: follows a branch of any git remote, and measures what comes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.triggers.notifying import Push
+    from zerolap.triggers.settings import TriggerSettings
+
+app = typer.Typer(rich_markup_mode="rich")
+
+WATCH_SCHEMA = "zerolap.watch/1"
+HELP = f"""{VERBS["watch"]}
+
+The remote is asked for new commits again and again; no webhook is needed. The first time, following begins with what \
+the branch has then, or behind --since. Where several commits came at once, the newest is compared with the one that \
+was measured last; --each-commit compares each with the one before it. A regression is reported once, and once more \
+when it is gone. For several remotes, and for issues or Slack, see zerolap serve --triggers.
+
+Examples:
+
+    zerolap watch --repo https://github.com/redis/redis --branch unstable
+
+    zerolap watch --repo ~/redis --branch main --since v7.2.0 --each-commit --once 'hash-*'
+"""
+
+
+@app.command(help=HELP, no_args_is_help=True)
+def watch(
+    cases: options.Cases = None,
+    repo: Annotated[str, typer.Option(help="URL or path of the repository.", metavar="R", show_default=False)] = "",
+    branch: Annotated[
+        list[str] | None, typer.Option(help="Branch to follow, or a glob of branches; can be repeated.", metavar="B")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Glob of tags to follow; can be repeated.", metavar="T")] = None,
+    every: Annotated[str, typer.Option(help="Time between two looks at the remote.", metavar="DURATION")] = "60s",
+    since: Annotated[
+        str, typer.Option(help="Commit or tag behind which following begins, the first time.", metavar="REV")
+    ] = "",
+    each_commit: Annotated[bool, typer.Option(help="Compare each commit with the one before it.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Look once, measure what is new, and end.")] = False,
+    cases_directory: options.CasesDirectory = None,
+    engine: options.Engine = None,
+    budget: options.Budget = None,
+    variant: options.VariantWords = None,
+    json: Annotated[
+        str | None, typer.Option(help="File for a line of JSON for each push, - for standard output.", metavar="FILE|-")
+    ] = None,
+    store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+) -> None:
+    """Follow until stopped."""
+    import asyncio
+
+    from zerolap.api.watching import follow
+    from zerolap.cli.logging import set_up_logs
+    from zerolap.errors import UsageError
+    from zerolap.store import Store
+
+    if not repo:
+        raise UsageError("`zerolap watch` needs a repository", hint="zerolap watch --repo URL --branch NAME")
+    if not branch and not tag:
+        raise UsageError("`zerolap watch` needs a branch or tags", hint=f"zerolap watch --repo {repo} --branch main")
+    settings = _settings(
+        {
+            "remote": repo,
+            "branches": branch or [],
+            "tags": tag or [],
+            "every_seconds": options.seconds(every),
+            "each_commit": each_commit,
+            "cases": cases or [],
+            "cases_directory": None if cases_directory is None else str(cases_directory),
+            "engines": None if engine is None else options.engines(engine, quick=False, judging=True),
+            "budget": budget,
+            "variant": variant or "default",
+        }
+    )
+    set_up_logs()
+    with Store.open(store) as results:
+        policy = options.sandbox_policy(unsafe_no_sandbox)
+        asyncio.run(follow(results, settings, policy, lambda push: _show(push, json), since=since, once=once))
+
+
+def _settings(watched: dict[str, object]) -> "TriggerSettings":
+    """Return settings with one watched remote; raises `UsageError` for what options do not allow."""
+    from zerolap.triggers.settings import checked_settings
+
+    return checked_settings({"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path())
+
+
+def _show(push: "Push", json: str | None) -> None:
+    """Write a line about a push that is measured."""
+    import json as encoder
+
+    from zerolap.triggers.notifying import headline, regressed_cases
+
+    if json is None:
+        typer.echo(f"{push.trigger.after[:12]} {push.trigger.branch}: {headline(push)}")
+        return
+    line = encoder.dumps(
+        {
+            "schema": WATCH_SCHEMA,
+            "branch": push.trigger.branch,
+            "commit": push.trigger.after,
+            "comparisons": list(push.stored.submissions),
+            "regressions": regressed_cases(push),
+        }
+    )
+    if json == "-":
+        typer.echo(line)
+        return
+    with Path(json).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")

@@ -1,0 +1,55 @@
+"""Trials that span two agents: the server on the machine of one, what puts load on it on that of the other."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from zerolap.engines import Place
+from zerolap.lab import Worker
+from zerolap.load.channel import Listening, connect_to_server_host, listen_for_load_host
+from zerolap.load.remote import RemoteLoadHost
+from zerolap.load.serving import serve_load
+from zerolap.records import BuildJob, Event, JobFinished, LoadJob, TrialsJob
+from zerolap.sandbox import Cancellation, SandboxPolicy
+
+LOAD_HOST_SECONDS: Final = 180.0
+"""So long the agent that measures waits for the one that puts load on its servers."""
+CONNECT_SECONDS: Final = 30.0
+
+
+@dataclass
+class LoadFromElsewhere:
+    """Where the agent that measures waits for the other; `secret` is known to both once the job is claimed."""
+
+    listening: Listening
+    secret: str = ""
+
+    @classmethod
+    @contextlib.contextmanager
+    def awaited(cls, address: str) -> Iterator["LoadFromElsewhere"]:
+        """Listen at an address of this machine, until the context ends."""
+        with listen_for_load_host(address) as listening:
+            yield cls(listening)
+
+    @property
+    def address(self) -> str:
+        """Where the other agent connects, as `host:port`."""
+        return self.listening.address
+
+    def carry_out(self, worker: Worker, job: BuildJob | TrialsJob, place: Place) -> Iterator[Event]:
+        """Execute a job once the other agent is there, and yield what happens.
+
+        Raises `EnvironmentMissing` if it does not come, or is lost.
+        """
+        with place.cancellation.current():
+            channel = self.listening.accept(self.secret, LOAD_HOST_SECONDS)
+            with contextlib.closing(channel):
+                yield from worker.carry_out(job, replace(place, load_host=RemoteLoadHost(channel)))
+
+
+def put_load(job: LoadJob, secret: str, cancellation: Cancellation, policy: SandboxPolicy) -> Iterator[Event]:
+    """Put load on the servers of the agent that waits for it, until that one has no further orders."""
+    with cancellation.current():
+        serve_load(connect_to_server_host(job.address, secret, CONNECT_SECONDS), sandbox=policy)
+    yield JobFinished(job=job.id)

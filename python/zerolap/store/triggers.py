@@ -1,0 +1,300 @@
+"""What causes work by itself and what is written about it: deliveries, triggers, acknowledgements, tokens, posts."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import Connection, Row, delete, func, or_, select, update
+
+from zerolap.store.database import Database, insert_new, insert_of
+from zerolap.store.tables import acknowledgement, api_token, delivery, post, trigger, watched_ref
+
+TriggerState: TypeAlias = Literal["waiting", "working", "done", "refused", "failed"]
+PostKind: TypeAlias = Literal["comment", "check", "status", "issue"]
+
+DELIVERIES_KEPT_SECONDS: Final = 30 * 86_400.0
+
+
+@dataclass(frozen=True)
+class StoredDelivery:
+    """A webhook delivery that was accepted; `digest` is the SHA-256 of its body. Times are seconds since the epoch."""
+
+    id: str
+    repository: str
+    digest: str
+    received: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True)
+class StoredTrigger:
+    """A trigger: `document` is the whole of it as JSON, `subject` the pull request, branch or tag that it is about.
+
+    `actor` is who caused it, in lower case. `submissions` are the ids of what it led to, `reason` states why it was
+    refused or has failed.
+    """
+
+    id: str
+    repository: str
+    subject: str
+    kind: str
+    document: str
+    actor: str | None = None
+    delivery: str | None = None
+    created: float = field(default_factory=time.time)
+    state: TriggerState = "waiting"
+    reason: str = ""
+    submissions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """A person accepts the changes of a subject at a head as they are: of one case, or of all if `case` is none."""
+
+    subject: str
+    repository: str
+    head: str
+    case: str | None
+    actor: str
+    reason: str
+    created: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True)
+class ApiToken:
+    """A token of the HTTP API, known by the SHA-256 of it; `actor` is who has it, `scopes` what it permits."""
+
+    name: str
+    digest: str
+    actor: str
+    scopes: tuple[str, ...]
+    created: float = field(default_factory=time.time)
+    last_used: float | None = None
+
+
+@dataclass(frozen=True)
+class Post:
+    """Something that was written elsewhere: `external_id` is its id there, none before it was first written.
+
+    `digest` is that of what was written last. Nothing may be written before `not_before`.
+    """
+
+    subject: str
+    kind: PostKind
+    key: str = ""
+    external_id: str | None = None
+    digest: str = ""
+    posted: float | None = None
+    not_before: float = 0.0
+
+
+class TriggerRecords:
+    """The tables of triggers; its methods may be called from any thread, and raise as those of `Store`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # Deliveries and triggers.
+
+    def knows(self, identity: str, digest: str) -> bool:
+        """Whether a delivery of that id, or of a body of that digest, was accepted."""
+        statement = select(delivery.c.id).where(or_(delivery.c.id == identity, delivery.c.digest == digest))
+        with self._database.reading() as connection:
+            return connection.execute(statement.limit(1)).first() is not None
+
+    def add(self, new: StoredTrigger, of_delivery: StoredDelivery | None = None) -> bool:
+        """Record a trigger together with the delivery that it came with.
+
+        Returns false, and records nothing, if the trigger, the delivery or its body is recorded already. Deliveries
+        are forgotten after 30 days.
+        """
+        with self._database.writing() as connection:
+            return _add(connection, new, of_delivery)
+
+    def next_waiting(self) -> StoredTrigger | None:
+        """Return the oldest trigger that waits."""
+        statement = select(trigger).where(trigger.c.state == "waiting").order_by(trigger.c.number).limit(1)
+        with self._database.reading() as connection:
+            row = connection.execute(statement).first()
+        return None if row is None else _trigger(row)
+
+    def in_state(self, state: TriggerState) -> list[StoredTrigger]:
+        """Return the triggers in a state, in the order of recording."""
+        statement = select(trigger).where(trigger.c.state == state).order_by(trigger.c.number)
+        with self._database.reading() as connection:
+            return [_trigger(row) for row in connection.execute(statement)]
+
+    def set_state(
+        self, identity: str, state: TriggerState, reason: str = "", submissions: Sequence[str] | None = None
+    ) -> None:
+        """Set the state of a trigger, and what it led to, which stays as it is if it is none."""
+        values: dict[str, Any] = {"state": state, "reason": _storable(reason)}
+        if submissions is not None:
+            values["submissions"] = json.dumps(list(submissions))
+        with self._database.writing() as connection:
+            connection.execute(update(trigger).where(trigger.c.id == identity).values(**values))
+
+    def of_subject(self, subject: str, kinds: Sequence[str] = (), limit: int = 100) -> list[StoredTrigger]:
+        """Return the newest triggers of a subject, of these kinds or of all, the newest first."""
+        statement = select(trigger).where(trigger.c.subject == subject).order_by(trigger.c.number.desc())
+        if kinds:
+            statement = statement.where(trigger.c.kind.in_(list(kinds)))
+        with self._database.reading() as connection:
+            return [_trigger(row) for row in connection.execute(statement.limit(limit))]
+
+    def subjects(self, kind: str, since: float) -> list[str]:
+        """Return the subjects of the triggers of a kind that were recorded since a time."""
+        statement = select(trigger.c.subject).where(trigger.c.kind == kind, trigger.c.created >= since).distinct()
+        with self._database.reading() as connection:
+            return sorted(connection.execute(statement).scalars())
+
+    def count_of_actor(self, actor: str, kinds: Sequence[str], since: float) -> int:
+        """Return how many triggers of these kinds a person has caused since a time; refused ones count too."""
+        statement = select(func.count()).select_from(trigger)
+        by_actor = (trigger.c.actor == actor, trigger.c.created >= since, trigger.c.kind.in_(list(kinds)))
+        with self._database.reading() as connection:
+            return int(connection.execute(statement.where(*by_actor)).scalar_one())
+
+    # Acknowledgements.
+
+    def acknowledge(self, new: Acknowledgement) -> None:
+        """Record an acknowledgement; one of the same subject, head and case is replaced."""
+        key = {"subject": new.subject, "head": new.head, "case": new.case or ""}
+        values = {
+            "repository": new.repository,
+            "actor": new.actor,
+            "reason": _storable(new.reason),
+            "created": new.created,
+        }
+        self._put(acknowledgement, key, values)
+
+    def acknowledgements(self, subject: str, head: str) -> list[Acknowledgement]:
+        """Return what was accepted of a subject at a head, in the order of time."""
+        is_meant = (acknowledgement.c.subject == subject, acknowledgement.c.head == head)
+        statement = select(acknowledgement).where(*is_meant).order_by(acknowledgement.c.created)
+        with self._database.reading() as connection:
+            rows = [row._mapping for row in connection.execute(statement)]
+        return [Acknowledgement(**{**row, "case": row["case"] or None}) for row in rows]
+
+    # Tokens of the API.
+
+    def add_token(self, new: ApiToken) -> bool:
+        """Record a token; returns false, and records nothing, if there is one of that name."""
+        values = asdict(new) | {"scopes": json.dumps(list(new.scopes))}
+        with self._database.writing() as connection:
+            statement = insert_new(connection, api_token).values(**values).returning(api_token.c.name)
+            return connection.execute(statement).first() is not None
+
+    def token(self, digest: str) -> ApiToken | None:
+        """Return the token with that digest."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(api_token).where(api_token.c.digest == digest)).first()
+        return None if row is None else _token(row)
+
+    def tokens(self) -> list[ApiToken]:
+        """Return all tokens, by name."""
+        with self._database.reading() as connection:
+            return [_token(row) for row in connection.execute(select(api_token).order_by(api_token.c.name))]
+
+    def used_token(self, name: str, when: float) -> None:
+        """Record that a token was used."""
+        with self._database.writing() as connection:
+            connection.execute(update(api_token).where(api_token.c.name == name).values(last_used=when))
+
+    def remove_token(self, name: str) -> bool:
+        """Remove a token; returns whether there was one of that name."""
+        with self._database.writing() as connection:
+            return connection.execute(delete(api_token).where(api_token.c.name == name)).rowcount > 0
+
+    # Watched remotes.
+
+    def watched(self, remote: str) -> dict[str, str]:
+        """Return the commits that the refs of a remote had when it was last asked."""
+        statement = select(watched_ref.c.ref, watched_ref.c.commit).where(watched_ref.c.remote == remote)
+        with self._database.reading() as connection:
+            return {row.ref: row.commit for row in connection.execute(statement)}
+
+    def saw(self, remote: str, commits: Mapping[str, str], triggers: Sequence[StoredTrigger] = ()) -> None:
+        """Record the commits of refs of a remote, and in the same transaction the triggers that follow from them."""
+        with self._database.writing() as connection:
+            for new in triggers:
+                _add(connection, new, None)
+            statement = insert_of(connection, watched_ref)
+            changed = {name: statement.excluded[name] for name in ("commit", "updated")}
+            rows = [
+                {"remote": remote, "ref": ref, "commit": commit, "updated": time.time()}
+                for ref, commit in sorted(commits.items())
+            ]
+            if rows:
+                connection.execute(
+                    statement.on_conflict_do_update(index_elements=["remote", "ref"], set_=changed), rows
+                )
+
+    def lost_refs(self, remote: str, refs: Sequence[str]) -> None:
+        """Forget refs that a remote does not have any more."""
+        with self._database.writing() as connection:
+            for ref in refs:
+                is_meant = (watched_ref.c.remote == remote, watched_ref.c.ref == ref)
+                connection.execute(delete(watched_ref).where(*is_meant))
+
+    # Posts.
+
+    def post(self, subject: str, kind: PostKind, key: str = "") -> Post | None:
+        """Return what was written of that kind about a subject."""
+        is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
+        with self._database.reading() as connection:
+            row = connection.execute(select(post).where(*is_meant)).first()
+        return None if row is None else Post(**row._mapping)
+
+    def posts(self, subject: str) -> list[Post]:
+        """Return all that was written about a subject."""
+        statement = select(post).where(post.c.subject == subject).order_by(post.c.kind, post.c.key)
+        with self._database.reading() as connection:
+            return [Post(**row._mapping) for row in connection.execute(statement)]
+
+    def set_post(self, new: Post) -> None:
+        """Record what was written, or when something may be written next, instead of what is recorded."""
+        values = asdict(new)
+        key = {name: values.pop(name) for name in ("subject", "kind", "key")}
+        self._put(post, key, values)
+
+    def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        with self._database.writing() as connection:
+            statement = insert_of(connection, table).values(**key, **values)
+            connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=dict(values)))
+
+
+def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery | None) -> bool:
+    if of_delivery is not None:
+        oldest = of_delivery.received - DELIVERIES_KEPT_SECONDS
+        connection.execute(delete(delivery).where(delivery.c.received < oldest))
+        statement = insert_new(connection, delivery).values(**asdict(of_delivery)).returning(delivery.c.id)
+        if connection.execute(statement).first() is None:
+            return False
+    columns = {
+        name: getattr(new, name)
+        for name in ("id", "repository", "subject", "kind", "actor", "document", "created", "state")
+    }
+    statement = insert_new(connection, trigger).values(
+        **columns,
+        delivery_id=None if of_delivery is None else of_delivery.id,
+        reason=_storable(new.reason),
+        submissions=json.dumps(list(new.submissions)),
+    )
+    return connection.execute(statement.returning(trigger.c.id)).first() is not None
+
+
+def _trigger(row: Row[Any]) -> StoredTrigger:
+    same = ("id", "repository", "subject", "kind", "document", "actor", "created", "state", "reason")
+    columns = {name: getattr(row, name) for name in same}
+    return StoredTrigger(**columns, delivery=row.delivery_id, submissions=tuple(json.loads(row.submissions)))
+
+
+def _token(row: Row[Any]) -> ApiToken:
+    return ApiToken(**{**row._mapping, "scopes": tuple(json.loads(row.scopes))})
+
+
+def _storable(text: str) -> str:
+    # PostgreSQL takes no text with this character.
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,0 +1,261 @@
+"""Whether a webhook delivery is admitted: nothing of it is read before its signature holds."""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+from pydantic import SecretStr, ValidationError
+
+from zerolap.triggers.meaning import meaning_of
+from zerolap.triggers.memory import Memory, Standing
+from zerolap.triggers.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
+from zerolap.triggers.payloads import EVENTS, AnyEvent, PingEvent, PullRequestEvent
+from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
+
+MOST_DEPTH: Final = 32
+LONGEST_LOGGED: Final = 100
+EVENT_HEADER: Final = "x-github-event"
+DELIVERY_HEADER: Final = "x-github-delivery"
+SIGNATURE_HEADER: Final = "x-hub-signature-256"
+TARGET_TYPE_HEADER: Final = "x-github-hook-installation-target-type"
+TARGET_ID_HEADER: Final = "x-github-hook-installation-target-id"
+
+_EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SIGNATURE: Final = re.compile(r"sha256=([0-9a-f]{64})")
+_TARGET_ID: Final = re.compile(r"[0-9]{1,19}")
+_PLAIN: Final = re.compile(r"[\x21-\x7e]{1,100}")
+
+log = structlog.get_logger("zerolap.triggers")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A delivery as it came: headers by their names in lower case, the raw body, the address of the sender.
+
+    Of a body that is larger than the limit, only one byte more than that has to be there.
+    """
+
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    address: str = ""
+
+    def header(self, name: str) -> str:
+        """Return a header, empty where it is not there."""
+        return self.headers.get(name, "")
+
+    @property
+    def identity(self) -> str:
+        """The id that the sender gave it."""
+        return self.header(DELIVERY_HEADER).lower()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the body."""
+        return hashlib.sha256(self.body).hexdigest()
+
+
+def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
+    """Return what becomes of a delivery, and log it; the trigger of an admitted one is recorded.
+
+    Raises `EnvironmentMissing` if the store cannot be used.
+    """
+    event: AnyEvent | None = None
+    outcome: Outcome
+    try:
+        _check_transport(delivery, settings, memory)
+        event = _read_event(delivery)
+        outcome = _judged(event, delivery, settings, memory)
+    except NotAdmitted as end:
+        outcome = end.outcome
+    log_outcome(outcome, delivery, event)
+    return outcome
+
+
+def log_outcome(outcome: Outcome, delivery: Delivery, event: AnyEvent | None = None) -> None:
+    """Log what has become of a delivery; neither its signature nor its content is shown."""
+    known = {
+        "delivery": logged(delivery.identity),
+        "github_event": logged(delivery.header(EVENT_HEADER)),
+        "address": logged(delivery.address),
+    }
+    if event is not None and event.repository is not None:
+        known["repository"] = logged(event.repository.full_name)
+    if event is not None and event.sender is not None:
+        known["actor"] = logged(event.sender.login)
+    match outcome:
+        case Admitted():
+            trigger = outcome.trigger
+            log.info(
+                "delivery admitted",
+                trigger=outcome.identity,
+                kind=trigger.kind,
+                subject=logged(trigger.subject),
+                **known,
+            )
+        case Ignored():
+            log.info("delivery ignored", cause=outcome.cause.value, reason=logged(outcome.reason, 300), **known)
+        case Refused():
+            log.warning("delivery refused", cause=outcome.cause.value, reason=logged(outcome.reason, 300), **known)
+
+
+def logged(text: str, longest: int = LONGEST_LOGGED) -> str:
+    """Return a text of others in a form that is one short line of plain characters."""
+    if _PLAIN.fullmatch(text):
+        return text
+    shown = "".join(character if " " <= character <= "~" else "?" for character in text[:longest])
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+# What can be checked without reading the body.
+
+
+def _check_transport(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> None:
+    if len(delivery.body) > settings.limits.body_bytes:
+        raise refused(Cause.TOO_LARGE, f"the body has more than {settings.limits.body_bytes} bytes")
+    if _EVENT_NAME.fullmatch(delivery.header(EVENT_HEADER)) is None:
+        raise refused(Cause.EVENT_HEADER, "the name of the event is missing or none")
+    if _UUID.fullmatch(delivery.identity) is None:
+        raise refused(Cause.DELIVERY_ID, "the id of the delivery is missing or no UUID")
+    _check_signature(delivery, settings.github.webhook_secret, memory)
+    media_type = delivery.header("content-type").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise refused(Cause.CONTENT_TYPE, "set the content type of the webhook to application/json")
+    if delivery.header(EVENT_HEADER) not in EVENTS:
+        raise ignored(Cause.EVENT, "the event is not one that is worked on")
+
+
+def _check_signature(delivery: Delivery, secret: SecretStr | None, memory: Memory) -> None:
+    header = delivery.header(SIGNATURE_HEADER)
+    match = _SIGNATURE.fullmatch(header)
+    key = "" if secret is None else secret.get_secret_value()
+    right = hmac.new(key.encode(), delivery.body, hashlib.sha256).hexdigest()
+    if key and match is not None and hmac.compare_digest(match[1], right):
+        return
+    # The signature is checked first: who shares the address of a forger is still heard.
+    if not memory.forging_addresses.permits(_network_of(delivery.address)):
+        raise refused(Cause.FORGED_LIMIT, "too many deliveries of this address bear no valid signature")
+    if not header:
+        raise refused(Cause.NO_SIGNATURE, "no signature by SHA-256")
+    raise refused(Cause.SIGNATURE, "the signature does not match the body")
+
+
+def _network_of(address: str) -> str:
+    """Return what a sender cannot easily change: the address, of IPv6 the network of 64 bits."""
+    return ":".join(address.split(":")[:4]) if ":" in address and "." not in address else address
+
+
+# The body.
+
+
+class _NotPermittedJson(ValueError):
+    pass
+
+
+def _read_event(delivery: Delivery) -> AnyEvent:
+    try:
+        content = json.loads(
+            delivery.body.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_constant
+        )
+        if not _is_shallow(content):
+            raise _NotPermittedJson("it is nested too deeply")
+    except RecursionError:
+        raise refused(Cause.JSON, "the body is not usable JSON: it is nested too deeply") from None
+    except _NotPermittedJson as fault:
+        raise refused(Cause.JSON, f"the body is not usable JSON: {fault}") from None
+    except ValueError:
+        raise refused(Cause.JSON, "the body is not JSON in UTF-8") from None
+    try:
+        return EVENTS[delivery.header(EVENT_HEADER)].model_validate(content)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise refused(Cause.SHAPE, f"the payload has not the form of its event: {where}: {first['msg']}") from None
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        # Readers differ in which of two members counts.
+        raise _NotPermittedJson("an object has two members of one name")
+    return members
+
+
+def _no_constant(name: str) -> None:
+    raise _NotPermittedJson(f"it has the number {name}")
+
+
+def _is_shallow(content: object) -> bool:
+    level = [content]
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return True
+    return False
+
+
+# What it asks for, and whether it may.
+
+
+def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
+    if memory.knows(delivery.identity, delivery.digest):
+        raise refused(Cause.REPLAY, "the delivery was accepted before")
+    repository = None if event.repository is None else settings.repository(event.repository.full_name)
+    if repository is None and not isinstance(event, PingEvent):
+        raise refused(Cause.REPOSITORY, "the repository is not one of the permitted ones")
+    _check_target(event, delivery, settings)
+    if isinstance(event, PingEvent) or repository is None:
+        raise ignored(Cause.EVENT, "the webhook reaches the lab")
+    # Whoever floods one repository is stopped first, and does not use up what the others have.
+    if not memory.actors.permits(event.sender.login.lower()):
+        raise refused(Cause.ACTOR_LIMIT, "too many deliveries of this actor in a minute")
+    if not memory.repositories.permits(repository.name.lower()):
+        raise refused(Cause.REPOSITORY_LIMIT, "too many deliveries of this repository in a minute")
+    meaning = meaning_of(event, delivery.identity, repository, _standing(event, memory), own_app=settings.github.app_id)
+    _check_limits(meaning, settings, memory)
+    identity = memory.accept(meaning, delivery.identity, delivery.digest)
+    if identity is None:
+        raise refused(Cause.REPLAY, "the delivery was accepted at the same time")
+    return Admitted(meaning, identity)
+
+
+def _check_target(event: AnyEvent, delivery: Delivery, settings: TriggerSettings) -> None:
+    """Check the headers that name what the webhook belongs to, which senders may leave out."""
+    kind, target = delivery.header(TARGET_TYPE_HEADER), delivery.header(TARGET_ID_HEADER)
+    if not kind and not target:
+        return
+    if _TARGET_ID.fullmatch(target) is None:
+        raise refused(Cause.TARGET, "the id of what the webhook belongs to is no number")
+    of_repository = kind == "repository" and event.repository is not None and event.repository.id != int(target)
+    of_application = kind == "integration" and settings.github.app_id not in (None, int(target))
+    if of_repository or of_application:
+        raise refused(Cause.TARGET, "the webhook belongs to another repository or application")
+
+
+def _standing(event: AnyEvent, memory: Memory) -> Standing:
+    if isinstance(event, PullRequestEvent):
+        return memory.standing(pull_request_subject(event.repository.full_name, event.number))
+    return Standing()
+
+
+def _check_limits(trigger: Trigger, settings: TriggerSettings, memory: Memory) -> None:
+    limits = settings.limits
+    if isinstance(trigger, PullRequestTrigger):
+        most, cause = limits.submissions_per_hour_per_actor, Cause.SUBMISSION_LIMIT
+    elif isinstance(trigger, CommandTrigger):
+        most, cause = limits.commands_per_hour_per_actor, Cause.COMMAND_LIMIT
+    else:
+        return
+    if memory.of_last_hour(trigger.actor, trigger.kind) >= most:
+        raise refused(cause, f"the actor has caused {most} of these in the last hour")

@@ -1,0 +1,46 @@
+"""GitHub's REST API: comments, checks, statuses, pull requests and issues."""
+
+from zerolap.triggers.github.answers import Comment, Issue, Permission, PullRequest
+from zerolap.triggers.github.checks import Annotation, Check, CommitStatus, Conclusion
+from zerolap.triggers.github.client import PUBLIC_API, GitHub, hidden_marker
+from zerolap.triggers.github.credentials import AppKey, Credentials, TokenFile
+from zerolap.triggers.github.faults import (
+    ChecksForbidden,
+    GitHubAnswerUnusable,
+    GitHubFault,
+    GitHubForbidden,
+    GitHubInvalid,
+    GitHubMissing,
+    GitHubRefused,
+    GitHubUnauthorised,
+    GitHubUnavailable,
+)
+from zerolap.triggers.github.pace import Clock, Patience
+
+__all__ = [
+    "PUBLIC_API",
+    "Annotation",
+    "AppKey",
+    "Check",
+    "ChecksForbidden",
+    "Clock",
+    "Comment",
+    "CommitStatus",
+    "Conclusion",
+    "Credentials",
+    "GitHub",
+    "GitHubAnswerUnusable",
+    "GitHubFault",
+    "GitHubForbidden",
+    "GitHubInvalid",
+    "GitHubMissing",
+    "GitHubRefused",
+    "GitHubUnauthorised",
+    "GitHubUnavailable",
+    "Issue",
+    "Patience",
+    "Permission",
+    "PullRequest",
+    "TokenFile",
+    "hidden_marker",
+]

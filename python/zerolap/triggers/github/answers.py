@@ -1,0 +1,140 @@
+"""What the lab reads of GitHub's answers; other fields are ignored, and what is too long is refused."""
+
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from zerolap.records.base import Record
+
+Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
+Name: TypeAlias = Annotated[str, Field(max_length=1024)]
+Commit: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+Text: TypeAlias = Annotated[str, Field(max_length=1 << 18)]
+"""Of a comment or an issue; GitHub takes 65,536 characters."""
+Permission: TypeAlias = Literal["admin", "write", "read", "none"]
+
+
+class Answer(Record):
+    """A part of an answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class User(Answer):
+    """A person, an organisation or an app."""
+
+    login: Name
+
+
+class Comment(Answer):
+    """A comment on an issue or a pull request; `user` is None when the account was deleted."""
+
+    id: Identifier
+    body: Text = ""
+    user: User | None
+    created_at: datetime
+    html_url: Name
+
+
+class Label(Answer):
+    """A label of a pull request."""
+
+    name: Name
+
+
+class Repository(Answer):
+    """A repository; `full_name` is `owner/name`."""
+
+    id: Identifier
+    full_name: Name
+
+
+class Tip(Answer):
+    """A branch of a pull request, its last commit and its repository, None when that was deleted."""
+
+    ref: Name
+    sha: Commit
+    repo: Repository | None
+
+
+class PullRequest(Answer):
+    """A pull request: `head` is what it proposes, `base` where it is to go."""
+
+    number: Identifier
+    state: Literal["open", "closed"]
+    user: User | None
+    head: Tip
+    base: Tip
+    labels: Annotated[tuple[Label, ...], Field(max_length=1000)]
+
+    @property
+    def label_names(self) -> frozenset[str]:
+        """The names of its labels."""
+        return frozenset(label.name for label in self.labels)
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether the commits come from another repository; also where that was deleted."""
+        return self.head.repo is None or self.base.repo is None or self.head.repo.id != self.base.repo.id
+
+
+class Issue(Answer):
+    """An issue; `pull_request` is set where the number is that of a pull request."""
+
+    number: Identifier
+    state: Literal["open", "closed"]
+    body: Text | None
+    html_url: Name
+    pull_request: Answer | None = None
+
+
+class CheckOutput(Answer):
+    """What is recorded for a check."""
+
+    annotations_count: Annotated[int, Field(ge=0)]
+
+
+class CheckRun(Answer):
+    """A check run."""
+
+    id: Identifier
+    external_id: Name | None
+    output: CheckOutput
+
+
+class CheckRuns(Answer):
+    """The check runs of a commit."""
+
+    check_runs: Annotated[tuple[CheckRun, ...], Field(max_length=100)]
+
+
+class PermissionOfUser(Answer):
+    """What a person may do in a repository; `maintain` counts as `write`, `triage` as `read`."""
+
+    permission: Permission
+
+
+class App(Answer):
+    """A GitHub App."""
+
+    slug: Name
+
+
+class Installation(Answer):
+    """An installation of a GitHub App for an account."""
+
+    id: Identifier
+
+
+class InstallationToken(Answer):
+    """The token of an installation."""
+
+    token: Annotated[str, Field(max_length=4096, repr=False)]
+    expires_at: datetime
+
+
+Comments: TypeAlias = Annotated[tuple[Comment, ...], Field(max_length=100)]
+COMMENTS: TypeAdapter[tuple[Comment, ...]] = TypeAdapter(Comments)
+Issues: TypeAlias = Annotated[tuple[Issue, ...], Field(max_length=100)]
+ISSUES: TypeAdapter[tuple[Issue, ...]] = TypeAdapter(Issues)

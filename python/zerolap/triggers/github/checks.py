@@ -1,0 +1,85 @@
+"""What the lab tells GitHub about a commit: check runs with annotations on lines, and commit statuses."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+ANNOTATIONS_AT_ONCE: Final = 50
+STATUS_CHARACTERS: Final = 140
+
+CheckStatus: TypeAlias = Literal["queued", "in_progress", "completed"]
+Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"]
+StatusState: TypeAlias = Literal["pending", "success", "failure", "error"]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A remark on lines of a file, shown in the diff of a pull request; lines are counted from 1."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: Literal["notice", "warning", "failure"]
+    message: str
+    title: str = ""
+
+    def document(self) -> dict[str, object]:
+        """Return it as GitHub takes it."""
+        document: dict[str, object] = {
+            "path": self.path,
+            "start_line": self.start_line,
+            "end_line": self.end_line,
+            "annotation_level": self.level,
+            "message": self.message,
+        }
+        return {**document, "title": self.title} if self.title else document
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check run shows. `conclusion` is given exactly when `status` is `completed`; `summary` is Markdown.
+
+    GitHub only ever adds annotations: `annotations` are all of the run, those that it has already first.
+    """
+
+    status: CheckStatus
+    title: str
+    summary: str
+    conclusion: Conclusion | None = None
+    details_url: str = ""
+    annotations: tuple[Annotation, ...] = ()
+
+    def document(self, start: int) -> tuple[dict[str, object], int]:
+        """Return it as GitHub takes it, with annotations from a place on, and the place where they go on.
+
+        Before the last annotation the run is in progress.
+        """
+        batch = self.annotations[start : start + ANNOTATIONS_AT_ONCE]
+        end = start + len(batch)
+        is_last = end >= len(self.annotations)
+        output: dict[str, object] = {"title": self.title, "summary": self.summary}
+        if batch:
+            output["annotations"] = [annotation.document() for annotation in batch]
+        document: dict[str, object] = {"status": self.status if is_last else "in_progress", "output": output}
+        if self.conclusion is not None and is_last:
+            document["conclusion"] = self.conclusion
+        if self.details_url:
+            document["details_url"] = self.details_url
+        return document, end
+
+
+@dataclass(frozen=True)
+class CommitStatus:
+    """What a commit shows for a context: the newest counts. A long description is cut to what GitHub takes."""
+
+    state: StatusState
+    context: str
+    description: str = ""
+    target_url: str = ""
+
+    def document(self) -> dict[str, object]:
+        """Return it as GitHub takes it."""
+        description = self.description
+        if len(description) > STATUS_CHARACTERS:
+            description = description[: STATUS_CHARACTERS - 1] + "…"
+        document: dict[str, object] = {"state": self.state, "context": self.context, "description": description}
+        return {**document, "target_url": self.target_url} if self.target_url else document

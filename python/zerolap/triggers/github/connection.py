@@ -1,0 +1,248 @@
+"""Requests to GitHub: each has a time limit and is repeated with patience, and no token leaves for another host."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import httpx
+import structlog
+from pydantic import SecretStr, ValidationError
+
+from zerolap import __version__
+from zerolap.errors import UsageError
+from zerolap.triggers.github.faults import (
+    GitHubAnswerUnusable,
+    GitHubFault,
+    GitHubForbidden,
+    GitHubInvalid,
+    GitHubMissing,
+    GitHubRefused,
+    GitHubUnauthorised,
+    GitHubUnavailable,
+)
+from zerolap.triggers.github.pace import Clock, Patience
+
+LARGEST_ANSWER_BYTES: Final = 32 << 20
+"""A page of 100 of the longest comments."""
+REDIRECTIONS: Final = 5
+UNEXPLAINED_LIMIT_SECONDS: Final = 60.0
+"""GitHub asks for this where it limits a client without saying for how long."""
+HEADERS: Final = {
+    "Accept": "application/vnd.github+json",
+    "User-Agent": f"zerolap/{__version__}",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
+REFUSALS: Final[Mapping[int, type[GitHubRefused]]] = {
+    401: GitHubUnauthorised,
+    403: GitHubForbidden,
+    404: GitHubMissing,
+    410: GitHubMissing,
+    422: GitHubInvalid,
+}
+
+T = TypeVar("T")
+log = structlog.get_logger("zerolap.github")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request; `path` begins with a slash and is relative to the API, or is an address in it."""
+
+    method: str
+    path: str
+    query: Mapping[str, str | int] = field(default_factory=dict)
+    body: Mapping[str, object] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The content of a successful answer, and the address of the next page, None on the last."""
+
+    content: bytes
+    next_page: str | None
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Where the token of a request comes from; after `forget`, another one if there is one."""
+
+    token: Callable[[], Awaitable[SecretStr]]
+    forget: Callable[[], None]
+
+
+class _Setback(GitHubFault):
+    """A request failed, but may succeed later; it may have been carried out, or certainly was not."""
+
+    def __init__(self, message: str, maybe_done: bool, wait_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.maybe_done = maybe_done
+        self.wait_seconds = wait_seconds
+
+
+class Connection:
+    """Sends requests to the API at `api_url`, which may have a path, as that of GitHub Enterprise Server has.
+
+    `trust` holds the certificate authorities of a server of one's own. Proxies are taken from the environment.
+    """
+
+    def __init__(self, api_url: str, patience: Patience, clock: Clock, trust: ssl.SSLContext | None = None) -> None:
+        self._api = httpx.URL(api_url.rstrip("/"))
+        if self._api.scheme != "https" and self._api.host not in {"localhost", "127.0.0.1", "::1"}:
+            raise UsageError(f"{api_url} would get tokens unencrypted", hint="give an address with https")
+        self._patience = patience
+        self.clock = clock
+        self._client = httpx.AsyncClient(
+            headers=HEADERS, timeout=patience.request_seconds, verify=True if trust is None else trust
+        )
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._client.aclose()
+
+    async def send(
+        self,
+        call: Call,
+        bearer: Bearer,
+        read: Callable[[Reply], T],
+        already_done: Callable[[], Awaitable[T | None]] | None = None,
+    ) -> T:
+        """Return what `read` makes of the answer.
+
+        A request whose answer was lost is repeated unless `already_done` returns what it has brought about. Raises
+        `GitHubUnavailable` when the patience is at its end, `GitHubRefused` or `GitHubAnswerUnusable`.
+        """
+        clock, patience = self.clock, self._patience
+        end = clock.monotonic() + patience.total_seconds
+        tries = 0
+        is_renewed = False
+        while True:
+            token = await bearer.token()
+            try:
+                return self._read(call, await self._answer(call, token), read)
+            except GitHubUnauthorised:
+                bearer.forget()
+                if is_renewed or await bearer.token() == token:
+                    raise
+                is_renewed = True
+                continue
+            except _Setback as setback:
+                seconds = patience.wait_seconds(tries) if setback.wait_seconds is None else setback.wait_seconds
+                maybe_done, reason = setback.maybe_done, setback.message
+            if clock.monotonic() + seconds > end:
+                raise GitHubUnavailable(f"{call}: {reason}", seconds)
+            log.warning("waiting for GitHub", request=str(call), reason=reason, seconds=round(seconds, 1))
+            await clock.sleep(seconds)
+            tries += 1
+            if maybe_done and already_done is not None and (done := await already_done()) is not None:
+                return done
+
+    def _read(self, call: Call, reply: Reply, read: Callable[[Reply], T]) -> T:
+        try:
+            return read(reply)
+        except ValidationError as invalid:
+            faults = invalid.errors(include_url=False, include_context=False, include_input=False)
+            if faults[0]["type"] == "json_invalid":
+                raise _Setback("the answer is not whole", maybe_done=True) from None
+            where = ".".join(str(step) for step in faults[0]["loc"])
+            raise GitHubAnswerUnusable(f"{call}: unexpected answer: {where}: {faults[0]['msg']}") from None
+
+    async def _answer(self, call: Call, token: SecretStr) -> Reply:
+        """Send a request once and follow redirections, as those of a renamed repository."""
+        url = self._address(call)
+        for _ in range(REDIRECTIONS):
+            response, content = await self._exchange(call, url, token)
+            if response.status_code in {301, 302, 307, 308}:
+                url = self._within_api(url.join(response.headers.get("Location", "")), call)
+                continue
+            if response.is_success:
+                next_page = response.links.get("next", {}).get("url")
+                return Reply(content, next_page)
+            raise self._fault(call, response, content, token)
+        raise GitHubAnswerUnusable(f"{call}: redirected more than {REDIRECTIONS} times")
+
+    async def _exchange(self, call: Call, url: httpx.URL, token: SecretStr) -> tuple[httpx.Response, bytes]:
+        headers = {"Authorization": f"Bearer {token.get_secret_value()}"}
+        content = bytearray()
+        try:
+            # httpx limits the time between two pieces of an answer, not that of the whole.
+            async with (
+                asyncio.timeout(self._patience.request_seconds),
+                self._client.stream(call.method, url, headers=headers, json=call.body) as response,
+            ):
+                async for piece in response.aiter_bytes():
+                    content += piece
+                    if len(content) > LARGEST_ANSWER_BYTES:
+                        raise GitHubAnswerUnusable(f"{call}: the answer has more than {LARGEST_ANSWER_BYTES} bytes")
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as lost:
+            raise _Setback(f"no connection: {str(lost) or type(lost).__name__}", maybe_done=False) from None
+        except (TimeoutError, httpx.TimeoutException):
+            raise _Setback(f"no answer within {self._patience.request_seconds:g} s", maybe_done=True) from None
+        except (httpx.TransportError, httpx.DecodingError) as lost:
+            raise _Setback(f"the connection was lost: {type(lost).__name__}", maybe_done=True) from None
+        return response, bytes(content)
+
+    def _address(self, call: Call) -> httpx.URL:
+        if not call.path.startswith("/"):
+            return self._within_api(httpx.URL(call.path), call)
+        url = self._api.copy_with(raw_path=self._api.raw_path.rstrip(b"/") + call.path.encode())
+        return url.copy_merge_params(call.query) if call.query else url
+
+    def _within_api(self, url: httpx.URL, call: Call) -> httpx.URL:
+        """Return an address that an answer named, unless it would get the token of this API elsewhere."""
+        same_host = (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)
+        if not same_host or not url.path.startswith(self._api.path):
+            raise GitHubAnswerUnusable(f"{call}: the answer leads to another host: {url.host}")
+        return url
+
+    def _fault(self, call: Call, response: httpx.Response, content: bytes, token: SecretStr) -> GitHubFault:
+        """Return what an answer that is no success means."""
+        status = response.status_code
+        said = _message(content).replace(token.get_secret_value(), "(token)")
+        text = f"{status} {said}".strip()
+        if status >= 500:
+            return _Setback(text, maybe_done=True, wait_seconds=self._told_seconds(response))
+        if status == 429 or (status == 403 and _is_limit(response, said)):
+            told_seconds = self._told_seconds(response)
+            wait_seconds = UNEXPLAINED_LIMIT_SECONDS if told_seconds is None else told_seconds
+            return _Setback(text, maybe_done=False, wait_seconds=wait_seconds)
+        return REFUSALS.get(status, GitHubRefused)(f"{call}: {text}", status)
+
+    def _told_seconds(self, response: httpx.Response) -> float | None:
+        """Return how long GitHub asks to wait, None if it does not say."""
+        retry_after = response.headers.get("Retry-After", "")
+        if retry_after.isdecimal():
+            return float(retry_after[:9])
+        reset = response.headers.get("X-RateLimit-Reset", "")
+        if response.headers.get("X-RateLimit-Remaining") == "0" and reset.isdecimal():
+            # The limit ends within the second that follows.
+            return max(0.0, float(reset[:15]) - self.clock.now()) + 1.0
+        return None
+
+
+def _is_limit(response: httpx.Response, said: str) -> bool:
+    headers = response.headers
+    return "Retry-After" in headers or headers.get("X-RateLimit-Remaining") == "0" or "rate limit" in said.lower()
+
+
+def _message(content: bytes) -> str:
+    """Return what GitHub says about an error: its message and the fields that it complains about."""
+    try:
+        document: Any = json.loads(content)
+    except ValueError:
+        return ""
+    if not isinstance(document, dict):
+        return ""
+    said = [str(document.get("message", ""))]
+    errors = document.get("errors")
+    for error in errors if isinstance(errors, list) else []:
+        is_detailed = isinstance(error, dict)
+        words = [error.get("field"), error.get("code"), error.get("message")] if is_detailed else [error]
+        said.append(" ".join(str(word) for word in words if word))
+    text = "; ".join(said)[:500]
+    return "".join(character if character.isprintable() else " " for character in text)

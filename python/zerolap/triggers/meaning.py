@@ -1,0 +1,192 @@
+"""What an event means: pure, from a payload, the settings of its repository and how the pull request stands."""
+
+from zerolap.triggers.commands import command_in
+from zerolap.triggers.memory import Standing
+from zerolap.triggers.names import BRANCHES, TAGS
+from zerolap.triggers.outcomes import Cause, ignored, refused
+from zerolap.triggers.payloads import (
+    AnyEvent,
+    CreateEvent,
+    IssueCommentEvent,
+    PingEvent,
+    PullRequestEvent,
+    PushEvent,
+    Sender,
+    is_zero,
+)
+from zerolap.triggers.settings import RepositorySettings
+from zerolap.triggers.trigger import (
+    CommandTrigger,
+    NeedsLabelAgain,
+    Permission,
+    PullRequestTrigger,
+    PushTrigger,
+    Scope,
+    TagTrigger,
+    Trigger,
+    Withdrawn,
+)
+
+
+def meaning_of(
+    event: AnyEvent, delivery: str, repository: RepositorySettings, standing: Standing, own_app: int | None = None
+) -> Trigger:
+    """Return what an event asks for; raises `NotAdmitted` where that is nothing, or not permitted to the sender.
+
+    `standing` is that of the pull request that the event is about; `own_app` is the application that the lab is.
+    """
+    match event:
+        case PullRequestEvent():
+            return _of_pull_request(event, delivery, repository, standing)
+        case PushEvent():
+            return _of_push(event, delivery, repository)
+        case IssueCommentEvent():
+            return _of_comment(event, delivery, repository, own_app)
+        case CreateEvent():
+            raise ignored(Cause.EVENT, "the push of the branch or tag says what it points to")
+        case PingEvent():
+            raise ignored(Cause.EVENT, "the webhook reaches the lab")
+
+
+def _of_pull_request(
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing
+) -> Trigger:
+    action = event.action
+    if action in ("labeled", "unlabeled"):
+        if event.label_name not in repository.labels:
+            raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
+        if action == "unlabeled":
+            return _withdrawn(event, delivery, repository)
+        return _measured(event, delivery, repository, event.label_name, standing)
+    labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
+    if action == "closed" and (labels or standing.head is not None):
+        return _withdrawn(event, delivery, repository)
+    if action not in ("opened", "reopened", "synchronize", "closed"):
+        raise ignored(Cause.ACTION, "nothing that has to do with measuring has changed")
+    if not labels:
+        raise ignored(Cause.LABEL, "the pull request has no label that has it measured")
+    if action == "synchronize" and event.pull_request.is_fork:
+        return _needs_label_again(event, delivery, repository, labels[0], standing)
+    return _measured(event, delivery, repository, _widest(labels, repository), standing)
+
+
+def _measured(
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
+) -> Trigger:
+    """Have the head of the payload measured, which is what the sender has seen."""
+    pull_request = event.pull_request
+    if pull_request.state != "open":
+        raise ignored(Cause.ACTION, "the pull request is closed")
+    # A permitted person has set the label, and GitHub lets nobody push to the repository itself who may not.
+    is_pushed = event.action == "synchronize" and standing.is_permitted
+    permission = None if is_pushed else _permission_to_ask_for(event.sender, repository)
+    head_repository = pull_request.head.repo
+    return PullRequestTrigger(
+        repository=repository.name,
+        delivery=delivery,
+        number=event.number,
+        actor=event.sender.login,
+        head=pull_request.head.sha,
+        base_ref=pull_request.base.ref,
+        base_sha=pull_request.base.sha,
+        head_repository=None if head_repository is None else head_repository.full_name,
+        is_fork=pull_request.is_fork,
+        label=label,
+        scope=repository.labels[label],
+        needs_permission=permission,
+    )
+
+
+def _needs_label_again(
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
+) -> Trigger:
+    """A stranger has pushed: what is measured goes on only if it is this very commit.
+
+    That is so where the label was set after the push, and the delivery of the label came first.
+    """
+    if standing.head == event.pull_request.head.sha:
+        raise ignored(Cause.SEEN, "the label was set for this commit")
+    return NeedsLabelAgain(
+        repository=repository.name,
+        delivery=delivery,
+        number=event.number,
+        actor=event.sender.login,
+        head=event.pull_request.head.sha,
+        label=label,
+    )
+
+
+def _withdrawn(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> Withdrawn:
+    return Withdrawn(
+        repository=repository.name,
+        delivery=delivery,
+        number=event.number,
+        actor=event.sender.login,
+        cause="closed" if event.action == "closed" else "label removed",
+    )
+
+
+def _of_push(event: PushEvent, delivery: str, repository: RepositorySettings) -> Trigger:
+    if event.deleted:
+        raise ignored(Cause.REF, "the branch or tag was deleted")
+    if event.ref.startswith(TAGS):
+        tag = event.ref.removeprefix(TAGS)
+        if not repository.measures_tag(tag):
+            raise ignored(Cause.REF, "the tag is not one that is measured")
+        # `after` of an annotated tag is the tag, and not the commit.
+        commit = event.after if event.head_commit is None else event.head_commit.id
+        return TagTrigger(
+            repository=repository.name, delivery=delivery, tag=tag, commit=commit, actor=event.sender.login
+        )
+    branch = event.ref.removeprefix(BRANCHES)
+    if not repository.measures_branch(branch):
+        raise ignored(Cause.REF, "the branch is not one that is measured")
+    return PushTrigger(
+        repository=repository.name,
+        delivery=delivery,
+        branch=branch,
+        before=None if is_zero(event.before) else event.before,
+        after=event.after,
+        actor=event.sender.login,
+    )
+
+
+def _of_comment(
+    event: IssueCommentEvent, delivery: str, repository: RepositorySettings, own_app: int | None
+) -> Trigger:
+    if event.action != "created":
+        raise ignored(Cause.ACTION, "only new comments are read")
+    application = event.comment.performed_via_github_app
+    is_own = application is not None and application.id == own_app
+    if event.sender.is_bot or event.comment.user.is_bot or is_own:
+        raise ignored(Cause.OWN_COMMENT, "comments of applications are not read")
+    if event.issue.pull_request is None:
+        raise ignored(Cause.NO_COMMAND, "the comment is not on a pull request")
+    command = command_in(event.comment.body)
+    if command is None:
+        raise ignored(Cause.NO_COMMAND, "the comment has no command")
+    permission = _permission_to_ask_for(event.sender, repository)
+    return CommandTrigger(
+        repository=repository.name,
+        delivery=delivery,
+        number=event.issue.number,
+        actor=event.sender.login,
+        comment=event.comment.id,
+        command=command,
+        needs_permission=permission,
+    )
+
+
+def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> Permission | None:
+    """Return the permission that GitHub has to be asked for; none where the settings name the sender."""
+    if repository.is_actor(sender.login):
+        return None
+    if repository.permission is None or sender.is_bot:
+        raise refused(Cause.ACTOR, "the sender is not one of the permitted actors")
+    return repository.permission
+
+
+def _widest(labels: list[str], repository: RepositorySettings) -> str:
+    """Return the label that has most measured."""
+    width: dict[Scope, int] = {"affected": 0, "all": 1}
+    return max(labels, key=lambda label: width[repository.labels[label]])

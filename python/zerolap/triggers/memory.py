@@ -1,0 +1,84 @@
+"""What admission has to remember: accepted deliveries and triggers in the store, rates in memory."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.store import StoredDelivery, StoredTrigger, TriggerRecords
+from zerolap.triggers.rates import Rate
+from zerolap.triggers.settings import Limits
+from zerolap.triggers.trigger import PullRequestTrigger, Trigger, read_trigger, trigger_json
+
+MINUTE_SECONDS: Final = 60.0
+HOUR_SECONDS: Final = 3600.0
+STANDING_KINDS: Final = ("pull request", "withdrawn", "needs label again")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a pull request stands: `head` is the commit that it is to be measured at, none if it is not.
+
+    It is permitted once the person who caused it is known to be: pushes to the same repository may then follow.
+    """
+
+    head: str | None = None
+    is_permitted: bool = False
+
+
+class Memory:
+    """What was accepted, and how often who has sent what; its methods may be called from any thread."""
+
+    def __init__(
+        self, records: TriggerRecords, limits: Limits | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        limits = limits or Limits()
+        self._records = records
+        self._clock = clock
+        # SQLite waits for another writer in steps of up to 0.1 s, a lock until that writer is done.
+        self._writing = threading.Lock()
+        self.repositories = Rate(limits.deliveries_per_minute_per_repository, MINUTE_SECONDS)
+        self.actors = Rate(limits.deliveries_per_minute_per_actor, MINUTE_SECONDS)
+        self.forging_addresses = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
+
+    def knows(self, delivery: str, digest: str) -> bool:
+        """Whether a delivery of that id, or of a body of that digest, was accepted."""
+        return self._records.knows(delivery, digest)
+
+    def standing(self, subject: str) -> Standing:
+        """Return how a pull request stands, which the last trigger decides that was not refused."""
+        for stored in self._records.of_subject(subject, STANDING_KINDS):
+            trigger = read_trigger(stored.document)
+            if not isinstance(trigger, PullRequestTrigger):
+                return Standing()
+            if stored.state != "refused":
+                return Standing(trigger.head, trigger.needs_permission is None or stored.state == "done")
+        return Standing()
+
+    def of_last_hour(self, actor: str, kind: str) -> int:
+        """Return how many triggers of a kind a person has caused in the last hour."""
+        return self._records.count_of_actor(actor.lower(), [kind], self._clock() - HOUR_SECONDS)
+
+    def accept(self, trigger: Trigger, delivery: str, digest: str) -> str | None:
+        """Record a trigger together with its delivery; returns its id, none if either is there already."""
+        now = self._clock()
+        stored = stored_trigger(trigger, f"webhook {delivery}", now)
+        of_delivery = StoredDelivery(delivery, trigger.repository, digest, now)
+        with self._writing:
+            return stored.id if self._records.add(stored, of_delivery) else None
+
+
+def stored_trigger(trigger: Trigger, origin: str, created: float) -> StoredTrigger:
+    """Return the row of a trigger that waits; equal origins have equal ids, so that it is recorded once."""
+    return StoredTrigger(
+        id=f"t-{hashlib.sha256(origin.encode()).hexdigest()[:24]}",
+        repository=trigger.repository,
+        subject=trigger.subject,
+        kind=trigger.kind,
+        document=trigger_json(trigger),
+        actor=None if trigger.actor is None else trigger.actor.lower(),
+        delivery=trigger.delivery,
+        created=created,
+    )

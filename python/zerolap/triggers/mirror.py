@@ -1,0 +1,167 @@
+"""Mirrors of remote repositories: bare clones from which sources are taken. What is fetched may be hostile."""
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from zerolap.build import commit_of, resolve, run_git
+from zerolap.records import EnvironmentMissing, RevisionSource, Source, UsageError
+from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, ref_fault
+
+FETCH_SECONDS: Final = 600.0
+LIST_SECONDS: Final = 60.0
+SHOWN_DIGITS: Final = 12
+MOST_REFS: Final = 100_000
+SETTINGS: Final = (
+    # Nothing of a remote may run: neither hooks, nor helpers that it names, nor other transports.
+    "core.hooksPath=/dev/null",
+    "protocol.allow=never",
+    "protocol.file.allow=always",
+    "protocol.https.allow=always",
+    "protocol.http.allow=always",
+    "protocol.ssh.allow=always",
+    "protocol.git.allow=always",
+    "fetch.fsckObjects=true",
+    # Old histories have such entries, which harm nobody who does not check them out.
+    "fetch.fsck.zeroPaddedFilemode=ignore",
+    "fetch.fsck.badTimezone=ignore",
+    "fetch.fsck.missingSpaceBeforeDate=ignore",
+    "gc.auto=0",
+)
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+class RemoteUnreachable(EnvironmentMissing):
+    """A remote does not answer, or does not have what was asked for; it may the next time."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A bare repository with what was fetched of `remote`, a URL or path; its methods block."""
+
+    remote: str
+    directory: Path
+
+    @classmethod
+    def below(cls, directory: Path, remote: str) -> "Mirror":
+        """Return the mirror of a remote in a directory of mirrors."""
+        return cls(remote, directory / f"{sha256(remote.encode()).hexdigest()[:24]}.git")
+
+    def refs(self) -> dict[str, str]:
+        """Return the commits of the remote's branches and tags now, by their full names.
+
+        An annotated tag has the commit that it points to. Raises `RemoteUnreachable`.
+        """
+        listed = self._run(["ls-remote", "--heads", "--tags", "--", self.remote], LIST_SECONDS)
+        commits: dict[str, str] = {}
+        for line in listed.splitlines()[:MOST_REFS]:
+            commit, _, name = line.partition("\t")
+            is_peeled = name.endswith("^{}")
+            name = name.removesuffix("^{}")
+            short = name.removeprefix(BRANCHES).removeprefix(TAGS)
+            if COMMIT.fullmatch(commit) and short != name and ref_fault(short) is None:
+                # The line of the commit comes after that of the tag object.
+                commits[name] = commit if is_peeled or name not in commits else commits[name]
+        return commits
+
+    def fetch(self, commits: Sequence[str], refs: Sequence[str] = ()) -> None:
+        """Bring commits here with all their history; `refs` may have them where the remote gives out no others.
+
+        Raises `RemoteUnreachable` if one of them cannot be had.
+        """
+        self._make()
+        missing = [commit for commit in dict.fromkeys(commits) if not self.has(commit)]
+        if not missing:
+            return
+        try:
+            self._fetch([f"+{commit}:refs/zerolap/{commit}" for commit in missing])
+        except RemoteUnreachable:
+            # The remote gives out only what its refs point to.
+            self._fetch([f"+{ref}:refs/zerolap/{ref.removeprefix('refs/')}" for ref in [f"{BRANCHES}*", *refs]])
+        absent = next((commit for commit in missing if not self.has(commit)), None)
+        if absent is not None:
+            raise RemoteUnreachable(f"{self.shown} does not have the commit {absent[:SHOWN_DIGITS]}")
+
+    def fetch_tags(self, glob: str) -> dict[str, str]:
+        """Bring the tags of a glob here, and return their commits by name."""
+        tags = {name: commit for name, commit in self.refs().items() if fnmatchcase(name, f"{TAGS}{glob}")}
+        self.fetch(list(tags.values()), [f"{TAGS}*"])
+        return {name.removeprefix(TAGS): commit for name, commit in tags.items()}
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit is here."""
+        return self.directory.is_dir() and commit_of(self.directory, commit) is not None
+
+    def merge_base(self, head: str, branch: str) -> str | None:
+        """Return the newest commit that two commits, which are here, have in common; none if there is none."""
+        done = run_git(self.directory, "merge-base", head, branch)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether a commit is in the history of another; both are here."""
+        return run_git(self.directory, "merge-base", "--is-ancestor", older, newer).returncode == 0
+
+    def commits_between(self, older: str, newer: str) -> list[str]:
+        """Return the commits of the first parents after `older` up to `newer`, the oldest first."""
+        done = run_git(self.directory, "rev-list", "--first-parent", "--reverse", f"{older}..{newer}")
+        return done.stdout.split()
+
+    def revision(self, text: str) -> str | None:
+        """Return the commit that is here and that a text names as git reads it, such as the beginning of its hash."""
+        return commit_of(self.directory, text)
+
+    def parent(self, commit: str) -> str | None:
+        """Return the first parent of a commit."""
+        return commit_of(self.directory, f"{commit}^")
+
+    def source(self, commit: str) -> RevisionSource:
+        """Return a commit, which is here, as a source; raises `UsageError` if it is not."""
+        source: Source = resolve(commit, self.directory)
+        if not isinstance(source, RevisionSource):
+            raise UsageError(f"{self.shown} has no commit {commit}")
+        return source.model_copy(update={"name": commit[:SHOWN_DIGITS]})
+
+    @property
+    def shown(self) -> str:
+        """The remote as it may be shown: without a user or password in it."""
+        return _CREDENTIALS.sub("", self.remote)
+
+    def _make(self) -> None:
+        if not (self.directory / "HEAD").exists():
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._run(["init", "--quiet", "--bare", "--", str(self.directory)], LIST_SECONDS)
+
+    def _fetch(self, refspecs: Sequence[str]) -> None:
+        options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--force"]
+        self._run(["-C", str(self.directory), "fetch", *options, "--", self.remote, *refspecs], FETCH_SECONDS)
+
+    def _run(self, arguments: Sequence[str], seconds: float) -> str:
+        command = ["git", *(word for setting in SETTINGS for word in ("-c", setting)), *arguments]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        # Nobody is there to be asked for a password.
+        environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                env=environment,
+                timeout=seconds,
+                stdin=subprocess.DEVNULL,
+            )
+        except FileNotFoundError as fault:
+            raise EnvironmentMissing("git is not installed", hint="apt-get install git") from fault
+        except subprocess.TimeoutExpired as fault:
+            raise RemoteUnreachable(f"{self.shown} did not answer in {seconds:g} s") from fault
+        if done.returncode != 0:
+            said = _CREDENTIALS.sub("", done.stderr.strip()).splitlines() or ["git failed"]
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[-1]}", details="\n".join(said))
+        return done.stdout

@@ -1,0 +1,88 @@
+"""Names in payloads and settings: commits, refs, repositories and logins, in the forms that git and GitHub give them.
+
+All of them reach command lines of git, file names and comments, so that nothing else is let through.
+"""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, StringConstraints
+
+COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
+LOGIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?")
+LONGEST_REF_BYTES: Final = 255
+"""GitHub takes no longer ones, nor do file systems for one component."""
+BRANCHES: Final = "refs/heads/"
+TAGS: Final = "refs/tags/"
+
+_FORBIDDEN_IN_REF: Final = re.compile(r"[\x00-\x20\x7f-\x9f~^:?*\[\\]|\.\.|@\{|//")
+
+
+def ref_fault(name: str) -> str | None:
+    """Return why git takes no branch or tag of that name, none if it does.
+
+    These are the rules of `git check-ref-format --branch`; C1 control characters and `@` alone are refused too.
+    """
+    faults = {
+        "it is empty": not name,
+        "it is too long": len(name.encode(errors="surrogatepass")) > LONGEST_REF_BYTES,
+        "it has characters that git forbids": _FORBIDDEN_IN_REF.search(name) is not None,
+        "it begins with -": name.startswith("-"),
+        "it begins or ends with /": name.startswith("/") or name.endswith("/"),
+        "it ends with .": name.endswith("."),
+        "it is a name that git uses itself": name in ("@", "HEAD"),
+        "a part begins with .": any(part.startswith(".") for part in name.split("/")),
+        "a part ends with .lock": any(part.endswith(".lock") for part in name.split("/")),
+    }
+    return next((fault for fault, holds in faults.items() if holds), None)
+
+
+def _checked_commit(text: str) -> str:
+    if COMMIT.fullmatch(text) is None:
+        raise ValueError("a commit has 40 or 64 hexadecimal digits")
+    return text
+
+
+def _checked_ref_name(text: str) -> str:
+    if fault := ref_fault(text):
+        raise ValueError(f"not the name of a branch or tag: {fault}")
+    return text
+
+
+def _checked_ref(text: str) -> str:
+    for prefix in (BRANCHES, TAGS):
+        if text.startswith(prefix):
+            _checked_ref_name(text.removeprefix(prefix))
+            return text
+    raise ValueError("neither a branch nor a tag")
+
+
+def _checked_repository(text: str) -> str:
+    if REPOSITORY.fullmatch(text) is None:
+        raise ValueError("a repository has a name like redis/redis")
+    return text
+
+
+def _checked_login(text: str) -> str:
+    if LOGIN.fullmatch(text) is None:
+        raise ValueError("not a login of GitHub")
+    return text
+
+
+_Text = Annotated[str, StringConstraints(strict=True, max_length=1024)]
+
+CommitName = Annotated[_Text, AfterValidator(_checked_commit)]
+RefName = Annotated[_Text, AfterValidator(_checked_ref_name)]
+"""The name of a branch or tag, without `refs/heads/` or `refs/tags/`."""
+FullRef = Annotated[_Text, AfterValidator(_checked_ref)]
+"""A branch or tag with `refs/heads/` or `refs/tags/`."""
+RepositoryName = Annotated[_Text, AfterValidator(_checked_repository)]
+"""Owner and name, such as `redis/redis`; GitHub does not tell names apart by case."""
+Login = Annotated[_Text, AfterValidator(_checked_login)]
+"""A person's or an application's name at GitHub, which does not tell logins apart by case."""
+
+
+def is_same_name(name: str, other: str) -> bool:
+    """Whether two names of repositories, or two logins, are the same to GitHub."""
+    return name.lower() == other.lower()

@@ -1,0 +1,217 @@
+"""Reports regressions on branches, once each, and that they went away: as issues, to other programs, in Slack."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import httpx
+import structlog
+
+from zerolap.records import Comparison, ZerolapError
+from zerolap.store import Post, Store, StoredTrigger
+from zerolap.triggers.github import GitHub, GitHubUnavailable
+from zerolap.triggers.headline import headline_of
+from zerolap.triggers.notices import (
+    closed_notice,
+    closing_text,
+    issue_body,
+    issue_title,
+    opened_notice,
+    slack_closed,
+    slack_opened,
+)
+from zerolap.triggers.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.regressions import is_gone, regressed_in
+from zerolap.triggers.settings import Notification, TriggerSettings
+from zerolap.triggers.trigger import PushTrigger, read_trigger
+from zerolap.triggers.writing import plain_writing
+
+OPENED: Final = "opened"
+CLOSED: Final = "closed"
+SEND_SECONDS: Final = 30.0
+AGAIN_SECONDS: Final = 60.0
+ENDED: Final = ("done", "failed", "cancelled", "superseded")
+
+log = structlog.get_logger("zerolap.notifying")
+
+
+class NotSent(ZerolapError):
+    """Another program does not take a notice."""
+
+
+@dataclass(frozen=True)
+class Push:
+    """A push that is measured, with its comparisons."""
+
+    stored: StoredTrigger
+    trigger: PushTrigger
+    comparisons: Sequence[Comparison]
+
+
+@dataclass
+class Notifier:
+    """Looks at what pushes have brought. What was reported is in the store, by the commit that brought it."""
+
+    store: Store
+    settings: TriggerSettings
+    standings: Standings
+    github: GitHub | None = None
+
+    def finished(self, subject: str) -> list[Push]:
+        """Return the pushes of a branch that are measured, the oldest first; blocks."""
+        pushes = []
+        for stored in reversed(self.store.triggers.of_subject(subject, ["push"])):
+            trigger = read_trigger(stored.document)
+            states = self.store.fleet.states(stored.submissions)
+            if not isinstance(trigger, PushTrigger) or not states or set(states.values()) - {"done"}:
+                continue
+            pushes.append(Push(stored, trigger, [self.standings.comparison(one) for one in stored.submissions]))
+        return pushes
+
+    def is_over(self, subject: str) -> bool:
+        """Whether everything about a branch has ended; blocks."""
+        newest = self.store.triggers.of_subject(subject, ["push"])
+        states = self.store.fleet.states([one for stored in newest for one in stored.submissions])
+        return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
+            ENDED
+        )
+
+    async def look(self, subject: str) -> bool:
+        """Report what is new about a branch; returns whether nothing more is to come for now."""
+        is_over = await asyncio.to_thread(self.is_over, subject)
+        pushes = await asyncio.to_thread(self.finished, subject)
+        reported = True
+        for index, push in enumerate(pushes):
+            regressed = regressed_in(push.comparisons)
+            if not regressed:
+                continue
+            reported &= await self._open(push)
+            since = [later.comparisons for later in pushes[index:]]
+            if len(since) > 1 and all(is_gone(one, since) for one in regressed):
+                reported &= await self._close(push, pushes[-1])
+        return is_over and reported
+
+    async def _open(self, push: Push) -> bool:
+        regression = await asyncio.to_thread(self._regression, push)
+        sent = True
+        for channel in self._channels(push):
+            post = await self._post(push, channel)
+            if post.digest or time.time() < post.not_before:
+                sent &= bool(post.digest)
+                continue
+            log.info(
+                "a regression is reported", subject=push.stored.subject, commit=push.trigger.after, channel=channel
+            )
+            sent &= await self._sent(post, OPENED, self._opening(channel, push, regression))
+        return sent
+
+    async def _close(self, push: Push, repaired: Push) -> bool:
+        commits = await asyncio.to_thread(self.standings.commits, repaired.stored, repaired.trigger)
+        sent = True
+        for channel in self._channels(push):
+            post = await self._post(push, channel)
+            if post.digest != OPENED or time.time() < post.not_before:
+                sent &= post.digest == CLOSED
+                continue
+            log.info(
+                "a regression is gone", subject=push.stored.subject, commit=repaired.trigger.after, channel=channel
+            )
+            sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))
+        return sent
+
+    async def _post(self, push: Push, channel: str) -> Post:
+        key = f"{push.trigger.after} {channel}"
+        found = await asyncio.to_thread(self.store.triggers.post, push.stored.subject, "issue", key)
+        return found or Post(push.stored.subject, "issue", key)
+
+    async def _sent(self, post: Post, digest: str, sending: Any) -> bool:
+        """Await what sends, and record that it was sent, or when to try again."""
+        now = time.time()
+        try:
+            written = replace(post, external_id=await sending, digest=digest, posted=now, not_before=0.0)
+        except GitHubUnavailable as fault:
+            written = replace(post, not_before=now + fault.retry_after_seconds)
+            log.warning("reported later", reason=fault.message)
+        except ZerolapError as fault:
+            written = replace(post, not_before=now + AGAIN_SECONDS)
+            log.error("not reported", reason=fault.message)
+        await asyncio.to_thread(self.store.triggers.set_post, written)
+        return written.digest == digest
+
+    async def _opening(self, channel: str, push: Push, regression: BranchRegression) -> str:
+        notify = self._notification(push)
+        if channel == "issue" and self.github is not None:
+            marker = f"regression:{push.trigger.after}"
+            title, body = issue_title(regression), issue_body(regression)
+            issue = await self.github.create_issue(push.trigger.repository, marker, title, body)
+            return str(issue.number)
+        if channel == "url":
+            return await _send(str(notify.url), opened_notice(regression).model_dump(mode="json", by_alias=True))
+        return await _send(_secret(notify), slack_opened(regression))
+
+    async def _closing(self, channel: str, post: Post, repaired: Push, commits: CommitRange) -> str:
+        notify, branch, subject = self._notification(repaired), repaired.trigger.branch, self._message(repaired)
+        if channel == "issue" and self.github is not None and post.external_id is not None:
+            number = int(post.external_id)
+            await self.github.close_issue(repaired.trigger.repository, number, closing_text(commits, subject))
+            return post.external_id
+        if channel == "url":
+            notice = closed_notice(commits, branch, subject)
+            return await _send(str(notify.url), notice.model_dump(mode="json", by_alias=True))
+        return await _send(_secret(notify), slack_closed(commits, branch, subject))
+
+    def _channels(self, push: Push) -> list[str]:
+        """Return where regressions are reported; the log has them in any case."""
+        notify = self._notification(push)
+        wanted = {
+            "issue": notify.issue and self.github is not None,
+            "url": notify.url is not None,
+            "slack": notify.slack_url is not None,
+        }
+        return [*(channel for channel, is_wanted in wanted.items() if is_wanted), "log"]
+
+    def _notification(self, push: Push) -> Notification:
+        measured = self.settings.measured(push.trigger.repository)
+        return Notification() if measured is None else measured.notify
+
+    def _regression(self, push: Push) -> BranchRegression:
+        commits = self.standings.commits(push.stored, push.trigger)
+        platforms = self.standings.platforms(push.stored)
+        return BranchRegression(commits, push.trigger.branch, self._message(push), platforms)
+
+    def _message(self, push: Push) -> str:
+        """Return the first line of the message of a push's last commit."""
+        if not push.stored.submissions:
+            return ""
+        head = self.store.fleet.submitted(push.stored.submissions[0]).submission.servers["head"].source.revision
+        return "" if head is None else head.subject
+
+
+def headline(push: Push) -> str:
+    """Return what has come of a push in a sentence of plain text."""
+    platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in push.comparisons]
+    return headline_of(platforms, plain_writing()).text
+
+
+def regressed_cases(push: Push) -> list[str]:
+    """Return the names of the cases that a push made worse on any platform."""
+    return sorted({regressed.case for regressed in regressed_in(push.comparisons)})
+
+
+async def _send(url: str, document: dict[str, Any]) -> str:
+    """Post a document; raises `NotSent`, whose message has no secret in it."""
+    try:
+        async with httpx.AsyncClient(timeout=SEND_SECONDS, trust_env=False) as client:
+            answer = await client.post(url, json=document)
+    except httpx.HTTPError as fault:
+        raise NotSent(f"a notice was not taken: {type(fault).__name__}") from None
+    if answer.is_error:
+        raise NotSent(f"a notice was not taken: status {answer.status_code}")
+    return "sent"
+
+
+def _secret(notify: Notification) -> str:
+    return "" if notify.slack_url is None else notify.slack_url.get_secret_value()

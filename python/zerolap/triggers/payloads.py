@@ -1,0 +1,202 @@
+"""The parts of GitHub's webhook payloads that are used; other fields are ignored, wrong shapes are refused.
+
+The payloads are described at https://docs.github.com/en/webhooks/webhook-events-and-payloads.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from zerolap.triggers.names import CommitName, FullRef, Login, RefName, RepositoryName
+
+LONGEST_COMMENT: Final = 262_144
+"""GitHub takes none with more bytes."""
+MOST_LABELS: Final = 1_000
+
+Number: TypeAlias = Annotated[int, Field(strict=True, ge=1, lt=1 << 31)]
+Identity: TypeAlias = Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
+Flag: TypeAlias = Annotated[bool, Field(strict=True)]
+Action: TypeAlias = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=64)]
+
+
+class Part(BaseModel):
+    """A part of a payload."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Repository(Part):
+    """A repository; `id` stays the same when it is renamed."""
+
+    id: Identity
+    full_name: RepositoryName
+
+
+class Sender(Part):
+    """Who caused the event; GitHub's applications have the type `Bot`."""
+
+    login: Login
+    type: Annotated[str, StringConstraints(strict=True, max_length=32)]
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether it is an application and not a person."""
+        return self.type == "Bot" or self.login.endswith("[bot]")
+
+
+class Label(Part):
+    """A label; `id` stays the same when it is renamed."""
+
+    id: Identity
+    name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
+
+
+class Side(Part):
+    """The head or the base of a pull request; `repo` is none where the fork was deleted."""
+
+    ref: RefName
+    sha: CommitName
+    repo: Repository | None
+
+
+class BaseSide(Side):
+    """The base of a pull request."""
+
+    repo: Repository
+
+
+class PullRequest(Part):
+    """A pull request as it was when the event happened."""
+
+    number: Number
+    state: Literal["open", "closed"]
+    labels: Annotated[tuple[Label, ...], Field(max_length=MOST_LABELS)]
+    head: Side
+    base: BaseSide
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether its commits are in another repository: that of a stranger, as far as anybody knows."""
+        return self.head.repo is None or self.head.repo.id != self.base.repo.id
+
+
+class Event(Part):
+    """What every payload has that is used."""
+
+    repository: Repository
+    sender: Sender
+
+
+class PullRequestEvent(Event):
+    """Something happened to a pull request; `label` is the one that was set or removed."""
+
+    action: Action
+    number: Number
+    pull_request: PullRequest
+    label: Label | None = None
+
+    @model_validator(mode="after")
+    def _is_of_one_piece(self) -> "PullRequestEvent":
+        if self.action in ("labeled", "unlabeled") and self.label is None:
+            raise ValueError("no label in the event of a label")
+        if self.number != self.pull_request.number:
+            raise ValueError("two numbers of one pull request")
+        if self.repository.id != self.pull_request.base.repo.id:
+            raise ValueError("the base of the pull request is in another repository")
+        return self
+
+    @property
+    def label_name(self) -> str:
+        """The name of the label that was set or removed; that of today, where the event has an older one."""
+        if self.label is None:
+            return ""
+        return next((label.name for label in self.pull_request.labels if label.id == self.label.id), self.label.name)
+
+
+class Commit(Part):
+    """A commit of a push."""
+
+    id: CommitName
+
+
+class PushEvent(Event):
+    """A branch or a tag was pushed; `before` or `after` has only zeros where it was created or deleted."""
+
+    ref: FullRef
+    before: CommitName
+    after: CommitName
+    deleted: Flag
+    head_commit: Commit | None = None
+
+    @model_validator(mode="after")
+    def _is_of_one_piece(self) -> "PushEvent":
+        if self.deleted != is_zero(self.after):
+            raise ValueError("a deleted ref points to no commit, and any other ref to one")
+        return self
+
+
+class CreateEvent(Event):
+    """A branch or a tag was created; the push that comes with it names its commit."""
+
+    ref: RefName
+    ref_type: Literal["branch", "tag"]
+
+
+class PullRequestLink(Part):
+    """Present where an issue is a pull request."""
+
+
+class Application(Part):
+    """The application by which a comment was made."""
+
+    id: Identity
+
+
+class Issue(Part):
+    """An issue or pull request."""
+
+    number: Number
+    pull_request: PullRequestLink | None = None
+
+
+class Comment(Part):
+    """A comment."""
+
+    id: Identity
+    body: Annotated[str, StringConstraints(strict=True, max_length=LONGEST_COMMENT)]
+    user: Sender
+    performed_via_github_app: Application | None = None
+
+
+class IssueCommentEvent(Event):
+    """Something happened to a comment on an issue or pull request."""
+
+    action: Action
+    issue: Issue
+    comment: Comment
+
+
+class PingEvent(Part):
+    """GitHub tries out a webhook; one of an organization has no repository."""
+
+    hook_id: Identity
+    repository: Repository | None = None
+    sender: Sender | None = None
+
+
+AnyEvent: TypeAlias = PullRequestEvent | PushEvent | CreateEvent | IssueCommentEvent | PingEvent
+
+EVENTS: Final[Mapping[str, type[AnyEvent]]] = {
+    "pull_request": PullRequestEvent,
+    "push": PushEvent,
+    "create": CreateEvent,
+    "issue_comment": IssueCommentEvent,
+    "ping": PingEvent,
+}
+"""The payloads by the names of their events, as in the header `X-GitHub-Event`."""
+
+
+def is_zero(commit: str) -> bool:
+    """Whether a push says by this commit that there is none."""
+    return not commit.strip("0")

@@ -1,0 +1,223 @@
+"""How it stands with a pull request or a push, from the store alone: what comments and checks are made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from zerolap.build import changes_between
+from zerolap.lab import read_comparison
+from zerolap.records import BuildJob, Changes, Comparison, UsageError
+from zerolap.store import Attempt, Store, StoredTrigger, SubmittedWork
+from zerolap.triggers.false_alarms import FalseAlarmRecord
+from zerolap.triggers.memory import STANDING_KINDS
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.outcome import (
+    Acknowledgement,
+    Building,
+    Cancelled,
+    ChangedLines,
+    CommitRange,
+    Done,
+    Failed,
+    PlatformOutcome,
+    PlatformState,
+    PullRequestState,
+    Running,
+    Superseded,
+    Waiting,
+    changed_lines,
+)
+from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.trigger import (
+    CommandTrigger,
+    NeedsLabelAgain,
+    PullRequestTrigger,
+    PushTrigger,
+    TagTrigger,
+    read_trigger,
+)
+from zerolap.triggers.work import ON_REQUEST
+
+NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"
+MOST_REMEMBERED: Final = 200
+
+
+@dataclass
+class Standings:
+    """Reads how it stands; what does not change any more is remembered. Its methods block."""
+
+    store: Store
+    settings: TriggerSettings
+    mirrors: Path
+    alarms: FalseAlarmRecord
+    _changed: dict[tuple[str, str], tuple[ChangedLines, ...]] = field(default_factory=dict)
+    _comparisons: dict[str, Comparison] = field(default_factory=dict)
+
+    def pull_request(self, subject: str) -> PullRequestState | None:
+        """Return how it stands with a pull request; none for one that no permitted person has had measured."""
+        triggers = self.store.triggers.of_subject(subject)
+        measured = self._measured(triggers)
+        if measured is None:
+            return None
+        stored, trigger = measured
+        platforms = self._platforms(stored)
+        for command in triggers:
+            platforms += self._on_request(command, subject, trigger.head)
+        newest = next((read_trigger(one.document) for one in triggers if one.kind in STANDING_KINDS), trigger)
+        is_stale = isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
+        return PullRequestState(
+            commits=self._range(stored, trigger.head, trigger.base_sha),
+            number=trigger.number,
+            label=trigger.label,
+            command=self._command(stored),
+            platforms=tuple(platforms),
+            acknowledgements=self._acknowledgements(subject, trigger.head),
+            needs_approval=NEEDS_LABEL if is_stale else "",
+        )
+
+    def commits(self, stored: StoredTrigger, trigger: PushTrigger | TagTrigger) -> CommitRange:
+        """Return what a push or tag has compared."""
+        head = trigger.after if isinstance(trigger, PushTrigger) else trigger.commit
+        return self._range(stored, head, head)
+
+    def platforms(self, stored: StoredTrigger) -> tuple[PlatformOutcome, ...]:
+        """Return what has come of a trigger on each platform."""
+        return tuple(self._platforms(stored))
+
+    def comparison(self, identity: str) -> Comparison:
+        """Return a finished comparison."""
+        if identity not in self._comparisons:
+            if len(self._comparisons) >= MOST_REMEMBERED:
+                self._comparisons.pop(next(iter(self._comparisons)))
+            self._comparisons[identity] = read_comparison(self.store, identity)
+        return self._comparisons[identity]
+
+    # What is measured.
+
+    def _measured(self, triggers: Sequence[StoredTrigger]) -> tuple[StoredTrigger, PullRequestTrigger] | None:
+        for stored in triggers:
+            trigger = read_trigger(stored.document) if stored.kind == "pull request" else None
+            is_known = trigger is not None and (stored.state != "waiting" or trigger_is_permitted(trigger))
+            if isinstance(trigger, PullRequestTrigger) and is_known and stored.state != "refused":
+                return stored, trigger
+        return None
+
+    def _platforms(self, stored: StoredTrigger) -> list[PlatformOutcome]:
+        if stored.submissions:
+            return [self._outcome(self.store.fleet.submitted(identity)) for identity in stored.submissions]
+        measured = self.settings.measured(stored.repository)
+        served = [platform.name for platform in self.store.fleet.platforms()]
+        names = served if measured is None or not measured.platforms else measured.platforms
+        state: PlatformState = Waiting("its commits are fetched")
+        if stored.state == "failed":
+            state = Failed(stored.reason)
+        elif stored.state == "done":
+            state = Done()
+        return [PlatformOutcome(name, state) for name in names]
+
+    def _on_request(self, stored: StoredTrigger, subject: str, head: str) -> list[PlatformOutcome]:
+        """Return what has come of the cases that a command has named."""
+        if stored.kind != "command" or not stored.submissions:
+            return []
+        if not isinstance(read_trigger(stored.document), CommandTrigger):
+            return []
+        outcomes = []
+        for identity in stored.submissions:
+            work = self.store.fleet.submitted(identity)
+            revision = work.submission.servers["head"].source.revision
+            if revision is not None and revision.commit == head:
+                patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
+                outcomes.append(self._outcome(work, f"{work.submission.platform}: {patterns}"))
+        return outcomes
+
+    def _outcome(self, work: SubmittedWork, name: str = "") -> PlatformOutcome:
+        submission = work.submission
+        comparison = self.comparison(submission.id) if work.state == "done" else None
+        public = self.settings.lab.public_url
+        address = (
+            "" if public is None or comparison is None else f"{str(public).rstrip('/')}/comparisons/{submission.id}"
+        )
+        return PlatformOutcome(
+            name or submission.platform,
+            self._state(work),
+            comparison,
+            address,
+            f"{address}.json" if address else "",
+            self.alarms.of(submission.platform),
+        )
+
+    def _state(self, work: SubmittedWork) -> PlatformState:
+        match work.state:
+            case "waiting":
+                return Waiting(work.reason.removeprefix("waits for "))
+            case "running":
+                return _running(self.store.fleet.attempts(work.submission.id))
+            case "done":
+                return Done()
+            case "failed":
+                return Failed(work.reason)
+            case "cancelled":
+                return Cancelled(work.reason.removeprefix("by ") if work.reason.startswith("by ") else "")
+            case "superseded":
+                return Superseded()
+
+    def _range(self, stored: StoredTrigger, head: str, base: str) -> CommitRange:
+        """Return the compared commits; before something is submitted the base is that of the trigger."""
+        changed: tuple[ChangedLines, ...] = ()
+        if stored.submissions:
+            servers = self.store.fleet.submitted(stored.submissions[0]).submission.servers
+            revisions = [servers[side].source.revision for side in ("base", "head")]
+            if revisions[0] is not None and revisions[1] is not None:
+                base, head = revisions[0].commit, revisions[1].commit
+                changed = self._changed_lines(stored.repository, base, head)
+        return CommitRange(stored.repository, base, head, changed)
+
+    def _changed_lines(self, repository: str, base: str, head: str) -> tuple[ChangedLines, ...]:
+        key = (base, head)
+        measured = self.settings.measured(repository)
+        if key not in self._changed and measured is not None:
+            mirror = Mirror.below(self.mirrors, measured.remote)
+            try:
+                changes = changes_between(mirror.source(base), mirror.source(head))
+            except UsageError:
+                # The mirror was removed: what was measured is reported without lines.
+                return ()
+            if len(self._changed) >= MOST_REMEMBERED:
+                self._changed.pop(next(iter(self._changed)))
+            self._changed[key] = changed_lines(changes or Changes(files=[]))
+        return self._changed.get(key, ())
+
+    def _command(self, stored: StoredTrigger) -> str:
+        if not stored.submissions:
+            return ""
+        return self.store.fleet.submitted(stored.submissions[0]).submission.command_line
+
+    def _acknowledgements(self, subject: str, head: str) -> tuple[Acknowledgement, ...]:
+        return tuple(
+            Acknowledgement(
+                accepted.actor,
+                accepted.reason,
+                _iso_time(accepted.created),
+                None if accepted.case is None else frozenset({accepted.case}),
+            )
+            for accepted in self.store.triggers.acknowledgements(subject, head)
+        )
+
+
+def trigger_is_permitted(trigger: object) -> bool:
+    """Whether nobody has to be asked any more whether a trigger is permitted."""
+    return isinstance(trigger, PullRequestTrigger) and trigger.needs_permission is None
+
+
+def _running(attempts: Sequence[Attempt]) -> PlatformState:
+    if all(isinstance(attempt.job, BuildJob) for attempt in attempts):
+        return Building() if attempts else Waiting("an agent is free")
+    jobs = {attempt.job.id: attempt for attempt in attempts}
+    done = sum(attempt.state in ("done", "failed") for attempt in jobs.values())
+    return Running(done, len(jobs))
+
+
+def _iso_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

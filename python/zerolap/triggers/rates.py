@@ -1,0 +1,35 @@
+"""How often something may happen: a bucket of tokens for each key, in memory."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+MOST_KEYS: Final = 10_000
+
+
+class Rate:
+    """At most `most` events of a key at once, and as many in `seconds`; may be used from any thread.
+
+    The keys that were not seen for longest are forgotten where there are more than `MOST_KEYS`.
+    """
+
+    def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._per_second = most / seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def permits(self, key: str) -> bool:
+        """Count an event of a key; returns whether it is one too many, and is then not counted, as false."""
+        now = self._clock()
+        with self._lock:
+            tokens, then = self._buckets.pop(key, (float(self._most), now))
+            tokens = min(self._most, tokens + (now - then) * self._per_second)
+            is_permitted = tokens >= 1
+            self._buckets[key] = (tokens - 1 if is_permitted else tokens, now)
+            if len(self._buckets) > MOST_KEYS:
+                self._buckets.popitem(last=False)
+        return is_permitted

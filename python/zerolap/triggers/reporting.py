@@ -1,0 +1,165 @@
+"""Reporting back to GitHub: the comment, the check or status of a commit, always as they follow from the store."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+
+from zerolap.records import ZerolapError
+from zerolap.store import Post, PostKind, Store
+from zerolap.triggers.check import CheckOutput, check_output, commit_status
+from zerolap.triggers.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.github import (
+    Annotation,
+    Check,
+    ChecksForbidden,
+    CommitStatus,
+    GitHub,
+    GitHubRefused,
+    GitHubUnavailable,
+    hidden_marker,
+)
+from zerolap.triggers.outcome import PullRequestState
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.settings import TriggerSettings
+
+COMMENT_MARKER: Final = "pull-request"
+CHECK_NAME: Final = "zerolap"
+PROGRESS_SECONDS: Final = 20.0
+"""So often a comment is written again while nothing but progress is new."""
+REFUSED_SECONDS: Final = 600.0
+RECENT_SECONDS: Final = 14 * 86_400.0
+"""Pull requests that were triggered within this time are looked at when the lab starts."""
+
+log = structlog.get_logger("zerolap.reporting")
+
+
+@dataclass
+class Reporter:
+    """Writes how it stands with pull requests until that is what GitHub shows.
+
+    What was written, and where, is in the store: after a restart nothing is written twice, and nothing is forgotten.
+    """
+
+    store: Store
+    settings: TriggerSettings
+    standings: Standings
+    github: GitHub
+    _unfinished: set[str] = field(default_factory=set)
+
+    def recall(self) -> None:
+        """Take up what was triggered lately; blocks."""
+        since = time.time() - RECENT_SECONDS
+        self._unfinished |= set(self.store.triggers.subjects("pull request", since))
+
+    def note(self, subject: str) -> None:
+        """Look at a pull request again."""
+        self._unfinished.add(subject)
+
+    async def report(self) -> None:
+        """Write what is new of all pull requests that are not finished."""
+        for subject in sorted(self._unfinished):
+            with structlog.contextvars.bound_contextvars(subject=subject):
+                if await self._report(subject):
+                    self._unfinished.discard(subject)
+
+    async def _report(self, subject: str) -> bool:
+        """Write how it stands with a pull request; returns whether nothing more is to come."""
+        state = await asyncio.to_thread(self.standings.pull_request, subject)
+        if state is None:
+            return True
+        is_final = not any(platform.is_ongoing for platform in state.platforms)
+        measured = self.settings.measured(state.commits.repository)
+        fail_on = "regression" if measured is None else measured.fail_on
+        body = body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1)
+        written = [
+            await self._write(_Text(subject, "comment", body, is_final), lambda post: self._comment(state, body, post)),
+            await self._write(
+                _Text(subject, "check", repr(check_output(state, fail_on)), is_final, state.commits.head),
+                lambda post: self._check(state, check_output(state, fail_on), post),
+            ),
+        ]
+        return is_final and all(written)
+
+    async def _comment(self, state: PullRequestState, body: str, post: Post) -> str:
+        known = None if post.external_id is None else int(post.external_id)
+        repository = state.commits.repository
+        return str(await self.github.keep_comment(repository, state.number, COMMENT_MARKER, body, known))
+
+    async def _check(self, state: PullRequestState, output: CheckOutput, post: Post) -> str:
+        """Write the check run, or the commit status where the lab is no application; returns what it is known by."""
+        repository, head = state.commits.repository, state.commits.head
+        if post.external_id != "status":
+            try:
+                check = _check_of(output, state)
+                if post.external_id is None:
+                    external = f"{repository}#{state.number}@{head}"
+                    return str(await self.github.create_check(repository, head, CHECK_NAME, external, check))
+                await self.github.update_check(repository, int(post.external_id), check)
+                return post.external_id
+            except ChecksForbidden:
+                log.info("commit statuses are set instead of checks, which only applications of GitHub can make")
+        measured = self.settings.measured(repository)
+        status = commit_status(state, "regression" if measured is None else measured.fail_on)
+        url = _first_url(state)
+        await self.github.set_status(repository, head, CommitStatus(status.state, CHECK_NAME, status.description, url))
+        return "status"
+
+    async def _write(self, text: "_Text", writing: Callable[[Post], Awaitable[str]]) -> bool:
+        """Have a text written unless it is there or has to wait; returns whether it is there."""
+        records = self.store.triggers
+        digest = hashlib.sha256(text.content.encode()).hexdigest()
+        post = await asyncio.to_thread(records.post, text.subject, text.kind, text.key)
+        post = post or Post(text.subject, text.kind, text.key)
+        if post.digest == digest:
+            return True
+        now = time.time()
+        is_progress = not text.is_final and post.posted is not None and now - post.posted < PROGRESS_SECONDS
+        if now < post.not_before or is_progress:
+            return False
+        try:
+            written = replace(post, external_id=await writing(post), digest=digest, posted=now, not_before=0.0)
+        except GitHubUnavailable as fault:
+            log.warning("written later", kind=text.kind, reason=fault.message)
+            written = replace(post, not_before=now + fault.retry_after_seconds)
+        except GitHubRefused as refused:
+            log.error("GitHub refuses it", kind=text.kind, reason=refused.message)
+            written = replace(post, not_before=now + REFUSED_SECONDS)
+        except ZerolapError as fault:
+            log.error("not written", kind=text.kind, reason=fault.message)
+            written = replace(post, not_before=now + REFUSED_SECONDS)
+        await asyncio.to_thread(records.set_post, written)
+        return written.digest == digest
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is to be shown of a subject; `key` tells apart what there are several of."""
+
+    subject: str
+    kind: PostKind
+    content: str
+    is_final: bool
+    key: str = ""
+
+
+def _check_of(output: CheckOutput, state: PullRequestState) -> Check:
+    return Check(
+        status=output.status,
+        title=output.title,
+        summary=output.summary,
+        conclusion=output.conclusion,
+        details_url=_first_url(state),
+        annotations=tuple(
+            Annotation(one.path, one.start_line, one.end_line, one.annotation_level, one.message, one.title)
+            for one in output.annotations
+        ),
+    )
+
+
+def _first_url(state: PullRequestState) -> str:
+    return next((platform.report_url for platform in state.platforms if platform.report_url), "")

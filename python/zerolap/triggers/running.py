@@ -1,0 +1,122 @@
+"""The triggers of `zerolap serve` and `zerolap watch`, one loop for each: work, reports, watched remotes, schedules."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from zerolap.records import EnvironmentMissing
+from zerolap.store import Store
+from zerolap.triggers.false_alarms import FalseAlarmRecord
+from zerolap.triggers.github import AppKey, GitHub, TokenFile
+from zerolap.triggers.notifying import Notifier, Push
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.reporting import Reporter
+from zerolap.triggers.schedules import Schedules
+from zerolap.triggers.settings import GitHubSettings, TriggerSettings
+from zerolap.triggers.watching import Watcher
+from zerolap.triggers.work import TriggerWork
+
+LOOK_SECONDS: Final = 0.5
+
+log = structlog.get_logger("zerolap.triggers")
+
+
+@dataclass
+class Triggers:
+    """All that works by itself; `mirrors` is a directory for clones of repositories."""
+
+    store: Store
+    settings: TriggerSettings
+    mirrors: Path
+    on_measured: Callable[[Push], None] = lambda _push: None
+
+    def __post_init__(self) -> None:
+        self._wake = asyncio.Event()
+        self.github = github_of(self.settings.github)
+        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github)
+        standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
+        self._reporter = None
+        if self.github is not None:
+            self._reporter = Reporter(self.store, self.settings, standings, self.github)
+        self._notifier = Notifier(self.store, self.settings, standings, self.github)
+        self._watchers = [Watcher(watch, self.store, self.mirrors, self.wake) for watch in self.settings.watches]
+        self._branches: set[str] = set()
+        self._shown: set[str] = set()
+
+    def wake(self) -> None:
+        """Look for triggers at once; to be called in the event loop."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        await asyncio.to_thread(self._recall)
+        self.mirrors.mkdir(parents=True, exist_ok=True)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._always(self._work_off))
+            group.create_task(self._always(self._report))
+            if self.settings.schedules:
+                group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
+            for watcher in self._watchers:
+                group.create_task(watcher.run())
+
+    async def until_idle(self) -> None:
+        """Wait until every remote was asked, and all that came of it is measured and reported."""
+        while not all(watcher.has_looked for watcher in self._watchers):
+            await asyncio.sleep(LOOK_SECONDS)
+        while self._branches or await asyncio.to_thread(self.store.triggers.in_state, "waiting"):
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _always(self, step: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                await step()
+            except EnvironmentMissing as fault:
+                log.error("waiting", trouble=fault.message)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()
+
+    def _recall(self) -> None:
+        if self._reporter is not None:
+            self._reporter.recall()
+        self._branches |= set(self.store.triggers.subjects("push", 0.0))
+        self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
+
+    async def _work_off(self) -> None:
+        self._wake.clear()
+        for subject in await self._work.work_off():
+            if self._reporter is not None and "#" in subject:
+                self._reporter.note(subject)
+            else:
+                self._branches.add(subject)
+
+    async def _report(self) -> None:
+        if self._reporter is not None:
+            await self._reporter.report()
+        for subject in sorted(self._branches):
+            is_over = await self._notifier.look(subject)
+            for push in await asyncio.to_thread(self._notifier.finished, subject):
+                if push.stored.id not in self._shown:
+                    self._shown.add(push.stored.id)
+                    self.on_measured(push)
+            if is_over:
+                self._branches.discard(subject)
+
+
+def mirrors_of(store: Store) -> Path:
+    """Return the directory for clones of repositories, beside the builds of a store."""
+    return store.builds_directory.with_name("mirrors")
+
+
+def github_of(settings: GitHubSettings) -> GitHub | None:
+    """Return the client that the settings describe; none where they have no token."""
+    if settings.token is not None:
+        return GitHub(str(settings.api_url), TokenFile(settings.token))
+    if settings.app_id is not None and settings.private_key is not None:
+        return GitHub(str(settings.api_url), AppKey(str(settings.app_id), settings.private_key))
+    return None

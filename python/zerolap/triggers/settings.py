@@ -1,0 +1,351 @@
+"""The settings of `zerolap serve --triggers FILE`: what is measured without being asked, and who may ask for it."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import time
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+
+from zerolap.build import parse_variant
+from zerolap.errors import UsageError
+from zerolap.triggers.names import BRANCHES, REPOSITORY, TAGS, Login, RefName, RepositoryName, is_same_name
+from zerolap.triggers.setting_types import (
+    Budget,
+    CasesPlace,
+    Remote,
+    SecretFile,
+    SecretPath,
+    SecretUrl,
+    SettingFault,
+    SettingPath,
+    Url,
+    WebUrl,
+)
+from zerolap.triggers.trigger import Permission, Scope
+
+MIB: Final = 1 << 20
+GITHUB_MOST_MIB: Final = 25
+"""GitHub sends no larger payloads."""
+SHORTEST_SECRET: Final = 16
+DEFAULT_LABELS: Final[Mapping[str, Scope]] = {"action run:benchmarks": "affected", "action run:all-benchmarks": "all"}
+PREVIOUS: Final = "previous"
+
+Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
+Engine: TypeAlias = Literal["counted", "timed", "sampled"]
+Weekday: TypeAlias = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+Count: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+
+
+def _checked_secret(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value()) < SHORTEST_SECRET:
+        raise SettingFault(
+            f"the secret has fewer than {SHORTEST_SECRET} characters", hint="make one: openssl rand -hex 32"
+        )
+    return secret
+
+
+def _checked_variant(words: str) -> str:
+    try:
+        return parse_variant(words).name
+    except UsageError as fault:
+        raise SettingFault(fault.message, fault.hint) from fault
+
+
+class _Part(BaseModel):
+    # Not the input, which is shown by default: it may be a secret at the place of another setting.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class GitHubSettings(_Part):
+    """How the lab talks with GitHub: by a token, or as the application `app_id`; without both it only listens."""
+
+    api_url: WebUrl = "https://api.github.com"
+    webhook_secret: Annotated[SecretFile, AfterValidator(_checked_secret)] | None = Field(
+        default=None, alias="webhook_secret_file"
+    )
+    token: SecretPath | None = Field(default=None, alias="token_file")
+    app_id: Annotated[int, Field(strict=True, ge=1)] | None = None
+    private_key: SecretPath | None = Field(default=None, alias="private_key_file")
+
+    @model_validator(mode="after")
+    def _is_one_identity(self) -> "GitHubSettings":
+        if (self.app_id is None) != (self.private_key is None):
+            raise SettingFault("an application needs both app_id and private_key_file", hint="set both, or token_file")
+        if self.token is not None and self.app_id is not None:
+            raise SettingFault("both a token and an application", hint="leave token_file or app_id out")
+        return self
+
+
+class LabSettings(_Part):
+    """`public_url` is where `zerolap serve` is reached from outside: links in comments begin with it."""
+
+    public_url: WebUrl | None = None
+
+
+class Notification(_Part):
+    """Where a regression on a watched branch is reported: issues at GitHub, a webhook, Slack."""
+
+    issue: bool = False
+    url: WebUrl | None = None
+    slack_url: SecretUrl | None = Field(default=None, alias="slack_url_file")
+
+
+class Measuring(_Part):
+    """How to measure; what is not set is left to the defaults of `zerolap compare`.
+
+    `platforms` are names, all of them if there are none. `cases` are names or globs; `cases_directory` is a directory
+    or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
+    """
+
+    platforms: tuple[str, ...] = ()
+    cases: tuple[Glob, ...] = ()
+    cases_directory: CasesPlace | None = None
+    engines: Annotated[tuple[Engine, ...], Field(min_length=1)] | None = None
+    budget_seconds: Budget | None = Field(default=None, alias="budget")
+    fail_on: Literal["never", "work", "time", "regression", "unsure"] = "regression"
+    variant: Annotated[str, AfterValidator(_checked_variant)] = "default"
+    notify: Notification = Notification()
+
+
+class RepositorySettings(Measuring):
+    """A repository at GitHub that may cause work.
+
+    `labels` are those that have a pull request measured. `actors` may set them and write commands; so may who has
+    `permission` in the repository, which GitHub is asked for. Pushes to `branches` and `tags`, which are globs, are
+    measured whoever pushes: that is decided by GitHub.
+    """
+
+    name: RepositoryName
+    clone_url: Remote = ""
+    labels: dict[Annotated[str, Field(min_length=1, max_length=200)], Scope] = Field(
+        default_factory=lambda: dict(DEFAULT_LABELS)
+    )
+    actors: tuple[Login, ...] = ()
+    permission: Permission | None = None
+    branches: tuple[Glob, ...] = ()
+    tags: tuple[Glob, ...] = ()
+
+    @property
+    def remote(self) -> str:
+        """Where its commits are fetched from: a URL, or the absolute path of a repository."""
+        return self.clone_url or f"https://github.com/{self.name}.git"
+
+    def is_actor(self, login: str) -> bool:
+        """Whether a person is one of the permitted ones, without asking GitHub."""
+        return any(is_same_name(login, actor) for actor in self.actors)
+
+    def measures_branch(self, branch: str) -> bool:
+        """Whether pushes to a branch are measured."""
+        return any(fnmatchcase(branch, glob) for glob in self.branches)
+
+    def measures_tag(self, tag: str) -> bool:
+        """Whether a tag is measured."""
+        return any(fnmatchcase(tag, glob) for glob in self.tags)
+
+
+class ScheduleSettings(_Part):
+    """Work that is done each day, or each week on `weekday`, at a time in UTC.
+
+    `against` is `previous`, which compares `branch` with its commit of the last time, or a glob of tags, which compares
+    the releases that it matches with each other, each with the one before.
+    """
+
+    at: time
+    weekday: Weekday | None = None
+    repository: RepositoryName
+    branch: RefName | None = None
+    against: Glob = PREVIOUS
+    scope: Scope = "all"
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> "ScheduleSettings":
+        if self.at.tzinfo is not None or self.at.second or self.at.microsecond:
+            raise SettingFault("`at` is a time in UTC in hours and minutes", hint='write at = "02:30"')
+        if self.against == PREVIOUS and self.branch is None:
+            raise SettingFault("no branch", hint='set branch = "unstable", or against to a glob of tags')
+        return self
+
+
+class WatchSettings(Measuring):
+    """A git remote that is asked for new commits every `every_seconds`; `name` stands for it in reports.
+
+    With `each_commit` every commit is compared with the one before it. Without it the newest is compared with the one
+    that was measured last, and supersedes those in between.
+    """
+
+    remote: Annotated[Remote, Field(min_length=1)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$")] | None = None
+    branches: tuple[Glob, ...] = ()
+    tags: tuple[Glob, ...] = ()
+    every_seconds: Annotated[float, Field(ge=1, le=86_400)] = 60.0
+    each_commit: bool = False
+
+    @property
+    def repository(self) -> str:
+        """The name by which triggers know it, of the form of GitHub's: `watched/NAME` where it has no owner."""
+        if self.name is not None and REPOSITORY.fullmatch(self.name):
+            return self.name
+        place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
+        return f"watched/{re.sub(r'[^A-Za-z0-9._-]', '-', place)[:100]}"
+
+    def follows_branch(self, ref: str) -> bool:
+        """Whether a ref, by its full name, is a branch that is followed."""
+        return ref.startswith(BRANCHES) and any(fnmatchcase(ref.removeprefix(BRANCHES), glob) for glob in self.branches)
+
+    def follows(self, ref: str) -> bool:
+        """Whether a ref, by its full name, is followed."""
+        if ref.startswith(TAGS):
+            return any(fnmatchcase(ref.removeprefix(TAGS), glob) for glob in self.tags)
+        return self.follows_branch(ref)
+
+    @model_validator(mode="after")
+    def _watches_something(self) -> "WatchSettings":
+        if not self.branches and not self.tags:
+            raise SettingFault("neither branches nor tags", hint='set branches = ["main"]')
+        return self
+
+
+class Limits(_Part):
+    """How often and how much others can cause. Deliveries that bear no signature are counted by address."""
+
+    deliveries_per_minute_per_repository: Count = 600
+    deliveries_per_minute_per_actor: Count = 120
+    submissions_per_hour_per_actor: Count = 30
+    commands_per_hour_per_actor: Count = 30
+    forged_per_minute_per_address: Count = 30
+    body_mib: Annotated[float, Field(gt=0, le=GITHUB_MOST_MIB)] = 5.0
+    body_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+
+    @property
+    def body_bytes(self) -> int:
+        """The size of the largest body that is read."""
+        return int(self.body_mib * MIB)
+
+
+class EventSettings(_Part):
+    """Where events go: lines of JSON at the end of a file, and a stream of a Redis server."""
+
+    file: SettingPath | None = None
+    redis: Annotated[Url, Field(pattern=r"^rediss?://|^unix://")] | None = None
+    redis_url: SecretFile | None = Field(default=None, alias="redis_url_file")
+    stream: Annotated[str, Field(min_length=1, max_length=255)] = "zerolap:events"
+    maxlen: Annotated[int, Field(strict=True, ge=1)] = 100_000
+
+    @model_validator(mode="after")
+    def _is_one_server(self) -> "EventSettings":
+        if self.redis is not None and self.redis_url is not None:
+            raise SettingFault("two Redis servers", hint="leave redis or redis_url_file out")
+        return self
+
+
+class TriggerSettings(_Part):
+    """All that the file says; what `[defaults]` says holds for every repository and watched remote."""
+
+    github: GitHubSettings = GitHubSettings()
+    lab: LabSettings = LabSettings()
+    defaults: Measuring = Measuring()
+    repositories: tuple[RepositorySettings, ...] = Field(default=(), alias="repository")
+    schedules: tuple[ScheduleSettings, ...] = Field(default=(), alias="schedule")
+    limits: Limits = Limits()
+    watches: tuple[WatchSettings, ...] = Field(default=(), alias="watch")
+    events: EventSettings = EventSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, content: Any) -> Any:
+        """Fill what a repository or a watched remote leaves open with the defaults of the file."""
+        defaults = content.get("defaults") if isinstance(content, dict) else None
+        if not isinstance(defaults, dict):
+            return content
+        return content | {
+            name: [defaults | entry if isinstance(entry, dict) else entry for entry in content[name]]
+            for name in ("repository", "watch")
+            if isinstance(content.get(name), list)
+        }
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TriggerSettings":
+        names = [repository.name.lower() for repository in self.repositories]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise SettingFault(f"two entries of the repository {twice[0]}", hint="keep one of them")
+        for schedule in self.schedules:
+            if schedule.repository.lower() not in names:
+                raise SettingFault(
+                    f"a schedule is for {schedule.repository}, which is no repository of this file",
+                    hint=f'add [[repository]] with name = "{schedule.repository}"',
+                )
+        return self
+
+    def measured(self, name: str) -> RepositorySettings | WatchSettings | None:
+        """Return the settings of a repository or a watched remote, by the name in triggers."""
+        watched = (watch for watch in self.watches if is_same_name(watch.repository, name))
+        return self.repository(name) or next(watched, None)
+
+    def repository(self, name: str) -> RepositorySettings | None:
+        """Return the settings of a repository, none for one that may cause nothing."""
+        return next((entry for entry in self.repositories if is_same_name(entry.name, name)), None)
+
+
+def read_trigger_settings(path: Path) -> TriggerSettings:
+    """Return what a file says, with the secrets in the files that it names; raises `UsageError`."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        raise UsageError(f"there is no file {path}", hint="docs/zero-touch.md has an example") from fault
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{path} cannot be read: {fault}") from fault
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageError(f"{path} is not TOML: {fault}") from fault
+    return checked_settings(content, path.resolve().parent, str(path))
+
+
+def checked_settings(content: Mapping[str, Any], directory: Path, place: str = "") -> TriggerSettings:
+    """Return settings from the content of a file, whose paths are relative to a directory; raises `UsageError`."""
+    try:
+        return TriggerSettings.model_validate(content, context={"directory": directory})
+    except ValidationError as fault:
+        raise _usage_error(place, fault) from None
+
+
+def _usage_error(place: str, fault: ValidationError) -> UsageError:
+    """Return the first fault with the place of the setting; none of the values is shown, as it may be a secret."""
+    first = fault.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    what, hint = first["msg"].removeprefix("Value error, "), ""
+    if first["type"] == "missing":
+        what, hint = "this has to be set", "docs/zero-touch.md lists the settings"
+    elif first["type"] == "extra_forbidden":
+        what, hint = "there is no such setting", _hint_for(str(first["loc"][-1]))
+    elif isinstance(known := first.get("ctx", {}).get("error"), SettingFault):
+        what, hint = known.message, known.hint
+    return UsageError(": ".join(filter(None, [place, where, what])), hint)
+
+
+def _hint_for(name: str) -> str:
+    models = (
+        TriggerSettings,
+        GitHubSettings,
+        LabSettings,
+        Notification,
+        RepositorySettings,
+        ScheduleSettings,
+        WatchSettings,
+        Limits,
+        EventSettings,
+    )
+    known = {field.alias or key for model in models for key, field in model.model_fields.items()}
+    near = difflib.get_close_matches(name, sorted(known), n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}?" if near else "docs/zero-touch.md lists the settings"

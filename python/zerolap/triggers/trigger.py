@@ -1,0 +1,144 @@
+"""What is to be done, and who asked for it: what deliveries, polling and schedules lead to."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from zerolap.records import Record
+from zerolap.triggers.commands import Command
+from zerolap.triggers.names import CommitName, Login, RefName, RepositoryName
+
+Scope: TypeAlias = Literal["affected", "all"]
+"""The cases that a change can affect, or all of them."""
+Permission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
+"""What GitHub lets a person do in a repository, the highest first."""
+
+
+class _Trigger(Record):
+    """`delivery` is the id of the webhook delivery that it came with, none for what was polled or is scheduled."""
+
+    repository: RepositoryName
+    delivery: str | None = None
+
+
+class _OfPullRequest(_Trigger):
+    number: Annotated[int, Field(ge=1, lt=1 << 31)]
+    actor: Login
+
+    @property
+    def subject(self) -> str:
+        """What it is about, such as `redis/redis#12`."""
+        return pull_request_subject(self.repository, self.number)
+
+
+class PullRequestTrigger(_OfPullRequest):
+    """A pull request is to be measured, at the commit that the permitted person has seen: `head`.
+
+    It supersedes what runs for the pull request. If `needs_permission` is not none, nothing may be done before GitHub
+    has said that `actor` has that permission. `base_sha` is the tip of the base branch, not the merge base.
+    """
+
+    kind: Literal["pull request"] = "pull request"
+    head: CommitName
+    base_ref: RefName
+    base_sha: CommitName
+    head_repository: RepositoryName | None
+    is_fork: bool
+    label: str
+    scope: Scope
+    needs_permission: Permission | None = None
+
+
+class Withdrawn(_OfPullRequest):
+    """The label was removed, or the pull request was closed: what runs is to be cancelled."""
+
+    kind: Literal["withdrawn"] = "withdrawn"
+    cause: Literal["label removed", "closed"]
+
+
+class NeedsLabelAgain(_OfPullRequest):
+    """Commits were pushed to a labelled pull request of a fork: what runs is cancelled, the label to be set again."""
+
+    kind: Literal["needs label again"] = "needs label again"
+    head: CommitName
+    label: str
+
+
+class CommandTrigger(_OfPullRequest):
+    """A command in a comment, whose number at GitHub is `comment`. A command names no commit.
+
+    The commit that it is about is that of the last `PullRequestTrigger` of its subject, which a permitted person has
+    seen, and never what the pull request has become since.
+    """
+
+    kind: Literal["command"] = "command"
+    comment: Annotated[int, Field(ge=1, lt=1 << 63)]
+    command: Command
+    needs_permission: Permission | None = None
+
+
+class PushTrigger(_Trigger):
+    """Commits were pushed to a branch; `before` is none for a new branch.
+
+    `schedule` names the schedule by which the branch is measured, empty where it was pushed or polled.
+    """
+
+    kind: Literal["push"] = "push"
+    branch: RefName
+    before: CommitName | None
+    after: CommitName
+    actor: Login | None = None
+    scope: Scope = "affected"
+    schedule: Annotated[str, Field(pattern=r"^[a-z0-9: -]{0,100}$")] = ""
+
+    @property
+    def subject(self) -> str:
+        """What it is about, such as `redis/redis@unstable`; work of a schedule is a subject of its own."""
+        subject = branch_subject(self.repository, self.branch)
+        return f"{subject}:{self.schedule}" if self.schedule else subject
+
+
+class TagTrigger(_Trigger):
+    """A tag was made or moved; `commit` is the commit that it points to, or its tag object.
+
+    It is compared with `previous`, by default the tag before it in the order of versions.
+    """
+
+    kind: Literal["tag"] = "tag"
+    tag: RefName
+    commit: CommitName
+    previous: RefName | None = None
+    actor: Login | None = None
+
+    @property
+    def subject(self) -> str:
+        """What it is about, such as `redis/redis@tag:7.4.0`; no branch has a name with a colon."""
+        return f"{self.repository.lower()}@tag:{self.tag}"
+
+
+Trigger: TypeAlias = Annotated[
+    PullRequestTrigger | Withdrawn | NeedsLabelAgain | CommandTrigger | PushTrigger | TagTrigger,
+    Field(discriminator="kind"),
+]
+
+_TRIGGER: TypeAdapter[Trigger] = TypeAdapter(Trigger)
+
+
+def read_trigger(document: str) -> Trigger:
+    """Return the trigger in a JSON document; raises `pydantic.ValidationError` for another form."""
+    return _TRIGGER.validate_json(document)
+
+
+def trigger_json(trigger: Trigger) -> str:
+    """Return a trigger as JSON."""
+    return trigger.model_dump_json()
+
+
+def pull_request_subject(repository: str, number: int) -> str:
+    """Return the subject of what is about a pull request: GitHub does not tell repositories apart by case."""
+    return f"{repository.lower()}#{number}"
+
+
+def branch_subject(repository: str, branch: str) -> str:
+    """Return the subject of what is about a branch."""
+    return f"{repository.lower()}@{branch}"

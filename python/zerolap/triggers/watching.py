@@ -1,0 +1,95 @@
+"""Watched remotes are asked for new commits on their branches, and for new tags."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from zerolap.records import EnvironmentMissing
+from zerolap.store import Store, StoredTrigger
+from zerolap.triggers.memory import stored_trigger
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.names import BRANCHES, TAGS
+from zerolap.triggers.settings import WatchSettings
+from zerolap.triggers.trigger import PushTrigger, TagTrigger
+
+LONGEST_PAUSE_SECONDS: Final = 3600.0
+
+log = structlog.get_logger("zerolap.watch")
+
+
+class Watcher:
+    """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
+
+    `has_looked` is set once the remote was asked.
+    """
+
+    def __init__(self, watch: WatchSettings, store: Store, mirrors: Path, on_new: Callable[[], object]) -> None:
+        self._watch = watch
+        self._store = store
+        self._mirror = Mirror.below(mirrors, watch.remote)
+        self._on_new = on_new
+        self.has_looked = False
+
+    async def run(self) -> None:
+        """Ask again and again, more rarely while the remote cannot be reached."""
+        pause_seconds = self._watch.every_seconds
+        while True:
+            try:
+                if await asyncio.to_thread(self.look):
+                    self._on_new()
+                self.has_looked = True
+                pause_seconds = self._watch.every_seconds
+            except EnvironmentMissing as fault:
+                pause_seconds = min(2 * pause_seconds, LONGEST_PAUSE_SECONDS)
+                log.warning("asked again later", remote=self._mirror.shown, reason=fault.message)
+            await asyncio.sleep(pause_seconds)
+
+    def look(self) -> int:
+        """Ask once, and return how many triggers were recorded; raises `RemoteUnreachable`.
+
+        What the remote has when it is asked for the first time is where following begins.
+        """
+        commits = {ref: commit for ref, commit in self._mirror.refs().items() if self._watch.follows(ref)}
+        before = self._store.triggers.watched(self._watch.remote)
+        triggers = list(self._triggers(before, commits)) if before else []
+        changed = {ref: commit for ref, commit in commits.items() if before.get(ref) != commit}
+        if changed:
+            self._store.triggers.saw(self._watch.remote, changed, triggers)
+        if gone := sorted(before.keys() - commits.keys()):
+            self._store.triggers.lost_refs(self._watch.remote, gone)
+        for trigger in triggers:
+            log.info("new", remote=self._mirror.shown, subject=trigger.subject)
+        return len(triggers)
+
+    def _triggers(self, before: Mapping[str, str], commits: Mapping[str, str]) -> Iterator[StoredTrigger]:
+        repository = self._watch.repository
+        for ref, commit in sorted(commits.items()):
+            if before.get(ref) == commit:
+                continue
+            new: PushTrigger | TagTrigger
+            if ref.startswith(BRANCHES):
+                branch = ref.removeprefix(BRANCHES)
+                for older, newer in self._pairs(before.get(ref), commit):
+                    new = PushTrigger(repository=repository, branch=branch, before=older, after=newer)
+                    yield self._stored(new, f"{ref} {older} {newer}")
+            else:
+                new = TagTrigger(repository=repository, tag=ref.removeprefix(TAGS), commit=commit)
+                yield self._stored(new, f"{ref} {before.get(ref)} {commit}")
+
+    def _stored(self, trigger: PushTrigger | TagTrigger, change: str) -> StoredTrigger:
+        # A branch may come back to a commit that it has had before.
+        return stored_trigger(trigger, f"poll {self._watch.remote} {change} {time.time_ns()}", time.time())
+
+    def _pairs(self, before: str | None, commit: str) -> list[tuple[str | None, str]]:
+        """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
+        if before is None or not self._watch.each_commit:
+            return [(before, commit)]
+        self._mirror.fetch([before, commit])
+        if not self._mirror.is_ancestor(before, commit):
+            return [(before, commit)]
+        return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))

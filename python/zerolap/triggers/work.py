@@ -1,0 +1,312 @@
+"""From triggers to submissions: what is compared with what, by which cases, on which platforms."""
+
+import asyncio
+import re
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from zerolap.build import changes_between, parse_variant
+from zerolap.cases import core_suite, load_cases, select
+from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
+from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
+from zerolap.store import Acknowledgement, Store, StoredTrigger
+from zerolap.triggers.affected import affected_cases
+from zerolap.triggers.commands import Acknowledge, Cancel, Misunderstood, Run
+from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
+from zerolap.triggers.memory import STANDING_KINDS
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.names import TAGS
+from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
+from zerolap.triggers.trigger import (
+    CommandTrigger,
+    NeedsLabelAgain,
+    Permission,
+    PullRequestTrigger,
+    PushTrigger,
+    Scope,
+    TagTrigger,
+    Trigger,
+    Withdrawn,
+    read_trigger,
+)
+from zerolap.triggers.versions import tag_before
+
+RETRY_SECONDS: Final = 10.0
+PATIENCE_SECONDS: Final = 3600.0
+"""So long a trigger is tried while its repository or GitHub cannot be reached."""
+ON_REQUEST: Final = "/run "
+"""Comes between the subject of a pull request and the cases that a command names, in the topic of a submission."""
+PERMISSIONS: Final[tuple[Permission, ...]] = ("admin", "maintain", "write", "triage")
+
+log = structlog.get_logger("zerolap.triggers")
+
+
+class NotPermitted(Exception):
+    """A trigger leads to nothing: who caused it may not, or it is out of date."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two commits that are to be compared, and how.
+
+    `patterns` name the cases instead of the settings; a newer comparison of the same `topic` supersedes this one.
+    """
+
+    mirror: Mirror
+    base: str
+    head: str
+    measuring: Measuring
+    topic: str
+    cause: str
+    scope: Scope = "affected"
+    priority: Priority = "pull"
+    patterns: tuple[str, ...] = ()
+
+
+class TriggerWork:
+    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories."""
+
+    def __init__(self, store: Store, settings: TriggerSettings, mirrors: Path, github: GitHub | None) -> None:
+        self._store = store
+        self._settings = settings
+        self._mirrors = mirrors
+        self._github = github
+        self._not_before: dict[str, float] = {}
+
+    async def work_off(self) -> list[str]:
+        """Work on all triggers that wait, and return the subjects of those that were."""
+        subjects = []
+        for stored in await asyncio.to_thread(self._store.triggers.in_state, "waiting"):
+            if time.monotonic() >= self._not_before.get(stored.id, 0.0):
+                await self._work_on(stored)
+                subjects.append(stored.subject)
+        return subjects
+
+    async def _work_on(self, stored: StoredTrigger) -> None:
+        records = self._store.triggers
+        with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
+            try:
+                submissions = await self._carried_out(read_trigger(stored.document))
+            except NotPermitted as reason:
+                log.info("refused", reason=str(reason))
+                await asyncio.to_thread(records.set_state, stored.id, "refused", str(reason))
+            except (EnvironmentMissing, GitHubUnavailable) as fault:
+                if time.time() - stored.created > PATIENCE_SECONDS:
+                    await asyncio.to_thread(records.set_state, stored.id, "failed", fault.message)
+                wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
+                self._not_before[stored.id] = time.monotonic() + wait_seconds
+                log.warning("tried again later", reason=fault.message, wait_seconds=wait_seconds)
+            except ZerolapError as fault:
+                log.error("failed", reason=fault.message)
+                reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
+                await asyncio.to_thread(records.set_state, stored.id, "failed", reason_text)
+            else:
+                log.info("worked on", submissions=submissions)
+                reason_text = "" if submissions else "nothing that is measured can be affected"
+                await asyncio.to_thread(records.set_state, stored.id, "done", reason_text, submissions)
+
+    async def _carried_out(self, trigger: Trigger) -> list[str]:
+        """Do what a trigger asks for and return the submissions that it has led to."""
+        match trigger:
+            case PullRequestTrigger():
+                await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
+                return await asyncio.to_thread(self._submit_pull_request, trigger, ())
+            case Withdrawn() | NeedsLabelAgain():
+                await asyncio.to_thread(self._cancel, trigger.subject, trigger.kind)
+            case CommandTrigger():
+                return await self._command(trigger)
+            case PushTrigger():
+                return await asyncio.to_thread(self._submit_push, trigger)
+            case TagTrigger():
+                return await asyncio.to_thread(self._submit_tag, trigger)
+        return []
+
+    async def _require_permission(self, repository: str, actor: str, needed: Permission | None) -> None:
+        """Raise `NotPermitted` if GitHub does not give a person a permission."""
+        if needed is None:
+            return
+        if self._github is None:
+            raise NotPermitted("GitHub cannot be asked who is permitted: there is no token")
+        try:
+            has = await self._github.permission(repository, actor)
+        except GitHubRefused as refused:
+            raise NotPermitted(f"GitHub does not tell what {actor} may do: {refused.message}") from refused
+        if has not in PERMISSIONS[: PERMISSIONS.index(needed) + 1]:
+            raise NotPermitted(f"{actor} has the permission {has}, and {needed} is needed")
+
+    # Pull requests.
+
+    def _submit_pull_request(self, trigger: PullRequestTrigger, patterns: tuple[str, ...]) -> list[str]:
+        repository = self._repository(trigger.repository)
+        mirror = Mirror.below(self._mirrors, repository.remote)
+        of_pull = f"refs/pull/{trigger.number}/head"
+        mirror.fetch([trigger.head, trigger.base_sha], [of_pull])
+        base = mirror.merge_base(trigger.head, trigger.base_sha)
+        if base is None:
+            raise UsageError(f"{trigger.head} has no commit in common with {trigger.base_ref}")
+        topic = f"{trigger.subject}{ON_REQUEST}{' '.join(patterns)}" if patterns else trigger.subject
+        return self._submit(
+            Compared(
+                mirror,
+                base,
+                trigger.head,
+                repository,
+                topic,
+                f"{trigger.subject} by {trigger.actor}",
+                trigger.scope,
+                patterns=patterns,
+            )
+        )
+
+    def _cancel(self, subject: str, reason: str) -> None:
+        """End what is open for a subject, also what was asked for by commands."""
+        for work in self._store.fleet.submissions(is_open=True):
+            topic = work.submission.topic
+            if topic == subject or topic.startswith(f"{subject}{ON_REQUEST}"):
+                self._store.fleet.set_state(work.submission.id, "cancelled", reason)
+
+    async def _command(self, trigger: CommandTrigger) -> list[str]:
+        await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
+        measured = await asyncio.to_thread(self._last_permitted, trigger.subject)
+        submissions: list[str] = []
+        if measured is None and not isinstance(trigger.command, Misunderstood):
+            await self._reply(trigger, "This pull request has not been measured: set the label first.")
+            return []
+        match trigger.command:
+            case Misunderstood(reply=reply):
+                await self._reply(trigger, reply)
+                return []
+            case Cancel():
+                await asyncio.to_thread(self._cancel, trigger.subject, f"by {trigger.actor}")
+            case Acknowledge(reason=reason) if measured is not None:
+                accepted = Acknowledgement(
+                    trigger.subject, trigger.repository, measured.head, None, trigger.actor, reason
+                )
+                await asyncio.to_thread(self._store.triggers.acknowledge, accepted)
+            case Run(patterns=patterns) if measured is not None:
+                try:
+                    submissions = await asyncio.to_thread(self._submit_pull_request, measured, patterns)
+                except UsageError as fault:
+                    # No case has that name.
+                    await self._reply(trigger, f"{_plain(fault.message)}.")
+                    return []
+        if self._github is not None:
+            await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
+        return submissions
+
+    def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
+        """Return the trigger by which a pull request is measured now; none if it is not, or not yet."""
+        for stored in self._store.triggers.of_subject(subject, STANDING_KINDS):
+            trigger = read_trigger(stored.document)
+            if not isinstance(trigger, PullRequestTrigger):
+                return None
+            if stored.state == "done":
+                return trigger
+        return None
+
+    async def _reply(self, trigger: CommandTrigger, text: str) -> None:
+        if self._github is not None:
+            marker = f"zerolap:reply:{trigger.comment}"
+            await self._github.create_comment(trigger.repository, trigger.number, marker, text)
+
+    # Branches and tags.
+
+    def _submit_push(self, trigger: PushTrigger) -> list[str]:
+        measuring, mirror = self._measuring(trigger.repository)
+        is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
+        before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
+        mirror.fetch([commit for commit in (before, trigger.after) if commit is not None])
+        # Where the branch was rewritten, its commits are new from the merge base on.
+        base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
+        if base is None or base == trigger.after:
+            return []
+        priority: Priority = "backfill" if trigger.schedule else "pull"
+        cause = f"{trigger.subject} at {trigger.after[:12]}"
+        topic = "" if is_alone else trigger.subject
+        return self._submit(Compared(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority))
+
+    def _last_measured(self, trigger: PushTrigger) -> str | None:
+        """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
+        for stored in self._store.triggers.of_subject(trigger.subject, ["push"]):
+            earlier = read_trigger(stored.document)
+            if not isinstance(earlier, PushTrigger) or earlier.after == trigger.after or stored.state != "done":
+                continue
+            states = self._store.fleet.states(stored.submissions)
+            if all(state == "done" for state in states.values()):
+                return earlier.after
+        return None
+
+    def _submit_tag(self, trigger: TagTrigger) -> list[str]:
+        measuring, mirror = self._measuring(trigger.repository)
+        refs = mirror.refs()
+        tags = [name.removeprefix(TAGS) for name in refs if name.startswith(TAGS)]
+        previous = trigger.previous or tag_before(trigger.tag, tags, measuring.tags)
+        base = None if previous is None else refs.get(f"{TAGS}{previous}")
+        if base is None:
+            raise NotPermitted(f"there is no tag before {trigger.tag} to compare it with")
+        head = refs.get(f"{TAGS}{trigger.tag}", trigger.commit)
+        mirror.fetch([base, head], [f"{TAGS}*"])
+        cause = f"{trigger.subject} after {previous}"
+        return self._submit(Compared(mirror, base, head, measuring, trigger.subject, cause, "all", "release"))
+
+    # Submitting.
+
+    def _repository(self, name: str) -> RepositorySettings:
+        repository = self._settings.repository(name)
+        if repository is None:
+            raise NotPermitted(f"{name} is not one of the permitted repositories any more")
+        return repository
+
+    def _measuring(self, name: str) -> tuple[RepositorySettings | WatchSettings, Mirror]:
+        measured = self._settings.measured(name)
+        if measured is None:
+            raise NotPermitted(f"{name} is neither a permitted repository nor a watched one any more")
+        return measured, Mirror.below(self._mirrors, measured.remote)
+
+    def _submit(self, compared: Compared) -> list[str]:
+        """Submit a comparison for all platforms that are to measure it; returns no ids if no case is affected."""
+        mirror, measuring = compared.mirror, compared.measuring
+        base, head = mirror.source(compared.base), mirror.source(compared.head)
+        cases = self._cases(measuring, compared.patterns)
+        changes = changes_between(base, head)
+        if compared.scope == "affected" and not compared.patterns and changes is not None:
+            cases = affected_cases(cases, changes)
+        if not cases:
+            return []
+        served = [platform.name for platform in self._store.fleet.platforms()]
+        platforms = [name for name in measuring.platforms or served if name in served]
+        if not platforms:
+            raise EnvironmentMissing("no platform is served that is to measure it", hint="zerolap fleet status")
+        variant = parse_variant(measuring.variant)
+        options = Options(engines=measuring.engines, budget_seconds=measuring.budget_seconds)
+        question = comparison_question(
+            AskedServer(base, variant), AskedServer(head, variant), cases, options, _command_line(compared)
+        )
+        wish = Wish(platforms, compared.priority, compared.topic, compared.cause)
+        return [submission.id for submission in submit(question, wish, self._store)]
+
+    def _cases(self, measuring: Measuring, patterns: Sequence[str]) -> list[Case]:
+        place = measuring.cases_directory
+        cases = core_suite() if place is None else load_cases(Path(place))
+        return select(cases, patterns or measuring.cases)
+
+
+def _command_line(compared: Compared) -> str:
+    """Return the command that repeats a comparison in a clone of the repository."""
+    named = compared.patterns or compared.measuring.cases
+    words = ["zerolap", "compare", compared.base, compared.head, *map(shlex.quote, named), "--repo", "."]
+    if compared.measuring.engines is not None:
+        words += ["--engine", ",".join(compared.measuring.engines)]
+    if compared.measuring.variant != "default":
+        words += ["--variant", shlex.quote(compared.measuring.variant)]
+    return " ".join(words)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w .,:'\"*?-]", " ", text)

@@ -1,0 +1,113 @@
+"""Trials that span two agents: the server with one, what puts load on it with the other."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from simulated_fleet import SimulatedFleet, made_up_cases
+
+from zerolap.engines import Place
+from zerolap.engines.simulated import Simulated
+from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
+from zerolap.records import Event, LoadJob, Submission, TrialsJob
+from zerolap.store import Attempt, Store
+
+
+@dataclass
+class LoadedFromElsewhere(Simulated):
+    """Notes by engine where the load of each job came from."""
+
+    load_hosts: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Make up the trials."""
+        host = place.load_host
+        self.load_hosts.append((job.engine, None if host is None else host.address))
+        yield from super().carry_out(job, place)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, redis_server: Path) -> Iterator[SimulatedFleet]:
+    with Store.open(str(tmp_path / "store")) as store:
+        yield SimulatedFleet(store, redis_server)
+
+
+def open_loads(fleet: SimulatedFleet) -> list[Attempt]:
+    """Return the attempts at load that have not ended."""
+    return [attempt for attempt in fleet.store.fleet.open_attempts() if isinstance(attempt.job, LoadJob)]
+
+
+def open_timed(fleet: SimulatedFleet) -> list[Attempt]:
+    """Return the attempts at timed trials that have not ended."""
+    attempts = fleet.store.fleet.open_attempts()
+    return [one for one in attempts if isinstance(one.job, TrialsJob) and one.job.engine == "timed"]
+
+
+async def has_ended(fleet: SimulatedFleet, submission: Submission) -> None:
+    """Wait until a submission is done: its server is built then."""
+    assert await fleet.ended(submission) == ["done"]
+
+
+def test_timed_trials_take_their_load_from_another_agent(fleet: SimulatedFleet) -> None:
+    fleet.load_agents, fleet.engine = 1, LoadedFromElsewhere()
+    submission = fleet.submit(made_up_cases(3), engines=("counted", "timed"))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+        await fleet.until(lambda: not fleet.store.fleet.open_attempts())
+
+    fleet.run(scenario)
+    assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", "127.0.0.1")}
+    states = {attempt.state for attempt in fleet.store.fleet.attempts(submission.id)}
+    assert states == {"done"}
+
+
+def test_a_timed_trial_waits_until_both_agents_are_free(fleet: SimulatedFleet) -> None:
+    fleet.load_agents = 0
+    submission = fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        ongoing = fleet.conductor.ongoing
+        await fleet.until(lambda: submission.id in ongoing and ongoing[submission.id].planned)
+        await fleet.until(lambda: not fleet.store.fleet.open_attempts())
+        assert fleet.states(submission) == ["running"]
+        fleet.start(fleet.load_agent(7))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: SimulatedFleet) -> None:
+    fleet.run(functools.partial(has_ended, submission=fleet.submit(made_up_cases(1))))
+    fleet.load_agents, fleet.agents = 0, 0
+    fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.agent(0)._introduce()
+        await fleet.load_agent(0)._introduce()
+        await fleet.until(lambda: open_timed(fleet))
+        [timed] = open_timed(fleet)
+        assert not (await fleet.say(Claim(attempt=timed.id, delivery=1))).accepted
+        claimed = await fleet.say(Claim(attempt=timed.id, delivery=1, load_address="127.0.0.1:9"))
+        assert claimed.accepted
+        await fleet.until(lambda: open_loads(fleet))
+        [load] = open_loads(fleet)
+        assert isinstance(load.job, LoadJob)
+        assert load.job.address == "127.0.0.1:9"
+        assert (await fleet.say(Claim(attempt=load.id, delivery=1), "load-0")).accepted
+        assert (await fleet.say(GiveUp(attempt=load.id, reason="nobody listens"), "load-0")).accepted
+        await fleet.until(lambda: [one.id for one in open_loads(fleet)] not in ([], [load.id]))
+        [again] = open_loads(fleet)
+        assert again.job == load.job
+        same = await fleet.say(Claim(attempt=timed.id, delivery=2, load_address="127.0.0.1:9"))
+        assert (same.accepted, same.load_secret) == (True, claimed.load_secret)
+        assert (await fleet.say(Claim(attempt=again.id, delivery=1), "load-0")).accepted
+        # The load ends with the trials.
+        assert (await fleet.say(GiveUp(attempt=timed.id, reason="a full disk"))).accepted
+        assert not (await fleet.say(Heartbeat(attempt=again.id), "load-0")).accepted
+        await fleet.until(lambda: again.id not in [one.id for one in fleet.store.fleet.open_attempts()])
+
+    fleet.run(scenario)
