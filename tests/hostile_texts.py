@@ -19,7 +19,7 @@ HOSTILE_TEXTS = [
     HostileText("branch", "<script>alert(1)</script>", "run a script"),
     HostileText("branch", "<img src=https://evil.example/pixel.png>", "load an image that reports who reads"),
     HostileText("branch", "</details></summary>", "end what is folded"),
-    HostileText("branch", "<!-- zerolap:pull-request -->", "fake the marker of the lab's comment"),
+    HostileText("branch", "<!-- zerolap pull-request -->", "fake the marker of the lab's comment"),
     HostileText("branch", "--> <b>all is well</b> <!--", "end the marker's HTML comment"),
     HostileText("branch", "[fix](https://evil.example)", "make a link"),
     HostileText("branch", "![x](https://evil.example/pixel.png)", "load an image"),

@@ -26,7 +26,8 @@ from test_report import (
 from zerolap.build.changes import parse_diff
 from zerolap.records import Comparison, FailOn
 from zerolap.triggers.check import Conclusion, check_output, commit_status
-from zerolap.triggers.comment import MARKER, MOST_BYTES, comment_markdown
+from zerolap.triggers.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.github import hidden_marker
 from zerolap.triggers.notices import (
     closed_notice,
     closing_text,
@@ -64,6 +65,14 @@ CHANGED = (
 )
 COMMITS = CommitRange("valkey-io/valkey", BASE_COMMIT, HEAD_COMMIT, CHANGED)
 LAB = "https://lab.example.org/comparisons"
+
+
+MARKER = hidden_marker("pull-request")
+
+
+def comment_markdown(state: PullRequestState) -> str:
+    """Return a comment as it is posted."""
+    return f"{MARKER}\n{body_markdown(state, MOST_BYTES - len(MARKER) - 1)}"
 
 
 def a_platform(
