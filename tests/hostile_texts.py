@@ -1,4 +1,4 @@
-"""Texts that a stranger chooses (names of branches, commits, cases and files, output of servers), and what each would do.
+"""Texts that a stranger chooses: names of branches, commits and cases, and what servers print; and what each would do.
 
 On GitHub, each would act where it is put into a comment as it is.
 """
@@ -19,7 +19,7 @@ HOSTILE_TEXTS = [
     HostileText("branch", "<script>alert(1)</script>", "run a script"),
     HostileText("branch", "<img src=https://evil.example/pixel.png>", "load an image that reports who reads"),
     HostileText("branch", "</details></summary>", "end what is folded"),
-    HostileText("branch", "<!-- zerolap:pull-request -->", "fake the marker of the lab's comment"),
+    HostileText("branch", "<!-- zerolap pull-request -->", "fake the marker of the lab's comment"),
     HostileText("branch", "--> <b>all is well</b> <!--", "end the marker's HTML comment"),
     HostileText("branch", "[fix](https://evil.example)", "make a link"),
     HostileText("branch", "![x](https://evil.example/pixel.png)", "load an image"),

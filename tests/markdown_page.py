@@ -18,14 +18,16 @@ ACTS_IN_TEXT = {
     "a footnote": re.compile(r"\[\^"),
     "a task": re.compile(r"\[[ xX]\]"),
     "a command": re.compile(r"^\s*/\w", re.MULTILINE),
-    "a control character": re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"),
+    "a control character": re.compile(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+    ),
 }
-"""What GitHub, or the lab, does with text after Markdown was read; code spans are left alone but for control characters."""
+"""What GitHub, or the lab, does with text after Markdown was read; of code spans only control characters matter."""
 
 
 @dataclass
 class Page(HTMLParser):
-    """The elements of a page with their attributes, its comments, its text with and without code, and its code spans."""
+    """The elements of a page with their attributes, its comments, its text without code and with it, and its code."""
 
     elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)

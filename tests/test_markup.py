@@ -100,7 +100,15 @@ def test_text_of_random_pieces_is_shown_as_it_is_and_does_not_act(reader: str) -
         text = "".join(generator.choices(PIECES, k=generator.randint(1, 12)))
         for way in (code, prose):
             page = READERS[reader](f"**a** {way(text)} **b**\n\n" + table_row([way(text)]) + "\n|---|\n")
-            assert [tag for tag in page.tags if tag != "code"] == ["p", "strong", "strong", "table", "thead", "tr", "th"]
+            assert [tag for tag in page.tags if tag != "code"] == [
+                "p",
+                "strong",
+                "strong",
+                "table",
+                "thead",
+                "tr",
+                "th",
+            ]
             assert page.acts == [], text
             shown = expected(text)
             if "`" * 20 not in shown:

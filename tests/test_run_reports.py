@@ -162,7 +162,7 @@ Note: the host was noisy
         in text
     )
     assert "#### `set-ex`: failed\n\n- failed: the server exited with 139 `#` Redis 7.2.4 crashed" in text
-    assert "#### `fcall`: invalid\n\n- invalid: hit\\_rate is 0.12, expected \\>= 0.99\n" in text
+    assert "#### `fcall`: invalid\n\n- invalid: `hit_rate` is 0.12, expected \\>= 0.99\n" in text
     assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
     assert "#### `get-10B`" not in text
     folded = text[text.index("<details>") :]

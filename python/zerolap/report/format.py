@@ -109,6 +109,8 @@ def counted(number: int, singular: str, plural: str) -> str:
 
 def printable(text: str) -> str:
     """Return foreign text without what would steer a terminal or hide in a page; line ends and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(character if _is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 

@@ -23,7 +23,7 @@ BLOCK_START = re.compile(r"([-+=]|\d+(?=[.)](?: |$)))")
 
 LETTERS = r"[^\W\d_]+"
 WORD = re.compile(
-    rf"(?!www$){LETTERS}(?:[-'\u2019/]{LETTERS})*"  # non-zero, server's, I/O
+    rf"(?!.*www){LETTERS}(?:[-'\u2019/]{LETTERS})*"  # non-zero, server's, I/O
     r"|[A-Za-z]\d{1,2}(?:\.\d)?"  # p99.9
     r"|<|>|<=|>=|=|->|→|\+|-|±|/|·|&|",
     re.IGNORECASE,

@@ -105,5 +105,7 @@ def _functions(functions: Sequence[FunctionCost]) -> str:
     for one in functions:
         values = [value_of(one) for value_of in columns.values()]
         names = [code(name) for name in (one.function, one.file or "")]
-        lines.append(table_row([share(one.share), *("" if value is None else count(value) for value in values), *names]))
+        lines.append(
+            table_row([share(one.share), *("" if value is None else count(value) for value in values), *names])
+        )
     return "\n".join(lines)

@@ -1,13 +1,14 @@
 """The comment on a pull request: short, the same whoever writes it, and of bounded size."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
 from zerolap.report.markup import code, link, sentence_with_names
 from zerolap.triggers.comment_detail import DETAILS, Detail
-from zerolap.triggers.comment_tables import changed_table, everything_else
-from zerolap.triggers.headline import headline_of, state_text
+from zerolap.triggers.comment_tables import Usual, changed_table, everything_else, usual_metrics
+from zerolap.triggers.headline import headline_of_rows, state_text
 from zerolap.triggers.outcome import (
     Acknowledgement,
     ChangedLines,
@@ -20,37 +21,41 @@ from zerolap.triggers.outcome import (
 from zerolap.triggers.reasons import Reason, reasons_of
 from zerolap.triggers.rows import Row, rows_of
 
-MARKER: Final = "<!-- zerolap:pull-request -->"
-"""The first line, by which the lab recognises its comment."""
 MOST_BYTES: Final = 6 * 1024
 DAY = slice(0, len("2026-11-20"))
 
 
-def comment_markdown(state: PullRequestState) -> str:
-    """Return the comment with as much detail as fits into `MOST_BYTES` of UTF-8."""
-    return f"{MARKER}\n{body_markdown(state, MOST_BYTES - len(MARKER) - 1)}"
-
-
-def body_markdown(state: PullRequestState, most_bytes: int) -> str:
-    """Return what is to be said with as much detail as fits."""
+def body_markdown(state: PullRequestState, most_bytes: int = MOST_BYTES) -> str:
+    """Return the comment, without a marker, with as much detail as fits into so many bytes of UTF-8."""
     rows = rows_of(state.platforms, state.acknowledgements)
-    reasons = reasons_of(rows, state.commits.changed)
+    content = _Content(state, rows, reasons_of(rows, state.commits.changed), usual_metrics(rows))
     body = ""
     for detail in DETAILS:
-        body = "\n\n".join(_blocks(state, rows, reasons, detail)) + "\n"
+        body = "\n\n".join(_blocks(content, detail)) + "\n"
         if len(body.encode()) <= most_bytes:
             break
     return body
 
 
-def _blocks(state: PullRequestState, rows: Sequence[Row], reasons: Sequence[Reason], detail: Detail) -> Iterator[str]:
-    headline = headline_of(state.platforms, detail.writing, state.acknowledgements, needs_approval=state.needs_approval)
-    yield headline.markdown
-    yield from changed_table(rows, len(state.platforms), detail)
-    yield from reason_lines(rows, reasons, state.commits, detail)
+@dataclass(frozen=True)
+class _Content:
+    """What a comment may say, whatever its detail."""
+
+    state: PullRequestState
+    rows: Sequence[Row]
+    reasons: Sequence[Reason]
+    usual: Usual
+
+
+def _blocks(content: _Content, detail: Detail) -> Iterator[str]:
+    state, rows = content.state, content.rows
+    yield headline_of_rows(rows, state.platforms, detail.writing, state.needs_approval).markdown
+    yield from changed_table(rows, content.usual, len(state.platforms), detail)
+    yield from reason_lines(rows, content.reasons, state.commits, detail)
     yield from _acknowledgements(state.acknowledgements, detail)
     yield from _platforms(state, detail)
-    yield f"{_compared(state.commits)}, for the label {code(state.label, detail.name)}"
+    label = f", for the label {code(state.label, detail.name)}" if state.label else ""
+    yield _compared(state.commits) + label
     yield from everything_else(state, rows, detail)
 
 

@@ -8,7 +8,7 @@ from zerolap.records import Answer, Comparison, MeasuredServer
 from zerolap.report.format import counted, interval, percent
 from zerolap.report.markdown import answer_cell, answer_heading, build_facts, folded, settings_fact
 from zerolap.report.markup import code, prose, table_row
-from zerolap.report.reading import ANSWERS, answer_of, answers, effort, skipped_line, state_line, usual_metric
+from zerolap.report.reading import ANSWERS, effort, skipped_line, state_line, usual_metric
 from zerolap.report.terminal_reasons import failed_check
 from zerolap.triggers.comment_detail import Detail
 from zerolap.triggers.outcome import PullRequestState, in_order_of_names
@@ -21,12 +21,18 @@ COMMAND_BYTES = 400
 """A longer command stays in the report: a part of it repeats nothing."""
 
 
-def changed_table(rows: Sequence[Row], platforms: int, detail: Detail) -> Iterator[str]:
+def usual_metrics(rows: Sequence[Row]) -> Usual:
+    """Return the metric that most cases rest on, for each answer that there is."""
+    cases = [row.case for row in rows]
+    present = [answer for answer in ANSWERS if any(answer in row.answers for row in rows)]
+    return {answer: usual_metric(cases, answer) for answer in present}
+
+
+def changed_table(rows: Sequence[Row], usual: Usual, platforms: int, detail: Detail) -> Iterator[str]:
     """Yield a table of what changed or is not decided, and how many rows it leaves out."""
     notable = [row for row in rows if not row.is_unchanged]
     shown = notable[: detail.rows]
     if shown:
-        usual = _usual(rows)
         headings = [answer_heading(answer, metric) for answer, metric in usual.items()]
         where = ["platform"] if platforms > 1 else []
         lines = [table_row(["case", *where, *headings, "could have been seen"])]
@@ -47,16 +53,10 @@ def everything_else(state: PullRequestState, rows: Sequence[Row], detail: Detail
     yield folded(", ".join([*summary, "settings, builds, how to repeat it"]), "\n\n".join(blocks))
 
 
-def _usual(rows: Sequence[Row]) -> Usual:
-    cases = [row.case for row in rows]
-    present = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
-    return {answer: usual_metric(cases, answer) for answer in present}
-
-
 def _cells(row: Row, usual: Usual, platforms: int, detail: Detail) -> list[str]:
     name = code(row.case.case, detail.name) + (" (acknowledged)" if row.acknowledgement is not None else "")
     where = [code(row.platform, detail.name)] if platforms > 1 else []
-    cells = [answer_cell(answer_of(row.case, answer), metric) for answer, metric in usual.items()]
+    cells = [answer_cell(row.answers.get(answer), metric) for answer, metric in usual.items()]
     if row.word in ("failed", "invalid"):
         cells = [f"{row.word}: {_why_invalid(row, detail)}", *cells[1:]]
     elif row.word == "unsure" and not any(cells):
@@ -73,7 +73,7 @@ def _why_invalid(row: Row, detail: Detail) -> str:
 
 def _detectable(row: Row) -> str:
     """Return the smallest changes of work and time that these samples could have shown."""
-    decided = [(answered.answer, answered.decided.detectable) for answered in answers(row.case) if answered.decided]
+    decided = [(answered.answer, answered.decided.detectable) for answered in row.answers.values() if answered.decided]
     return ", ".join(f"{answer} {percent(change)}" for answer, change in decided if math.isfinite(change))
 
 
@@ -100,7 +100,7 @@ def _unchanged_table(cases: Sequence[CaseRows], detail: Detail) -> Iterator[str]
 
 
 def _range(cases: Sequence[CaseRows], answer: Answer) -> str:
-    answered = [answer_of(row.case, answer) for case in cases for row in case.rows if not row.is_identical]
+    answered = [row.answers.get(answer) for case in cases for row in case.rows if not row.is_identical]
     changes = [each.decided.change for each in answered if each is not None and each.decided is not None]
     return interval(min(changes), max(changes)) + " %" if changes else ""
 
@@ -120,7 +120,8 @@ def _facts(state: PullRequestState, detail: Detail) -> Iterator[str]:
         yield f"head{where}: {build_facts(comparison.head)}"
         yield from _differing_flags(comparison.base, comparison.head)
     command = code(state.command)
-    yield f"to repeat it: {command if len(command.encode()) <= COMMAND_BYTES else 'the command in the report'}"
+    if command:
+        yield f"to repeat it: {command if len(command.encode()) <= COMMAND_BYTES else 'the command in the report'}"
 
 
 def _platform_facts(name: str, comparison: Comparison, detail: Detail) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from zerolap.records import Answer, Verdict
 from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
-from zerolap.report.reading import CHANGED, Answered, answer_of, answers
+from zerolap.report.reading import CHANGED, Answered
 from zerolap.triggers.outcome import (
     Acknowledgement,
     Building,
@@ -72,11 +72,16 @@ def headline_of(
     needs_approval: str = "",
 ) -> Headline:
     """Return the headline on all platforms; what a reader might take for a success is none where anything failed."""
+    return headline_of_rows(rows_of(platforms, acknowledgements), platforms, writing, needs_approval)
+
+
+def headline_of_rows(
+    rows: Sequence[Row], platforms: Sequence[PlatformOutcome], writing: Writing, needs_approval: str = ""
+) -> Headline:
+    """Return the headline on all platforms, of which the rows are known already."""
     if needs_approval:
         return Headline(f"Not measured: {writing.sentence(needs_approval)}")
-    cases = cases_of(rows_of(platforms, acknowledgements))
-    standing = _Standing(platforms, cases, writing)
-    return standing.headline()
+    return _Standing(platforms, cases_of(rows), writing).headline()
 
 
 def state_text(state: PlatformState, writing: Writing) -> str:
@@ -233,20 +238,20 @@ def _unchanged(cases: Sequence[CaseRows], word: str) -> str:
 
 
 def _words(row: Row) -> list[tuple[Answer, str]]:
-    return [(answered.answer, answered.word) for answered in answers(row.case)]
+    return [(answered.answer, answered.word) for answered in row.answers.values()]
 
 
 def _changes(rows: Sequence[Row], writing: Writing) -> str:
     """Return what changed in rows of one case whose words are the same; the largest figures of them."""
-    of_first = answers(rows[0].case)
-    changed = [answered for answered in of_first if answered.word in CHANGED and answered.decided is not None]
+    of_first = rows[0].answers
+    changed = [answered for answered in of_first.values() if answered.word in CHANGED and answered.decided is not None]
     phrases = [_phrase(_decided(rows, answered), writing) for answered in changed]
     if not phrases:
         return "regresses" if rows[0].word == "regression" else "improves"
     if len(phrases) > 1:
         joint = " and " if len({answered.word for answered in changed}) == 1 else " but "
         return joint.join(phrases)
-    time = answer_of(rows[0].case, "time")
+    time = of_first.get("time")
     if changed[0].answer == "work" and time is not None:
         return phrases[0] + {"same": " but takes as long as before", "unsure": ", its time is unsure"}.get(
             time.word, ""
@@ -256,7 +261,7 @@ def _changes(rows: Sequence[Row], writing: Writing) -> str:
 
 def _decided(rows: Sequence[Row], wanted: Answered) -> list[Verdict]:
     """Return the verdicts on an answer that rest on the same metric as that of the first row."""
-    decided = [answered.decided for row in rows if (answered := answer_of(row.case, wanted.answer)) is not None]
+    decided = [row.answers[wanted.answer].decided for row in rows if wanted.answer in row.answers]
     metric = wanted.decided.metric if wanted.decided is not None else None
     return [verdict for verdict in decided if verdict is not None and verdict.metric == metric]
 

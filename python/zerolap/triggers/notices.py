@@ -10,7 +10,7 @@ from zerolap.report.markup import code, link, link_target, plain, slack, slack_c
 from zerolap.report.reading import answers, sentence
 from zerolap.triggers.comment import reason_lines
 from zerolap.triggers.comment_detail import DETAILS
-from zerolap.triggers.comment_tables import changed_table
+from zerolap.triggers.comment_tables import changed_table, usual_metrics
 from zerolap.triggers.headline import Headline, headline_of
 from zerolap.triggers.outcome import BranchRegression, CommitRange, in_order_of_names
 from zerolap.triggers.reasons import reasons_of
@@ -18,7 +18,6 @@ from zerolap.triggers.rows import Row, rows_of
 from zerolap.triggers.writing import Writing, markdown_writing, plain_writing, slack_writing
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
-ISSUE_MARKER: Final = "<!-- zerolap:regression -->"
 TITLE_CHARACTERS: Final = 256
 """GitHub takes no more."""
 TITLE_NAMES: Final = (48, 32, 16)
@@ -64,13 +63,13 @@ def issue_title(regression: BranchRegression) -> str:
 
 
 def issue_body(regression: BranchRegression) -> str:
-    """Return an issue's body in Markdown; it begins with `ISSUE_MARKER`."""
+    """Return an issue's body in Markdown, without a marker."""
     commits = regression.commits
     rows = [row for row in rows_of(regression.platforms) if row.has_changed]
     blocks = [
-        f"{ISSUE_MARKER}\n{_headline(regression, markdown_writing()).markdown}",
+        _headline(regression, markdown_writing()).markdown,
         f"On {code(regression.branch, 80)} since {_commit(commits)}: {code(regression.subject, 120)}",
-        *changed_table(rows, len(regression.platforms), FULL),
+        *changed_table(rows, usual_metrics(rows), len(regression.platforms), FULL),
         *reason_lines(rows, reasons_of(rows, commits.changed), commits, FULL),
         "\n".join(f"- {code(name, 60)}: {link('report', url)}" for name, url in _reports(regression).items()),
     ]
@@ -118,7 +117,12 @@ def slack_opened(regression: BranchRegression) -> dict[str, Any]:
     headline = _headline(regression, writing)
     since = f"{slack_code(commits.repository)}, {slack_code(regression.branch)} since {_slack_commit(commits)}"
     reports = [f"<{link_target(url)}|report of {slack(name, 60)}>" for name, url in _reports(regression).items()]
-    lines = [f"*{headline.lead}*", "; ".join(headline.rest), f"{since}: {slack_code(regression.subject, 120)}", *reports]
+    lines = [
+        f"*{headline.lead}*",
+        "; ".join(headline.rest),
+        f"{since}: {slack_code(regression.subject, 120)}",
+        *reports,
+    ]
     return _slack_message(_headline(regression, plain_writing()).text, "\n".join(filter(None, lines)))
 
 

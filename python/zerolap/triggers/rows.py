@@ -2,20 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from zerolap.records import CaseResult
-from zerolap.report.reading import CHANGED, UNCHANGED, Word, place_of, telling_word
+from zerolap.records import Answer, CaseResult
+from zerolap.report.reading import CHANGED, UNCHANGED, WORDS, Answered, Word, answers, place_of
 from zerolap.triggers.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
 
 
 @dataclass(frozen=True)
 class Row:
-    """A case on a platform, with the word that tells most about it, and who accepts its regression."""
+    """A case on a platform, its place among others by `place_of`, and who accepts its regression."""
 
     platform: str
     case: CaseResult
-    word: Word
+    place: tuple[int, int, float]
     acknowledgement: Acknowledgement | None = None
+
+    @property
+    def word(self) -> Word:
+        """The word that tells most about the case."""
+        return WORDS[self.place[0]]
+
+    @cached_property
+    def answers(self) -> dict[Answer, Answered]:
+        """The answers on the case's work and time, without one that was not measured."""
+        return {answered.answer: answered for answered in answers(self.case)}
 
     @property
     def is_open_regression(self) -> bool:
@@ -56,15 +67,18 @@ class CaseRows:
 
 
 def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[Row]:
-    """Return what is known of every case, accepted regressions after the others; unsure ones once all was measured."""
-    rows = [
-        Row(platform.name, case, telling_word(case), _acknowledgement(case, acknowledgements))
-        for platform in in_order_of_names(platforms)
-        if platform.comparison is not None
-        for case in platform.comparison.cases
-        if not (platform.is_ongoing and telling_word(case) == "unsure")
-    ]
-    return sorted(rows, key=_place)
+    """Return what is known of every case, the rows of a case side by side.
+
+    Accepted regressions come after the others, and what is unsure only once all was measured.
+    """
+    rows: list[Row] = []
+    for platform in in_order_of_names(platforms):
+        for case in platform.comparison.cases if platform.comparison is not None else []:
+            place = place_of(case)
+            if WORDS[place[0]] != "unsure" or not platform.is_ongoing:
+                rows.append(Row(platform.name, case, place, _acknowledgement(case, place, acknowledgements)))
+    rows.sort(key=lambda row: (row.place[0], row.acknowledgement is not None, row.place))
+    return [row for case in cases_of(rows) for row in case.rows]
 
 
 def cases_of(rows: Sequence[Row]) -> list[CaseRows]:
@@ -75,12 +89,9 @@ def cases_of(rows: Sequence[Row]) -> list[CaseRows]:
     return [CaseRows(tuple(of_case)) for of_case in by_case.values()]
 
 
-def _place(row: Row) -> tuple[int, bool, tuple[int, int, float]]:
-    place = place_of(row.case)
-    return place[0], row.acknowledgement is not None, place
-
-
-def _acknowledgement(case: CaseResult, acknowledgements: Sequence[Acknowledgement]) -> Acknowledgement | None:
-    if telling_word(case) != "regression":
+def _acknowledgement(
+    case: CaseResult, place: tuple[int, int, float], acknowledgements: Sequence[Acknowledgement]
+) -> Acknowledgement | None:
+    if WORDS[place[0]] != "regression":
         return None
     return next((accepted for accepted in reversed(acknowledgements) if accepted.covers(case.case)), None)
