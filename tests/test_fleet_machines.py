@@ -192,7 +192,7 @@ def test_platforms_count_the_same_though_an_agent_is_killed(
     fleet.kill_agent("alpha-1")
     fleet.start_agent("alpha-1")
     _, errors = asking.communicate()
-    assert asking.returncode == 0, errors + (report.read_text() if "report" in dir() and report.exists() else "") + fleet._log("gamma-1").read_text()[-3000:] + fleet._log("load-1").read_text()[-3000:]
+    assert asking.returncode == 0, errors
     begun = fleet.begun("alpha-1")
     assert begun.count(begun[0]) > 1, "the job that was under way is done again"
     alpha, beta = (json.loads(reports.with_name(f"report-{name}.json").read_text()) for name in PLATFORMS)

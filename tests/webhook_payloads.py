@@ -34,7 +34,7 @@ def settings_of_tests(limits: Limits | None = None, **repository: Any) -> Trigge
     """Return settings with one repository, one permitted person and a branch that is measured."""
     fields: dict[str, Any] = {"name": REPOSITORY, "actors": [MAINTAINER], "branches": ["unstable"], "tags": ["7.*"]}
     return TriggerSettings(
-        github=GitHubSettings(webhook_secret_file=SecretStr(SECRET), app_id=4711, private_key_file=SecretStr("a key")),
+        github=GitHubSettings(webhook_secret_file=SecretStr(SECRET), app_id=4711, private_key_file=Path("a-key.pem")),
         repository=(RepositorySettings.model_validate(fields | repository),),
         limits=limits or Limits(),
     )

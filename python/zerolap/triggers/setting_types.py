@@ -72,9 +72,10 @@ def _is_text(content: bytes) -> bool:
 
 
 def _checked_secret_path(value: Any, info: ValidationInfo) -> Path:
-    path = value if isinstance(value, Path) else _in_directory(value, info)
-    _read_secret(str(path), info)
-    return path
+    if isinstance(value, Path):
+        return value
+    _read_secret(value, info)
+    return _in_directory(value, info)
 
 
 def _seconds(value: Any) -> Any:
