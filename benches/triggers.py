@@ -20,7 +20,7 @@ from pathlib import Path
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from hostile_deliveries import HOSTILE_LIMITS, hostilities
 from webhook_payloads import delivery as signed
 from webhook_payloads import labelled, pushed, settings_of_tests
@@ -37,6 +37,8 @@ SECONDS = 20
 HOSTILE = 1_000
 PAYLOAD_BYTES = 24_000
 """As large as the payload of a labelled pull request is at GitHub."""
+BARE_PER_SECOND = 10
+"""The same deliveries, sent beside the others to a route that only reads them: what client, HTTP and machine cost."""
 WARM_UP = 20
 START_SECONDS = 60.0
 
@@ -78,16 +80,29 @@ async def _timed(server: Server) -> dict[str, Figure]:
             asyncio.create_task(_answered_ms(client, server.url, delivery, began + number / PER_SECOND))
             for number, delivery in enumerate(deliveries[WARM_UP:])
         ]
+        idle = [
+            asyncio.create_task(
+                _answered_ms(client, f"{server.url}/bare", deliveries[0], began + number / BARE_PER_SECOND)
+            )
+            for number in range(BARE_PER_SECOND * SECONDS)
+        ]
         samples = [await task for task in sending]
+        bare = [round(await task, 3) for task in idle]
     with Store.open(str(server.directory)) as store:
         recorded = len(store.triggers.in_state("waiting"))
     if recorded != len(deliveries):
         raise SystemExit(f"{recorded} of {len(deliveries)} deliveries are recorded")
     ordered = sorted(samples)
     raw = [round(sample, 3) for sample in samples]
-    notes = [f"{PER_SECOND} a second for {SECONDS} s, {PAYLOAD_BYTES} bytes each, SQLite on disk"]
+    bare_p99 = sorted(bare)[int(0.99 * (len(bare) - 1))]
+    notes = [
+        f"{PER_SECOND} a second for {SECONDS} s, {PAYLOAD_BYTES} bytes each, SQLite on disk",
+        f"a bare route beside it: {bare_p99:.3g} ms",
+    ]
     return {
-        "webhook_ms_p99": Figure(ordered[int(0.99 * (len(ordered) - 1))], "ms", raw, len(raw), notes=notes),
+        "webhook_ms_p99": Figure(
+            ordered[int(0.99 * (len(ordered) - 1))], "ms", raw, len(raw), {"bare route": bare}, notes
+        ),
         "webhook_ms_p50": Figure(ordered[len(ordered) // 2], "ms", raw, len(raw)),
     }
 
@@ -163,6 +178,11 @@ def serve(directory: Path) -> None:
     with Store.open(str(directory)) as store:
         app = FastAPI(openapi_url=None)
         app.include_router(webhooks_router(store, settings_of_tests(HOSTILE_LIMITS)))
+
+        @app.post("/webhooks/github/bare", status_code=HTTPStatus.ACCEPTED)
+        async def bare(request: Request) -> None:
+            await request.body()
+
         configuration = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", ws="none")
         asyncio.run(_Announcing(configuration).serve())
 
