@@ -1,5 +1,6 @@
 """Webhooks over a real HTTP server: who is answered what, how much is read, and what is recorded."""
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -20,8 +21,11 @@ from waiting import PATIENCE_SECONDS, wait_until
 from webhook_payloads import STRANGER, delivery, labelled, pushed, settings_of_tests
 from webhook_server import webhook_server
 
+from zerolap.api import application
 from zerolap.api.webhooks import webhooks_router
 from zerolap.errors import UsageError
+from zerolap.fleet import Conductor, ServedPlatform
+from zerolap.fleet.in_process import InProcess
 from zerolap.store import Store
 from zerolap.triggers.admission import Delivery, logged
 from zerolap.triggers.outcomes import STATUS, UNSIGNED
@@ -211,3 +215,17 @@ def test_webhooks_need_a_secret(store: Store) -> None:
     with pytest.raises(UsageError, match="need a secret") as fault:
         webhooks_router(store, TriggerSettings())
     assert "webhook_secret_file" in fault.value.hint
+
+
+def test_a_conductor_serves_webhooks_where_it_has_a_secret(store: Store) -> None:
+    conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
+
+    async def status(settings: TriggerSettings | None) -> int:
+        transport = httpx.ASGITransport(application(conductor, store, settings))
+        async with httpx.AsyncClient(transport=transport, base_url="http://lab") as asking:
+            sent = delivery("push", pushed())
+            return (await asking.post("/webhooks/github", content=sent.body, headers=dict(sent.headers))).status_code
+
+    assert asyncio.run(status(None)) == HTTPStatus.NOT_FOUND
+    assert asyncio.run(status(TriggerSettings())) == HTTPStatus.NOT_FOUND
+    assert asyncio.run(status(settings_of_tests())) == HTTPStatus.ACCEPTED
