@@ -214,7 +214,9 @@ def serve(directory: Path) -> None:
         async def bare(request: Request) -> None:
             await request.body()
 
-        configuration = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", ws="none")
+        configuration = uvicorn.Config(
+            app, port=0, log_config=None, access_log=False, lifespan="off", ws="none", timeout_keep_alive=120
+        )
         asyncio.run(_Announcing(configuration).serve())
 
 
