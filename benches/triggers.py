@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlsplit
 
-import httpx
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from hostile_deliveries import HOSTILE_LIMITS, hostilities
 from webhook_payloads import delivery as signed
 from webhook_payloads import labelled, pushed, settings_of_tests
@@ -37,8 +38,10 @@ SECONDS = 20
 HOSTILE = 1_000
 PAYLOAD_BYTES = 24_000
 """As large as the payload of a labelled pull request is at GitHub."""
+BARE_PER_SECOND = 10
+"""The same deliveries, sent beside the others to a route that only reads them: what client, HTTP and machine cost."""
 WARM_UP = 20
-START_SECONDS = 60.0
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -61,45 +64,93 @@ class Server:
     url: str
     directory: Path
     log: Path
+    process: int
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time that it has used."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
     def entries(self) -> list[dict[str, str]]:
         """Return what it has logged."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
+class Sender:
+    """Sends deliveries over connections that are kept open; costs far less than what it measures."""
+
+    def __init__(self, url: str) -> None:
+        self._parts = urlsplit(url)
+        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def send(self, delivery: Delivery, path: str = "") -> int:
+        """Return the status of the answer."""
+        lines = [f"POST {self._parts.path}{path} HTTP/1.1", f"Host: {self._parts.netloc}"]
+        lines += [f"{name}: {value}" for name, value in delivery.headers.items()]
+        lines += [f"Content-Length: {len(delivery.body)}", "", ""]
+        reader, writer = self._idle.pop() if self._idle else await self._connected()
+        writer.write("\r\n".join(lines).encode("latin-1") + delivery.body)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = re.search(r"\r\ncontent-length: (\d+)\r\n", head)
+        await reader.readexactly(0 if length is None else int(length[1]))
+        if "\r\nconnection: close\r\n" in head:
+            writer.close()
+        else:
+            self._idle.append((reader, writer))
+        return int(head.split(" ", 2)[1])
+
+    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(self._parts.hostname, self._parts.port)
+
+
 async def _timed(server: Server) -> dict[str, Figure]:
     """Send deliveries at a fixed rate, whether or not earlier ones were answered; all have to be accepted."""
     deliveries = [_padded(number) for number in range(WARM_UP + PER_SECOND * SECONDS)]
-    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
-        for delivery in deliveries[:WARM_UP]:
-            await _send(client, server.url, delivery)
-        began = time.perf_counter() + 0.1
-        sending = [
-            asyncio.create_task(_answered_ms(client, server.url, delivery, began + number / PER_SECOND))
-            for number, delivery in enumerate(deliveries[WARM_UP:])
-        ]
-        samples = [await task for task in sending]
+    sender = Sender(server.url)
+    for delivery in deliveries[:WARM_UP]:
+        await sender.send(delivery)
+    cpu_before, began = server.cpu_seconds(), time.perf_counter() + 0.1
+    sending = [
+        asyncio.create_task(_answered_ms(sender, delivery, began + number / PER_SECOND))
+        for number, delivery in enumerate(deliveries[WARM_UP:])
+    ]
+    beside = [
+        asyncio.create_task(_answered_ms(sender, deliveries[0], began + number / BARE_PER_SECOND, "/bare"))
+        for number in range(BARE_PER_SECOND * SECONDS)
+    ]
+    samples = [await task for task in sending]
+    bare = [round(await task, 3) for task in beside]
+    cpu_ms = (server.cpu_seconds() - cpu_before) / (len(samples) + len(bare)) * 1e3
     with Store.open(str(server.directory)) as store:
         recorded = len(store.triggers.in_state("waiting"))
     if recorded != len(deliveries):
         raise SystemExit(f"{recorded} of {len(deliveries)} deliveries are recorded")
     ordered = sorted(samples)
     raw = [round(sample, 3) for sample in samples]
-    notes = [f"{PER_SECOND} a second for {SECONDS} s, {PAYLOAD_BYTES} bytes each, SQLite on disk"]
+    bare_p99 = sorted(bare)[int(0.99 * (len(bare) - 1))]
+    notes = [
+        f"{PER_SECOND} a second for {SECONDS} s, {PAYLOAD_BYTES} bytes each, SQLite on disk",
+        f"a bare route beside it: {bare_p99:.3g} ms",
+    ]
     return {
-        "webhook_ms_p99": Figure(ordered[int(0.99 * (len(ordered) - 1))], "ms", raw, len(raw), notes=notes),
+        "webhook_ms_p99": Figure(
+            ordered[int(0.99 * (len(ordered) - 1))], "ms", raw, len(raw), {"bare route": bare}, notes
+        ),
         "webhook_ms_p50": Figure(ordered[len(ordered) // 2], "ms", raw, len(raw)),
+        "webhook_cpu_ms": Figure(
+            cpu_ms, "ms a request", [cpu_ms], len(raw), notes=["of the server, bare route included"]
+        ),
     }
 
 
 async def _refused(server: Server) -> dict[str, Figure]:
     """Send hostile deliveries; one counts as refused if it led to nothing and its reason is in the log."""
     hostile = hostilities(HOSTILE)
-    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
-        for delivery in hostile.accepted:
-            await _send(client, server.url, delivery)
-        before = len(server.entries())
-        statuses = [(await _send(client, server.url, attack.delivery)) for attack in hostile.attacks]
+    sender = Sender(server.url)
+    for delivery in hostile.accepted:
+        await sender.send(delivery)
+    before = len(server.entries())
+    statuses = [await sender.send(attack.delivery) for attack in hostile.attacks]
     with Store.open(str(server.directory)) as store:
         recorded = len(store.triggers.in_state("waiting")) - len(hostile.accepted)
     entries = server.entries()[before:]
@@ -118,18 +169,13 @@ async def _refused(server: Server) -> dict[str, Figure]:
     return {"refused": Figure(refused - recorded, f"of {HOSTILE}", causes, HOSTILE, notes=missed[:10])}
 
 
-async def _answered_ms(client: httpx.AsyncClient, url: str, delivery: Delivery, due: float) -> float:
+async def _answered_ms(sender: Sender, delivery: Delivery, due: float, path: str = "") -> float:
     await asyncio.sleep(due - time.perf_counter())
-    status = await _send(client, url, delivery)
+    status = await sender.send(delivery, path)
     answered = time.perf_counter()
     if status != HTTPStatus.ACCEPTED:
         raise SystemExit(f"a delivery was answered with {status}")
     return (answered - due) * 1e3
-
-
-async def _send(client: httpx.AsyncClient, url: str, delivery: Delivery) -> int:
-    headers = [(name.encode(), value.encode("latin-1")) for name, value in delivery.headers.items()]
-    return (await client.post(url, content=delivery.body, headers=headers)).status_code
 
 
 def _padded(number: int) -> Delivery:
@@ -152,7 +198,7 @@ def _server(directory: Path) -> Iterator[Server]:
         assert process.stdout is not None
         try:
             port = int(process.stdout.readline())
-            yield Server(f"http://127.0.0.1:{port}/webhooks/github", directory, log)
+            yield Server(f"http://127.0.0.1:{port}/webhooks/github", directory, log, process.pid)
         finally:
             process.terminate()
 
@@ -163,7 +209,14 @@ def serve(directory: Path) -> None:
     with Store.open(str(directory)) as store:
         app = FastAPI(openapi_url=None)
         app.include_router(webhooks_router(store, settings_of_tests(HOSTILE_LIMITS)))
-        configuration = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", ws="none")
+
+        @app.post("/webhooks/github/bare", status_code=HTTPStatus.ACCEPTED)
+        async def bare(request: Request) -> None:
+            await request.body()
+
+        configuration = uvicorn.Config(
+            app, port=0, log_config=None, access_log=False, lifespan="off", ws="none", timeout_keep_alive=120
+        )
         asyncio.run(_Announcing(configuration).serve())
 
 

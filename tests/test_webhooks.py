@@ -1,5 +1,6 @@
 """Webhooks over a real HTTP server: who is answered what, how much is read, and what is recorded."""
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -20,8 +21,11 @@ from waiting import PATIENCE_SECONDS, wait_until
 from webhook_payloads import STRANGER, delivery, labelled, pushed, settings_of_tests
 from webhook_server import webhook_server
 
-from zerolap.api.webhooks import MOST_READ_AT_ONCE, webhooks_router
+from zerolap.api import application
+from zerolap.api.webhooks import webhooks_router
 from zerolap.errors import UsageError
+from zerolap.fleet import Conductor, ServedPlatform
+from zerolap.fleet.in_process import InProcess
 from zerolap.store import Store
 from zerolap.triggers.admission import Delivery, logged
 from zerolap.triggers.outcomes import STATUS, UNSIGNED
@@ -93,7 +97,7 @@ def test_others_are_told_why_if_they_have_signed(store: Store, client: httpx.Cli
 
 
 def test_hostile_deliveries_are_refused_with_their_status(store: Store, client: httpx.Client) -> None:
-    hostile = hostilities(300, seed=2)
+    hostile = hostilities(150, seed=2)
     wrong = []
     with capture_logs() as entries, webhook_server(store, settings_of_tests(HOSTILE_LIMITS)) as url:
         for first in hostile.accepted:
@@ -160,12 +164,13 @@ def test_who_breaks_off_leads_to_nothing(store: Store, client: httpx.Client) -> 
     assert len(store.triggers.in_state("waiting")) == 1
 
 
-def test_only_so_many_bodies_are_read_at_once(store: Store, client: httpx.Client) -> None:
+def test_bodies_do_not_fill_the_memory(store: Store, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerolap.api.webhooks.MOST_HELD_BYTES", 10_000)
     patient = HOSTILE_LIMITS.model_copy(update={"body_seconds": 60.0})
     with contextlib.ExitStack() as connections, webhook_server(store, settings_of_tests(patient)) as url:
-        for _ in range(MOST_READ_AT_ONCE):
+        for _ in range(3):
             connection = connections.enter_context(raw(url))
-            connection.sendall(head_of("Content-Length: 100") + b"{")
+            connection.sendall(head_of("Content-Length: 9000") + b" " * 3_200)
 
         def status() -> int:
             return send(client, url, delivery("push", pushed())).status_code
@@ -210,3 +215,17 @@ def test_webhooks_need_a_secret(store: Store) -> None:
     with pytest.raises(UsageError, match="need a secret") as fault:
         webhooks_router(store, TriggerSettings())
     assert "webhook_secret_file" in fault.value.hint
+
+
+def test_a_conductor_serves_webhooks_where_it_has_a_secret(store: Store) -> None:
+    conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
+
+    async def status(settings: TriggerSettings | None) -> int:
+        transport = httpx.ASGITransport(application(conductor, store, settings))
+        async with httpx.AsyncClient(transport=transport, base_url="http://lab") as asking:
+            sent = delivery("push", pushed())
+            return (await asking.post("/webhooks/github", content=sent.body, headers=dict(sent.headers))).status_code
+
+    assert asyncio.run(status(None)) == HTTPStatus.NOT_FOUND
+    assert asyncio.run(status(TriggerSettings())) == HTTPStatus.NOT_FOUND
+    assert asyncio.run(status(settings_of_tests())) == HTTPStatus.ACCEPTED

@@ -1,9 +1,11 @@
 """Webhooks: deliveries are admitted or refused at once, and worked on later."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 from fastapi import APIRouter, Request
@@ -17,8 +19,8 @@ from zerolap.triggers.memory import Memory
 from zerolap.triggers.outcomes import Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.settings import TriggerSettings
 
-MOST_READ_AT_ONCE: Final = 64
-"""Bodies: they are held in memory until their signature is checked."""
+MOST_HELD_BYTES: Final = 256 << 20
+"""Of all bodies together, which are held in memory until their signatures are checked."""
 DROPPED_BYTES: Final = 1 << 20
 """What is read behind the limit and not kept: a sender that may not finish its body does not get to see the answer."""
 RETRY_SECONDS: Final = 10
@@ -37,33 +39,32 @@ def webhooks_router(
         raise UsageError("webhooks need a secret", hint="set webhook_secret_file under [github]")
     router = APIRouter()
     memory = Memory(store.triggers, settings.limits)
-    reading: set[Request] = set()
+    bodies = _Bodies(settings)
+    # A single one: SQLite has writers wait for each other in steps of up to 0.1 s, and this takes 2 ms.
+    admitting = ThreadPoolExecutor(1, "admission")
 
     @router.post("/webhooks/github")
     async def github(request: Request) -> JSONResponse:
         """Take a delivery: 202 for one that is worked on, 200 for one that asks for nothing."""
-        if len(reading) >= MOST_READ_AT_ONCE:
-            log.warning("too many deliveries at once", address=_address(request))
-            return _unavailable()
-        reading.add(request)
         try:
-            return await _answered(request)
-        finally:
-            reading.discard(request)
-
-    async def _answered(request: Request) -> JSONResponse:
-        try:
-            body = await _body(request, settings)
+            async with bodies.of(request) as body:
+                return await _answered(request, body)
         except ClientDisconnect:
             log.info("a delivery broke off", address=_address(request))
             return _answer(Refused(Cause.TOO_SLOW, "the sender is gone"))
-        delivery = Delivery(dict(request.headers), body or b"", _address(request))
-        if body is None:
-            late = Refused(Cause.TOO_SLOW, f"the body took more than {settings.limits.body_seconds:g} seconds")
+        except _MemoryFull:
+            log.warning("too many deliveries at once", address=_address(request))
+            return _unavailable()
+
+    async def _answered(request: Request, body: bytes | Literal[Cause.TOO_SLOW, Cause.TOO_LARGE]) -> JSONResponse:
+        content = body if isinstance(body, bytes) else b""
+        delivery = Delivery(dict(request.headers), content, _address(request), is_cut=body is Cause.TOO_LARGE)
+        if body is Cause.TOO_SLOW:
+            late = Refused(body, f"the body took more than {settings.limits.body_seconds:g} seconds")
             log_outcome(late, delivery)
             return _answer(late)
         try:
-            outcome = await asyncio.to_thread(admit, delivery, settings, memory)
+            outcome = await asyncio.get_running_loop().run_in_executor(admitting, admit, delivery, settings, memory)
         except EnvironmentMissing as fault:
             # Nothing of it was recorded: it can be delivered again.
             log.error("a delivery could not be recorded", reason=fault.message)
@@ -75,23 +76,55 @@ def webhooks_router(
     return router
 
 
-async def _body(request: Request, settings: TriggerSettings) -> bytes | None:
-    """Return the body, cut off right behind the limit, whatever its length is said to be; none if it takes too long."""
-    most = settings.limits.body_bytes
-    said = request.headers.get("content-length", "")
-    if said.isascii() and said.isdecimal() and int(said[:20]) > most + DROPPED_BYTES:
-        return bytes(most + 1)
-    body, read_bytes = bytearray(), 0
-    try:
-        async with asyncio.timeout(settings.limits.body_seconds):
-            async for piece in request.stream():
-                body += piece[: most + 1 - len(body)]
-                read_bytes += len(piece)
-                if read_bytes > most + DROPPED_BYTES:
-                    break
-    except TimeoutError:
-        return None
-    return bytes(body)
+class _MemoryFull(Exception):
+    pass
+
+
+class _Bodies:
+    """Reads bodies, of which no more is held in memory than `MOST_HELD_BYTES`."""
+
+    def __init__(self, settings: TriggerSettings) -> None:
+        self._most = settings.limits.body_bytes
+        self._seconds = settings.limits.body_seconds
+        self._held_bytes = 0
+
+    @contextlib.asynccontextmanager
+    async def of(self, request: Request) -> AsyncIterator[bytes | Literal[Cause.TOO_SLOW, Cause.TOO_LARGE]]:
+        """Read a body, and hold it until the context ends, or yield what is wrong with it.
+
+        Raises `_MemoryFull`, and `ClientDisconnect` if the sender breaks off.
+        """
+        body = bytearray()
+        try:
+            try:
+                async with asyncio.timeout(self._seconds):
+                    is_whole = await self._read(request, body)
+            except TimeoutError:
+                yield Cause.TOO_SLOW
+            else:
+                yield bytes(body) if is_whole else Cause.TOO_LARGE
+        finally:
+            self._held_bytes -= len(body)
+
+    async def _read(self, request: Request, body: bytearray) -> bool:
+        """Read a body up to the limit, whatever its length is said to be; returns whether that is all of it."""
+        said = request.headers.get("content-length", "")
+        if said.isascii() and said.isdecimal() and int(said[:20]) > self._most + DROPPED_BYTES:
+            return False
+        read_bytes = 0
+        async for piece in request.stream():
+            read_bytes += len(piece)
+            if read_bytes <= self._most:
+                self._keep(piece, body)
+            elif read_bytes > self._most + DROPPED_BYTES:
+                break
+        return read_bytes <= self._most
+
+    def _keep(self, piece: bytes, body: bytearray) -> None:
+        if self._held_bytes + len(piece) > MOST_HELD_BYTES:
+            raise _MemoryFull
+        self._held_bytes += len(piece)
+        body += piece
 
 
 def _answer(outcome: Outcome) -> JSONResponse:

@@ -266,18 +266,17 @@ class TriggerRecords:
 
 
 def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery | None) -> bool:
+    if connection.execute(select(trigger.c.id).where(trigger.c.id == new.id)).first() is not None:
+        return False
     if of_delivery is not None:
         oldest = of_delivery.received - DELIVERIES_KEPT_SECONDS
         connection.execute(delete(delivery).where(delivery.c.received < oldest))
         statement = insert_new(connection, delivery).values(**asdict(of_delivery)).returning(delivery.c.id)
         if connection.execute(statement).first() is None:
             return False
-    columns = {
-        name: getattr(new, name)
-        for name in ("id", "repository", "subject", "kind", "actor", "document", "created", "state")
-    }
+    same = ("id", "repository", "subject", "kind", "actor", "document", "created", "state")
     statement = insert_new(connection, trigger).values(
-        **columns,
+        **{name: getattr(new, name) for name in same},
         delivery_id=None if of_delivery is None else of_delivery.id,
         reason=_storable(new.reason),
         submissions=json.dumps(list(new.submissions)),

@@ -39,12 +39,13 @@ log = structlog.get_logger("zerolap.triggers")
 class Delivery:
     """A delivery as it came: headers by their names in lower case, the raw body, the address of the sender.
 
-    Of a body that is larger than the limit, only one byte more than that has to be there.
+    A body that is larger than the limit need not be there; `is_cut` says so.
     """
 
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     address: str = ""
+    is_cut: bool = False
 
     def header(self, name: str) -> str:
         """Return a header, empty where it is not there."""
@@ -117,7 +118,7 @@ def logged(text: str, longest: int = LONGEST_LOGGED) -> str:
 
 
 def _check_transport(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> None:
-    if len(delivery.body) > settings.limits.body_bytes:
+    if delivery.is_cut or len(delivery.body) > settings.limits.body_bytes:
         raise refused(Cause.TOO_LARGE, f"the body has more than {settings.limits.body_bytes} bytes")
     if _EVENT_NAME.fullmatch(delivery.header(EVENT_HEADER)) is None:
         raise refused(Cause.EVENT_HEADER, "the name of the event is missing or none")

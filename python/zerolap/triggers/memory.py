@@ -1,7 +1,6 @@
 """What admission has to remember: accepted deliveries and triggers in the store, rates in memory."""
 
 import hashlib
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,8 +36,6 @@ class Memory:
         limits = limits or Limits()
         self._records = records
         self._clock = clock
-        # SQLite waits for another writer in steps of up to 0.1 s, a lock until that writer is done.
-        self._writing = threading.Lock()
         self.repositories = Rate(limits.deliveries_per_minute_per_repository, MINUTE_SECONDS)
         self.actors = Rate(limits.deliveries_per_minute_per_actor, MINUTE_SECONDS)
         self.forging_addresses = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
@@ -66,8 +63,7 @@ class Memory:
         now = self._clock()
         stored = stored_trigger(trigger, f"webhook {delivery}", now)
         of_delivery = StoredDelivery(delivery, trigger.repository, digest, now)
-        with self._writing:
-            return stored.id if self._records.add(stored, of_delivery) else None
+        return stored.id if self._records.add(stored, of_delivery) else None
 
 
 def stored_trigger(trigger: Trigger, origin: str, created: float) -> StoredTrigger:
