@@ -13,6 +13,7 @@ from zerolap.records import ZerolapError
 from zerolap.store import Post, Store
 from zerolap.store.triggers import PostKind
 from zerolap.triggers.check import CheckOutput, check_output, commit_status
+from zerolap.triggers.check import CommitStatus as HeadStatus
 from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.github import (
     Annotation,
@@ -70,29 +71,40 @@ class Reporter:
 
     async def _report(self, subject: str) -> bool:
         """Write how it stands with a pull request; returns whether nothing more is to come."""
-        state = await asyncio.to_thread(self.standings.pull_request, subject)
-        if state is None:
+        texts = await asyncio.to_thread(self._texts, subject)
+        if texts is None:
             return True
+        state = texts.state
         is_final = not any(platform.is_ongoing for platform in state.platforms)
-        measured = self.settings.measured(state.commits.repository)
-        fail_on = "regression" if measured is None else measured.fail_on
-        body = body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1)
         written = [
-            await self._write(_Text(subject, "comment", body, is_final), lambda post: self._comment(state, body, post)),
             await self._write(
-                _Text(subject, "check", repr(check_output(state, fail_on)), is_final, state.commits.head),
-                lambda post: self._check(state, check_output(state, fail_on), post),
+                _Text(subject, "comment", texts.body, is_final), lambda post: self._comment(state, texts.body, post)
+            ),
+            await self._write(
+                _Text(subject, "check", repr(texts.check), is_final, state.commits.head),
+                lambda post: self._check(texts, post),
             ),
         ]
         return is_final and all(written)
+
+    def _texts(self, subject: str) -> "_Texts | None":
+        """Return what is to be shown of a pull request now; none if it is not measured."""
+        state = self.standings.pull_request(subject)
+        if state is None:
+            return None
+        measured = self.settings.measured(state.commits.repository)
+        fail_on = "regression" if measured is None else measured.fail_on
+        body = body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1)
+        return _Texts(state, body, check_output(state, fail_on), commit_status(state, fail_on))
 
     async def _comment(self, state: PullRequestState, body: str, post: Post) -> str:
         known = None if post.external_id is None else int(post.external_id)
         repository = state.commits.repository
         return str(await self.github.keep_comment(repository, state.number, COMMENT_MARKER, body, known))
 
-    async def _check(self, state: PullRequestState, output: CheckOutput, post: Post) -> str:
+    async def _check(self, texts: "_Texts", post: Post) -> str:
         """Write the check run, or the commit status where the lab is no application; returns what it is known by."""
+        state, output, status = texts.state, texts.check, texts.status
         repository, head = state.commits.repository, state.commits.head
         if post.external_id != "status":
             try:
@@ -104,8 +116,6 @@ class Reporter:
                 return post.external_id
             except ChecksForbidden:
                 log.info("commit statuses are set instead of checks, which only applications of GitHub can make")
-        measured = self.settings.measured(repository)
-        status = commit_status(state, "regression" if measured is None else measured.fail_on)
         url = _first_url(state)
         await self.github.set_status(repository, head, CommitStatus(status.state, CHECK_NAME, status.description, url))
         return "status"
@@ -135,6 +145,16 @@ class Reporter:
             written = replace(post, not_before=now + REFUSED_SECONDS)
         await asyncio.to_thread(records.set_post, written)
         return written.digest == digest
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """How it stands with a pull request, and what follows from it."""
+
+    state: PullRequestState
+    body: str
+    check: CheckOutput
+    status: HeadStatus
 
 
 @dataclass(frozen=True)

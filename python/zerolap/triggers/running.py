@@ -36,7 +36,7 @@ class Triggers:
     on_measured: Callable[[Push], None] = lambda _push: None
 
     def __post_init__(self) -> None:
-        self._wake = asyncio.Event()
+        self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
         self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
@@ -57,8 +57,8 @@ class Triggers:
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._always(self._work_off))
-            group.create_task(self._always(self._report))
+            group.create_task(_always(self._work_off, self._wake))
+            group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:
                 group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
             for watcher in self._watchers:
@@ -74,16 +74,6 @@ class Triggers:
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
             is_idle = not waiting and not self._branches
 
-    async def _always(self, step: Callable[[], Awaitable[None]]) -> None:
-        while True:
-            try:
-                await step()
-            except EnvironmentMissing as fault:
-                log.error("waiting", trouble=fault.message)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wake.wait()
-
     def _recall(self) -> None:
         if self._reporter is not None:
             self._reporter.recall()
@@ -91,12 +81,12 @@ class Triggers:
         self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
 
     async def _work_off(self) -> None:
-        self._wake.clear()
         for subject in await self._work.work_off():
             if self._reporter is not None and "#" in subject:
                 self._reporter.note(subject)
             else:
                 self._branches.add(subject)
+            self._has_worked.set()
 
     async def _report(self) -> None:
         if self._reporter is not None:
@@ -109,6 +99,19 @@ class Triggers:
                     self.on_measured(push)
             if is_over:
                 self._branches.discard(subject)
+
+
+async def _always(step: Callable[[], Awaitable[None]], wake: asyncio.Event) -> None:
+    """Do a step again and again, after a pause that an event cuts short."""
+    while True:
+        wake.clear()
+        try:
+            await step()
+        except EnvironmentMissing as fault:
+            log.error("waiting", trouble=fault.message)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await wake.wait()
 
 
 def mirrors_of(store: Store) -> Path:
