@@ -58,7 +58,7 @@ from zerolap.records import (
     TrialFailed,
 )
 from zerolap.sandbox import Cancellation, available
-from zerolap.server import Launch, RunningServer, listening_at
+from zerolap.server import Launch, RunningServer, open_port
 from zerolap.server.running import start_launched
 
 CASES = """
@@ -366,11 +366,11 @@ class Standing:
 def standing_by(program: Path, directory: Path, address: str = LOOPBACK) -> Iterator[Standing]:
     own = directory / "standing"
     own.mkdir(parents=True)
-    with listening_at(address, packaged("libzerolap_listen.so")) as listener, ExitStack() as stack:
-        launched = Launch(listener=listener)
+    with open_port(address, packaged("libzerolap_listen.so")) as port, ExitStack() as stack:
+        launched = Launch(port=port)
         server = stack.enter_context(start_launched(Program(program), {}, own, directory / "standing.log", launched))
-        server.require_answer_on(listener)
-        yield Standing(server, listener.port)
+        server.require_answer_on(port)
+        yield Standing(server, port.number)
 
 
 @pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
@@ -401,7 +401,7 @@ def test_a_server_is_reached_over_ipv6(redis_server: Path, tmp_path: Path) -> No
 def test_an_address_of_another_machine_is_not_listened_on() -> None:
     with (
         pytest.raises(EnvironmentMissing, match=r"cannot listen on the address `192\.0\.2\.1`"),
-        listening_at("192.0.2.1", packaged("libzerolap_listen.so")),
+        open_port("192.0.2.1", packaged("libzerolap_listen.so")),
     ):
         pytest.fail("it listens")
 
@@ -460,11 +460,11 @@ except OSError as fault:
 
 
 def test_the_library_replaces_only_the_sockets_of_the_port(tmp_path: Path) -> None:
-    with listening_at(LOOPBACK, packaged("libzerolap_listen.so")) as listener:
+    with open_port(LOOPBACK, packaged("libzerolap_listen.so")) as port:
         done = subprocess.run(
             [sys.executable, "-c", BINDS, tmp_path / "socket"],
-            env={**os.environ, **listener.environment},
-            pass_fds=[listener.descriptor],
+            env={**os.environ, **port.environment},
+            pass_fds=[port.descriptor],
             capture_output=True,
             text=True,
             check=False,

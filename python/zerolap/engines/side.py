@@ -13,7 +13,7 @@ from zerolap.load.hosts import LoadGenerator, LoadHost
 from zerolap.load.program import load_program, packaged, timed_arguments
 from zerolap.load.target import Target
 from zerolap.records import Case, Check, ServerSpec, TrialFailed
-from zerolap.server import Deployment, Launch, Listener, deploy, listening_at
+from zerolap.server import Deployment, Launch, MachinePort, deploy, open_port
 from zerolap.server.statistics import SummedStatistics
 
 
@@ -41,7 +41,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     """
     logs, load_log = setup.directory / f"{setup.name}-logs", setup.directory / f"{setup.name}-load.log"
     logs.mkdir()
-    deployment, listener = _deployed(stack, setup, logs)
+    deployment, port = _deployed(stack, setup, logs)
     target = Target.of(deployment)
     server = target.server
 
@@ -56,7 +56,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         beside = stack.enter_context(
             companions(server, setup.case.companions, setup.seed, load_log, setup.pinning.client)
         )
-        load = stack.enter_context(_load(setup, target, listener, load_log))
+        load = stack.enter_context(_load(setup, target, port, load_log))
         statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)
         stack.callback(statistics.close)
     except TrialFailed as fault:
@@ -65,17 +65,17 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
     return TimedSide(server, processes, load, statistics, beside, setup.case, refill), checks
 
 
-def _deployed(stack: contextlib.ExitStack, setup: SideSetup, logs: Path) -> tuple[Deployment, Listener | None]:
+def _deployed(stack: contextlib.ExitStack, setup: SideSetup, logs: Path) -> tuple[Deployment, MachinePort | None]:
     """Start a side's servers, which end with `stack`: with a load host, one that other machines reach."""
     processors = ",".join(str(processor) for processor in setup.pinning.server)
     with contextlib.ExitStack() as listening:
-        listener, topology = None, setup.server.topology
+        port, topology = None, setup.server.topology
         if setup.load_host is not None:
             library = packaged("libzerolap_listen.so")
-            listener = listening.enter_context(listening_at(setup.load_host.address, library))
+            port = listening.enter_context(open_port(setup.load_host.address, library))
             # Its load comes by TCP in any case; the lab itself uses the unix socket.
             topology = topology.model_copy(update={"transport": "unix"})
-        launched = Launch(prefix=["taskset", "--cpu-list", processors], listener=listener)
+        launched = Launch(prefix=["taskset", "--cpu-list", processors], port=port)
         deployment = stack.enter_context(
             deploy(
                 topology,
@@ -87,16 +87,16 @@ def _deployed(stack: contextlib.ExitStack, setup: SideSetup, logs: Path) -> tupl
                 attach_replicas=False,
             )
         )
-    if listener is not None:
-        deployment.nodes[0].server.require_answer_on(listener)
-    return deployment, listener
+    if port is not None:
+        deployment.nodes[0].server.require_answer_on(port)
+    return deployment, port
 
 
 def _load(
-    setup: SideSetup, target: Target, listener: Listener | None, log: Path
+    setup: SideSetup, target: Target, port: MachinePort | None, log: Path
 ) -> contextlib.AbstractContextManager[LoadGenerator]:
     """Return the load generator of a side, to be entered."""
-    if setup.load_host is not None and listener is not None:
-        return setup.load_host.start(setup.case, setup.seed, listener.port)
+    if setup.load_host is not None and port is not None:
+        return setup.load_host.start(setup.case, setup.seed, port.number)
     arguments = timed_arguments(setup.case.client, setup.seed, setup.pinning.client)
     return load_program(target.reach, log, arguments)

@@ -98,9 +98,9 @@ class Confinement:
     System calls that code under test has no use for are refused. Paths are the same inside and outside, so that a
     process works the same without a sandbox. `network` is shared with other processes, for servers that are reached
     over the loopback; without it the process has a private loopback, which others can enter if `holds_network`.
-    `listener` is the descriptor of a listening socket of another network, which the process inherits under this number:
-    it can then accept connections, of that socket or others, and open none. `limits` apply without a sandbox, too;
-    `policy` decides whether the process may run without one.
+    `listening` is the descriptor of a listening socket of another network, which the process inherits under this
+    number: it can then accept connections, of that socket or others, and open none. `limits` apply without a sandbox,
+    too; `policy` decides whether the process may run without one.
     """
 
     writable: Sequence[Path] = ()
@@ -108,7 +108,7 @@ class Confinement:
     directory: Path = Path("/")
     network: Network | None = None
     holds_network: bool = False
-    listener: int | None = None
+    listening: int | None = None
     limits: Limits = NO_LIMITS
     policy: SandboxPolicy = SandboxPolicy.UNSAFE
 

@@ -210,8 +210,8 @@ def launch(
     with contextlib.ExitStack() as opened:
         sink: int | IO[bytes] = opened.enter_context(output.open("ab")) if output else subprocess.DEVNULL
         is_sandboxed = confinement is not None and available() is None
-        listener = None if confinement is None else confinement.listener
-        chosen = system_call_filter(opens_connections=listener is None)
+        listening = None if confinement is None else confinement.listening
+        chosen = system_call_filter(opens_connections=listening is None)
         filter_ = opened.enter_context(chosen) if is_sandboxed else None
 
         def start() -> Process:
@@ -226,7 +226,7 @@ def launch(
                     env=variables,
                     cwd=directory,
                     start_new_session=True,
-                    pass_fds=[descriptor for descriptor in (filter_, listener) if descriptor is not None],
+                    pass_fds=[descriptor for descriptor in (filter_, listening) if descriptor is not None],
                 )
             except OSError as fault:
                 if bounds.group is not None:

@@ -2,7 +2,7 @@
 
 from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameReader, Reply, ReplyError, written
-from zerolap.server.listener import Listener, listening_at
+from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.running import Launch, RunningServer, start
@@ -22,7 +22,7 @@ __all__ = [
     "Deployment",
     "FrameReader",
     "Launch",
-    "Listener",
+    "MachinePort",
     "Node",
     "NodeLaunch",
     "Reach",
@@ -34,7 +34,7 @@ __all__ = [
     "deploy",
     "is_asleep",
     "is_running",
-    "listening_at",
+    "open_port",
     "read_cpu_times",
     "read_demands_ns",
     "read_resident_bytes",

@@ -22,7 +22,7 @@ from zerolap.records import TrialFailed
 from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.frames import written
-from zerolap.server.listener import Listener
+from zerolap.server.machine_port import MachinePort
 from zerolap.server.threads import count_sockets
 
 START_SECONDS = 60
@@ -40,7 +40,7 @@ CREDENTIALS = struct.Struct("3i")
 class Launch:
     """How to launch a server: the program to run it under, environment variables, and further readable paths.
 
-    `network` is a network that it shares with other processes; without it the server has none. `listener` is a port of
+    `network` is a network that it shares with other processes; without it the server has none. `port` is a port of
     another network, on which it accepts connections.
     """
 
@@ -48,7 +48,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     read_only: Sequence[Path] = ()
     network: Network | None = None
-    listener: Listener | None = None
+    port: MachinePort | None = None
 
 
 class RunningServer:
@@ -125,11 +125,13 @@ class RunningServer:
             index, text = refused
             raise TrialFailed(f"the server refused `{_shown(commands[index])}`: {text}")
 
-    def require_answer_on(self, listener: Listener) -> None:
+    def require_answer_on(self, port: MachinePort) -> None:
         """Raise `TrialFailed` if the server does not answer on a port that it was to listen on."""
         # Where it has not taken the socket, the kernel accepts connections all the same, and nobody answers.
-        unloaded = "its program loads no other library, as if linked statically"
-        reason = unloaded if self._lacks(listener.library) else listener.silence(REPLY_SECONDS)
+        reason: str | None = "its program loads no other library, as if linked statically"
+        if not self._lacks(port.library):
+            with self.closed_connections():
+                reason = port.silence(REPLY_SECONDS)
         if reason is not None:
             raise self.failure(f"the server does not accept connections from another machine: {reason}")
 
@@ -239,23 +241,23 @@ def start_launched(
         executable.symlink_to(program.path.resolve())
     else:
         shutil.copy2(program.path, executable)
-    listener, listening = launched.listener, dict[str, str]()
+    port, preloading = launched.port, dict[str, str]()
     read_only = [*launched.read_only, *_files_in(settings), *program.visible]
-    if listener is not None:
-        settings, listening = {**settings, **listener.settings}, listener.environment
-        read_only.append(listener.library)
+    if port is not None:
+        settings, preloading = {**settings, **port.settings}, port.environment
+        read_only.append(port.library)
     arguments = [*launched.prefix, *program.command(executable, directory, socket_path, settings)]
     confinement = Confinement(
         writable=[directory],
         read_only=read_only,
         directory=directory,
         network=launched.network,
-        listener=None if listener is None else listener.descriptor,
+        listening=None if port is None else port.descriptor,
         limits=server_limits(directory),
         policy=program.policy,
     )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
-    variables |= {**launched.environment, **listening}
+    variables |= {**launched.environment, **preloading}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
         server = RunningServer(process, socket_path, log)
         try:

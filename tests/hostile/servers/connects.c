@@ -67,6 +67,18 @@ int main(int count, char **words) {
     if (bind(connection, to, length) == 0 && listen(connection, 1) == 0) reach("another port to listen on");
     canary.sin_port = htons(atoi(words[2]));
 
+    /* The other side has reset the last one: it has no port any more. */
+    char nothing;
+    connection = accept(listener, NULL, NULL);
+    recv(connection, &nothing, 1, 0);
+    canary.sin_port = 0;
+    bind(connection, to, length);
+    if (listen(connection, 1) == 0) reach("a port to listen on after a reset");
+    shutdown(connection, SHUT_RDWR);
+    if (listen(connection, 1) == 0) reach("a port to listen on after a shutdown");
+    canary.sin_port = htons(atoi(words[2]));
+    attempt_filtered("connecting what was reset", connect(connection, to, length), EPERM);
+
     shutdown(listener, SHUT_RDWR);
     attempt_filtered("connecting what listened", connect(listener, to, length), EPERM);
     connection = socket(AF_UNIX, SOCK_STREAM, 0);

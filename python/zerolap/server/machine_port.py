@@ -21,32 +21,32 @@ DESCRIPTOR_DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Listener:
+class MachinePort:
     """A listening socket: its IP address and port, the descriptor, and the library that hands it to the server."""
 
     address: str
-    port: int
+    number: int
     descriptor: int
     library: Path
 
     @property
     def settings(self) -> dict[str, str]:
         """The server's settings, by which it binds one socket to the port."""
-        return {"bind": self.address, "port": str(self.port), "protected-mode": "no"}
+        return {"bind": self.address, "port": str(self.number), "protected-mode": "no"}
 
     @property
     def environment(self) -> dict[str, str]:
         """The variables that the library reads."""
         return {
             "LD_PRELOAD": str(self.library),
-            "ZEROLAP_LISTEN_PORT": str(self.port),
+            "ZEROLAP_LISTEN_PORT": str(self.number),
             "ZEROLAP_LISTEN_DESCRIPTOR": str(self.descriptor).zfill(DESCRIPTOR_DIGITS),
         }
 
     def silence(self, seconds: float) -> str | None:
         """Return why no server answers on the port within `seconds`, or none if one does."""
         try:
-            with socket.create_connection((self.address, self.port), seconds) as connection:
+            with socket.create_connection((self.address, self.number), seconds) as connection:
                 connection.sendall(written([b"PING"]))
                 return None if connection.recv(1) else "it closes them"
         except OSError as fault:
@@ -54,7 +54,7 @@ class Listener:
 
 
 @contextlib.contextmanager
-def listening_at(address: str, library: Path) -> Iterator[Listener]:
+def open_port(address: str, library: Path) -> Iterator[MachinePort]:
     """Listen on a free port of an IP address of this machine until the context ends; servers keep what they inherited.
 
     Raises `EnvironmentMissing` if this machine cannot listen there.
@@ -71,4 +71,4 @@ def listening_at(address: str, library: Path) -> Iterator[Listener]:
     except OSError as fault:
         raise EnvironmentMissing(f"this machine cannot listen on the address `{address}`: {fault}") from fault
     with socket.socket(fileno=descriptor):
-        yield Listener(address, port, descriptor, library)
+        yield MachinePort(address, port, descriptor, library)
