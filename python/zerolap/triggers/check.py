@@ -11,6 +11,7 @@ from zerolap.report.reading import CHANGED, answers, sentence, telling_word
 from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.headline import Headline, headline_of
 from zerolap.triggers.outcome import (
+    NOTHING_AFFECTED,
     Acknowledgement,
     Cancelled,
     ChangedLines,
@@ -83,7 +84,9 @@ def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
     A comparison without any result is an error, and one that waits for approval is pending.
     """
     conclusion = conclusion_of(state, fail_on)
-    has_result = any(platform.comparison is not None for platform in state.platforms)
+    has_result = any(
+        platform.comparison is not None or platform.state == Done(NOTHING_AFFECTED) for platform in state.platforms
+    )
     states: dict[Conclusion | None, Literal["pending", "success", "failure", "error"]] = {
         None: "pending",
         "action_required": "pending",

@@ -94,8 +94,8 @@ def state_text(state: PlatformState, writing: Writing) -> str:
         case Running(done, total, seconds):
             left = "" if seconds is None else f", about {rough_duration(seconds)} left"
             text = f"running: {done:,} of {total:,} jobs{left}"
-        case Done():
-            text = "done"
+        case Done(reason):
+            text = writing.sentence(reason) if reason else "done"
         case Failed(reason, hint):
             text = f"failed: {writing.sentence(reason)}" + (f" ({writing.sentence(hint)})" if hint else "")
         case Cancelled(person):
@@ -170,6 +170,9 @@ class _Standing:
             return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
         if self.unchanged:
             return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
+        reasons = {platform.state.reason for platform in self.platforms if isinstance(platform.state, Done)}
+        if not self.cases and len(reasons) == 1 and (reason := reasons.pop()):
+            return "nothing", f"Not measured: {self.writing.sentence(reason)}"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from zerolap.records import Changes, Comparison
 from zerolap.report.markup import path_part
 
 GITHUB = "https://github.com"
+NOTHING_AFFECTED = "the change affects nothing that is measured"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ class Running:
 
 @dataclass(frozen=True)
 class Done:
-    """All was measured and judged."""
+    """All was measured and judged; or nothing was to be measured, for the `reason` that is given."""
+
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class Standings:
         if stored.state == "failed":
             state = Failed(stored.reason)
         elif stored.state == "done":
-            state = Done()
+            state = Done(stored.reason)
         return [PlatformOutcome(name, state) for name in names]
 
     def _on_request(self, stored: StoredTrigger, subject: str, head: str) -> list[PlatformOutcome]:

@@ -22,6 +22,7 @@ from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import TAGS
+from zerolap.triggers.outcome import NOTHING_AFFECTED
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
@@ -108,7 +109,7 @@ class TriggerWork:
                 await asyncio.to_thread(records.set_state, stored.id, "failed", reason_text)
             else:
                 log.info("worked on", submissions=submissions)
-                reason_text = "" if submissions else "nothing that is measured can be affected"
+                reason_text = "" if submissions else NOTHING_AFFECTED
                 await asyncio.to_thread(records.set_state, stored.id, "done", reason_text, submissions)
 
     async def _carried_out(self, trigger: Trigger) -> list[str]:
