@@ -170,10 +170,14 @@ class _Standing:
             return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
         if self.unchanged:
             return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
+        return "nothing", "Nothing was decided" if self.cases else self._why_nothing()
+
+    def _why_nothing(self) -> str:
+        """Return why there is no case: of all platforms, where they agree."""
         reasons = {platform.state.reason for platform in self.platforms if isinstance(platform.state, Done)}
-        if not self.cases and len(reasons) == 1 and (reason := reasons.pop()):
-            return "nothing", f"Not measured: {self.writing.sentence(reason)}"
-        return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
+        if len(reasons) == 1 and (reason := reasons.pop()):
+            return f"Not measured: {self.writing.sentence(reason)}"
+        return "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield what else is to be known, each with its kind."""
