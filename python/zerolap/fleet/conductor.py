@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,13 @@ import structlog
 from pydantic import ValidationError
 
 from zerolap.fleet.delivery import LEASE_SECONDS, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.happenings import (
+    Happening,
+    attempt_happenings,
+    end_happenings,
+    request_happening,
+    submitted_happening,
+)
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.messages import OfferedJob, message_json
 from zerolap.fleet.ongoing import Ongoing
@@ -29,6 +36,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     JobFailed,
+    JobStarted,
     LoadJob,
     RequestState,
     Submission,
@@ -71,7 +79,8 @@ class Pace:
 class Conductor:
     """Works on all submissions of a store; there is one conductor a store at a time.
 
-    `trouble` is why nothing can be given out or recorded at the moment.
+    `trouble` is why nothing can be given out or recorded at the moment. `on_happening` is called in the event loop with
+    what happens, once it is recorded.
     """
 
     def __init__(
@@ -83,12 +92,14 @@ class Conductor:
         tokens: Tokens | None = None,
         pace: Pace | None = None,
         sandbox: SandboxPolicy = SandboxPolicy.REQUIRED,
+        on_happening: Callable[[Happening], None] = lambda _happening: None,
     ) -> None:
         self._store = store
         self._dispatcher = dispatcher
         self._pace = pace or Pace()
         self._tokens = tokens or Tokens(secrets.token_bytes(32))
         self._lab = Lab(store, sandbox=sandbox)
+        self._on_happening = on_happening
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
         self.ongoing: dict[str, Ongoing] = {}
@@ -182,6 +193,7 @@ class Conductor:
     async def _take_up(self, submission: Submission) -> None:
         attempts = await asyncio.to_thread(self._store.fleet.attempts, submission.id)
         self.ongoing[submission.id] = Ongoing(submission)
+        self._on_happening(submitted_happening(submission))
         self._plan_soon([submission.id])
         for attempt in attempts:
             if attempt.state == "given up":
@@ -202,6 +214,7 @@ class Conductor:
             self.ongoing[identity] = ongoing
             raise
         log.info("let go", request=identity, state=work.state, reason=work.reason)
+        self._tell(end_happenings(work))
         await self._dispatcher.purge(identity)
         for platform in {attempt.platform for attempt in closed}:
             await self._dispatcher.cancel(platform, identity)
@@ -212,6 +225,9 @@ class Conductor:
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
         """Note what was recorded of an attempt; `event` is none if it was given up."""
+        self._tell(attempt_happenings(attempt, event))
+        if isinstance(event, JobStarted):
+            return
         ongoing = self.ongoing.get(attempt.submission)
         if isinstance(attempt.job, BuildJob):
             # Others may have waited for the same build.
@@ -299,11 +315,12 @@ class Conductor:
             await self._fail_given_up(ongoing)
             plan = await asyncio.to_thread(ongoing.plan, self.roster, self._lab)
             if plan.is_measured:
-                await asyncio.to_thread(ongoing.finish, self._lab)
+                document = await asyncio.to_thread(ongoing.finish, self._lab)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
                 self._forget(identity)
                 self.intake.close(identity)
                 log.info("done", request=identity)
+                self._tell(end_happenings(await asyncio.to_thread(self._store.fleet.submitted, identity), document))
                 return
             ongoing.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
             state: SubmissionState = "waiting" if plan.waits_for else "running"
@@ -311,11 +328,16 @@ class Conductor:
             if self._recorded_states.get(identity) != (state, reason):
                 await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
                 self._recorded_states[identity] = (state, reason)
+                self._on_happening(request_happening(ongoing.submission, state, reason))
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
         except (ZerolapError, ValueError) as fault:
             self._fail(identity, str(fault))
+
+    def _tell(self, happenings: Iterable[Happening]) -> None:
+        for happening in happenings:
+            self._on_happening(happening)
 
     def _forget(self, identity: str) -> None:
         """Forget a submission that has ended."""
@@ -337,6 +359,7 @@ class Conductor:
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
+                self._tell(attempt_happenings(of_job[-1], failed))
                 ongoing.take_in(given, failed)
             else:
                 self._fail(ongoing.identity, reason)

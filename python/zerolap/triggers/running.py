@@ -11,6 +11,7 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store
+from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
@@ -28,7 +29,10 @@ log = structlog.get_logger("zerolap.triggers")
 
 @dataclass
 class Triggers:
-    """All that works by itself; `mirrors` is a directory for clones of repositories."""
+    """All that works by itself; `mirrors` is a directory for clones of repositories.
+
+    `events` sends what happens to those who listen, also what others tell it.
+    """
 
     store: Store
     settings: TriggerSettings
@@ -38,7 +42,8 @@ class Triggers:
     def __post_init__(self) -> None:
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
-        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github)
+        self.events = EventSink(self.settings.events)
+        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self.events.emit)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
         self._reporter = None
         if self.github is not None:
@@ -57,6 +62,7 @@ class Triggers:
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.events.run())
             group.create_task(_always(self._work_off, self._wake))
             group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:

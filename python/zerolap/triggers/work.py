@@ -4,8 +4,8 @@ import asyncio
 import re
 import shlex
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ import structlog
 
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
+from zerolap.fleet.happenings import Happening, trigger_happening
 from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
 from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
 from zerolap.store import Acknowledgement, Store, StoredTrigger
@@ -71,13 +72,24 @@ class Compared:
 
 
 class TriggerWork:
-    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories."""
+    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories.
 
-    def __init__(self, store: Store, settings: TriggerSettings, mirrors: Path, github: GitHub | None) -> None:
+    `on_happening` is called in the event loop with each trigger that was worked on.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: TriggerSettings,
+        mirrors: Path,
+        github: GitHub | None,
+        on_happening: Callable[[Happening], None] = lambda _happening: None,
+    ) -> None:
         self._store = store
         self._settings = settings
         self._mirrors = mirrors
         self._github = github
+        self._on_happening = on_happening
         self._not_before: dict[str, float] = {}
 
     async def work_off(self) -> list[str]:
@@ -90,27 +102,32 @@ class TriggerWork:
         return subjects
 
     async def _work_on(self, stored: StoredTrigger) -> None:
-        records = self._store.triggers
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
                 submissions = await self._carried_out(read_trigger(stored.document))
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
-                await asyncio.to_thread(records.set_state, stored.id, "refused", str(reason))
+                await self._end(replace(stored, state="refused", reason=str(reason)))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if time.time() - stored.created > PATIENCE_SECONDS:
-                    await asyncio.to_thread(records.set_state, stored.id, "failed", fault.message)
+                    await self._end(replace(stored, state="failed", reason=fault.message))
                 wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
                 self._not_before[stored.id] = time.monotonic() + wait_seconds
                 log.warning("tried again later", reason=fault.message, wait_seconds=wait_seconds)
             except ZerolapError as fault:
                 log.error("failed", reason=fault.message)
                 reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
-                await asyncio.to_thread(records.set_state, stored.id, "failed", reason_text)
+                await self._end(replace(stored, state="failed", reason=reason_text))
             else:
                 log.info("worked on", submissions=submissions)
                 reason_text = "" if submissions else NOTHING_AFFECTED
-                await asyncio.to_thread(records.set_state, stored.id, "done", reason_text, submissions)
+                await self._end(replace(stored, state="done", reason=reason_text, submissions=tuple(submissions)))
+
+    async def _end(self, ended: StoredTrigger) -> None:
+        """Record that a trigger was worked on."""
+        set_state = self._store.triggers.set_state
+        await asyncio.to_thread(set_state, ended.id, ended.state, ended.reason, ended.submissions)
+        self._on_happening(trigger_happening(ended))
 
     async def _carried_out(self, trigger: Trigger) -> list[str]:
         """Do what a trigger asks for and return the submissions that it has led to."""
