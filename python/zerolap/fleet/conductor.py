@@ -208,7 +208,9 @@ class Conductor:
             await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
             work = await asyncio.to_thread(self._store.fleet.submitted, identity)
             async with ongoing.lock:
-                await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+                # It may have come to its end while the open submissions were read: its document is finished then.
+                if work.state != "done":
+                    await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
         except EnvironmentMissing:
             # The next poll tries again.
             self.ongoing[identity] = ongoing
