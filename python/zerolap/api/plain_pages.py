@@ -59,7 +59,7 @@ def _cells(row: StoredRow) -> str:
     if row.summary is not None and row.state == "done":
         counts = row.summary.model_dump(exclude={"machine_seconds"})
         outcome = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or row.state
-    link = f'<a href="/{PATHS[row.kind]}/{escape(row.id)}">{escape(row.id)}</a>'
+    link = f'<a href="{PATHS[row.kind]}/{escape(row.id)}">{escape(row.id)}</a>'
     return f"<td>{escape(row.created)}</td><td>{link}</td><td>{escape(servers)}</td><td>{escape(outcome)}</td>"
 
 
