@@ -47,7 +47,7 @@ class Authorization:
     async def require_reader(self, request: Request) -> None:
         """Raise `Problem` unless a request for a page has a token: browsers ask for it as a password."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        token = _password(given) if scheme.lower() == "basic" else given
+        token = {"basic": _password(given), "bearer": given}.get(scheme.lower(), "")
         await self._checked(request, token, "read", 'Basic realm="Zerolap", charset="UTF-8"')
 
     async def _checked(self, request: Request, token: str, scope: TokenScope, challenge: str) -> ApiToken:
