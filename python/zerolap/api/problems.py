@@ -68,11 +68,12 @@ def answer_of(problem: Problem) -> Response:
 
 def described(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     """Return how the description of an operation states its problems."""
-    schema = ProblemDocument.model_json_schema()
-    return {
-        int(status): {"description": status.phrase, "content": {PROBLEM_TYPE: {"schema": schema}}}
-        for status in statuses
-    }
+    return {int(status): {"description": status.phrase, "content": problem_content()} for status in statuses}
+
+
+def problem_content() -> dict[str, Any]:
+    """Return how a description states the content of a problem."""
+    return {PROBLEM_TYPE: {"schema": ProblemDocument.model_json_schema()}}
 
 
 def state_problems(app: FastAPI) -> None:

@@ -4,14 +4,14 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 
 from zerolap.api.authorization import Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.plain_pages import HTML, index_page, missing_page, submission_page
-from zerolap.api.problems import PROBLEM_TYPE, Problem, described, unavailable
+from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report.document import comparison_json, run_json
@@ -96,12 +96,20 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 summary=summary.format(noun),
                 description=f"Of a {noun} that is not finished, what there is so far.",
                 operation_id=f"read_{noun}_as_{form}",
-                responses={
-                    200: {"description": summary.format(noun), "content": {MEDIA_TYPES[form].partition(";")[0]: {}}},
-                    **described(HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE),
-                },
+                responses=_described(summary.format(noun), form),
             )
     return router
+
+
+def _described(summary: str, form: Form) -> dict[int | str, dict[str, Any]]:
+    """Return how the description of an operation states its answers: programs get problems, people pages."""
+    content: dict[str, Any] = {MEDIA_TYPES[form].partition(";")[0]: {}}
+    refusal: dict[str, Any] = problem_content() if form == "json" else {HTML.partition(";")[0]: {}}
+    return {
+        200: {"description": summary, "content": content},
+        "4XX": {"description": "There is no such report, or reports need a token.", "content": refusal},
+        503: {"description": "The lab cannot answer now.", "content": refusal},
+    }
 
 
 def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Page:
