@@ -156,6 +156,15 @@ class FleetRecords:
         with self._database.reading() as connection:
             return [_submitted(row) for row in connection.execute(statement)]
 
+    def comparisons(self, limit: int, before: str | None = None) -> list[SubmittedWork]:
+        """Return the newest submitted comparisons, the newest first; only those older than the one with an id."""
+        statement = select(submission).where(submission.c.id.startswith("c-")).order_by(submission.c.number.desc())
+        if before is not None:
+            newer = select(submission.c.number).where(submission.c.id == before).scalar_subquery()
+            statement = statement.where(submission.c.number < newer)
+        with self._database.reading() as connection:
+            return [_submitted(row) for row in connection.execute(statement.limit(limit))]
+
     def open_submissions(self) -> list[str]:
         """Return the ids of the submissions that have not ended, in the order of recording."""
         statement = select(submission.c.id).where(submission.c.state.in_(OPEN_SUBMISSIONS))

@@ -4,7 +4,7 @@ import asyncio
 import re
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -22,10 +22,11 @@ from zerolap.triggers.commands import Acknowledge, Cancel, Misunderstood, Run
 from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import TAGS
+from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.outcome import NOTHING_AFFECTED
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
+    AskedTrigger,
     CommandTrigger,
     NeedsLabelAgain,
     Permission,
@@ -35,6 +36,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     Trigger,
     Withdrawn,
+    asked_by,
     read_trigger,
 )
 from zerolap.triggers.versions import tag_before
@@ -143,6 +145,8 @@ class TriggerWork:
                 return await asyncio.to_thread(self._submit_push, trigger)
             case TagTrigger():
                 return await asyncio.to_thread(self._submit_tag, trigger)
+            case AskedTrigger():
+                return await asyncio.to_thread(self._submit_asked, trigger)
         return []
 
     async def _require_permission(self, repository: str, actor: str, needed: Permission | None) -> None:
@@ -273,6 +277,21 @@ class TriggerWork:
         cause = f"{trigger.subject} after {previous}"
         return self._submit(Compared(mirror, base, head, measuring, trigger.subject, cause, "all", "release"))
 
+    # What the HTTP API was asked for.
+
+    def _submit_asked(self, trigger: AskedTrigger) -> list[str]:
+        measuring, mirror = self._measuring(trigger.repository)
+        refs = mirror.refs()
+        base, head = (_commit_of(name, refs, mirror) for name in (trigger.base, trigger.head))
+        mirror.fetch([base, head], [f"{TAGS}*"])
+        asked: dict[str, object] = {"engines": trigger.engines, "budget_seconds": trigger.budget_seconds}
+        asked["platforms"] = trigger.platforms or None
+        own = measuring.model_copy(update={name: value for name, value in asked.items() if value is not None})
+        topic, cause = trigger.subject if trigger.topic else "", asked_by(trigger.actor)
+        return self._submit(
+            Compared(mirror, base, head, own, topic, cause, "all", trigger.priority, patterns=trigger.cases)
+        )
+
     # Submitting.
 
     def _repository(self, name: str) -> RepositorySettings:
@@ -313,6 +332,18 @@ class TriggerWork:
         place = measuring.cases_directory
         cases = core_suite() if place is None else load_cases(Path(place))
         return select(cases, patterns or measuring.cases)
+
+
+def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
+    """Return the commit that is named by its hash, a tag or a branch; raises `UsageError`."""
+    if COMMIT.fullmatch(name):
+        return name
+    commit = refs.get(f"{TAGS}{name}") or refs.get(f"{BRANCHES}{name}")
+    if commit is None:
+        raise UsageError(
+            f"{mirror.shown} has neither a tag nor a branch {name}", hint="give one of them, or a hash in full"
+        )
+    return commit
 
 
 def _command_line(compared: Compared) -> str:
