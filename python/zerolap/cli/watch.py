@@ -98,17 +98,19 @@ def _show(push: "Push", json: str | None) -> None:
     import json as encoder
 
     from zerolap.triggers.notifying import headline, regressed_cases
+    from zerolap.triggers.trigger import PushTrigger
 
     if json is None:
-        typer.echo(f"{push.trigger.after[:12]} {push.trigger.branch}: {headline(push)}")
+        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push)}")
         return
     line = encoder.dumps(
         {
             "schema": WATCH_SCHEMA,
-            "branch": push.trigger.branch,
-            "commit": push.trigger.after,
-            "comparisons": list(push.stored.submissions),
+            "branch" if isinstance(push.trigger, PushTrigger) else "tag": push.ref,
+            "commit": push.commit,
+            "comparisons": [comparison.id for comparison in push.comparisons],
             "regressions": regressed_cases(push),
+            "failures": list(push.failures),
         }
     )
     if json == "-":

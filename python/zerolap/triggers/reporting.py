@@ -52,6 +52,7 @@ class Reporter:
     standings: Standings
     github: GitHub
     _unfinished: set[str] = field(default_factory=set)
+    _noted: set[str] = field(default_factory=set)
 
     def recall(self) -> None:
         """Take up what was triggered lately; blocks."""
@@ -61,12 +62,15 @@ class Reporter:
     def note(self, subject: str) -> None:
         """Look at a pull request again."""
         self._unfinished.add(subject)
+        self._noted.add(subject)
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
         for subject in sorted(self._unfinished):
             with structlog.contextvars.bound_contextvars(subject=subject):
-                if await self._report(subject):
+                self._noted.discard(subject)
+                # What is noted while it is written may not be in what was read before.
+                if await self._report(subject) and subject not in self._noted:
                     self._unfinished.discard(subject)
 
     async def _report(self, subject: str) -> bool:

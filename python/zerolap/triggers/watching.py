@@ -89,7 +89,7 @@ class Watcher:
         """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
         if before is None or not self._watch.each_commit:
             return [(before, commit)]
-        self._mirror.fetch([before, commit])
-        if not self._mirror.is_ancestor(before, commit):
+        self._mirror.fetch([commit])
+        if not self._mirror.can_have(before) or not self._mirror.is_ancestor(before, commit):
             return [(before, commit)]
         return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))

@@ -98,7 +98,9 @@ class TriggerWork:
                 await asyncio.to_thread(records.set_state, stored.id, "refused", str(reason))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if time.time() - stored.created > PATIENCE_SECONDS:
+                    log.error("failed", reason=fault.message)
                     await asyncio.to_thread(records.set_state, stored.id, "failed", fault.message)
+                    return
                 wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
                 self._not_before[stored.id] = time.monotonic() + wait_seconds
                 log.warning("tried again later", reason=fault.message, wait_seconds=wait_seconds)
@@ -196,8 +198,7 @@ class TriggerWork:
                     # No case has that name.
                     await self._reply(trigger, f"{_plain(fault.message)}.")
                     return []
-        if self._github is not None:
-            await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
+        await self._react(trigger)
         return submissions
 
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
@@ -210,6 +211,14 @@ class TriggerWork:
                 return trigger
         return None
 
+    async def _react(self, trigger: CommandTrigger) -> None:
+        """Show at the comment that the command is carried out; it is, also where that cannot be shown."""
+        if self._github is not None:
+            try:
+                await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
+            except (GitHubRefused, GitHubUnavailable) as fault:
+                log.warning("no reaction to a command", reason=fault.message)
+
     async def _reply(self, trigger: CommandTrigger, text: str) -> None:
         if self._github is not None:
             marker = f"zerolap:reply:{trigger.comment}"
@@ -221,14 +230,17 @@ class TriggerWork:
         measuring, mirror = self._measuring(trigger.repository)
         is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
-        mirror.fetch([commit for commit in (before, trigger.after) if commit is not None])
+        mirror.fetch([trigger.after])
+        if before is not None and not mirror.can_have(before):
+            before = None
         # Where the branch was rewritten, its commits are new from the merge base on.
         base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
         if base is None or base == trigger.after:
             return []
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
-        topic = "" if is_alone else trigger.subject
+        # With a topic of its own, what is submitted again after a kill supersedes only itself.
+        topic = f"{trigger.subject} {trigger.after}" if is_alone else trigger.subject
         return self._submit(Compared(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority))
 
     def _last_measured(self, trigger: PushTrigger) -> str | None:
@@ -237,8 +249,9 @@ class TriggerWork:
             earlier = read_trigger(stored.document)
             if not isinstance(earlier, PushTrigger) or earlier.after == trigger.after or stored.state != "done":
                 continue
-            states = self._store.fleet.states(stored.submissions)
-            if all(state == "done" for state in states.values()):
+            states = set(self._store.fleet.states(stored.submissions).values())
+            # Where a platform has failed, the others go on; what can affect nothing has no state.
+            if not states or ("done" in states and states <= {"done", "failed"}):
                 return earlier.after
         return None
 
