@@ -18,6 +18,7 @@ from zerolap.triggers.outcome import (
     Failed,
     PullRequestState,
     Superseded,
+    Unaffected,
 )
 from zerolap.triggers.reasons import Reason, reasons_of
 from zerolap.triggers.rows import rows_of
@@ -132,8 +133,13 @@ def _headline(state: PullRequestState) -> Headline:
 
 
 def _is_all_well(state: PullRequestState) -> bool:
-    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases."""
+    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases.
+
+    A platform on which nothing can be affected needs no result.
+    """
     for platform in state.platforms:
+        if isinstance(platform.state, Unaffected):
+            continue
         words = {telling_word(case) for case in platform.comparison.cases} if platform.comparison is not None else set()
         if not isinstance(platform.state, Done) or words & {"regression", "failed", "invalid"} or words <= {"unsure"}:
             return False

@@ -18,6 +18,7 @@ from zerolap.triggers.outcome import (
     PlatformState,
     Running,
     Superseded,
+    Unaffected,
     Waiting,
 )
 from zerolap.triggers.rows import CaseRows, Row, cases_of, rows_of
@@ -96,6 +97,8 @@ def state_text(state: PlatformState, writing: Writing) -> str:
             text = f"running: {done:,} of {total:,} jobs{left}"
         case Done():
             text = "done"
+        case Unaffected():
+            text = "nothing to measure"
         case Failed(reason, hint):
             text = f"failed: {writing.sentence(reason)}" + (f" ({writing.sentence(hint)})" if hint else "")
         case Cancelled(person):
@@ -170,6 +173,12 @@ class _Standing:
             return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
         if self.unchanged:
             return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
+        return self._nothing()
+
+    def _nothing(self) -> tuple[str, str]:
+        """Return what is told where no case has a word."""
+        if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
+            return "unaffected", "No case can be affected by this change"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:

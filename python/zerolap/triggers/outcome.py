@@ -126,7 +126,12 @@ class Superseded:
     commit: str = ""
 
 
-PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded
+@dataclass(frozen=True)
+class Unaffected:
+    """The change can affect no case, so that there was nothing to measure."""
+
+
+PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded | Unaffected
 
 
 @dataclass(frozen=True)
