@@ -102,7 +102,7 @@ def fault(directory: Path, old: str, new: str) -> UsageError:
 def test_all_settings_are_read(directory: Path) -> None:
     settings = read(directory)
     assert settings.github.webhook_secret == SecretStr(SECRET)
-    assert settings.github.token == SecretStr("ghp_token")
+    assert settings.github.token == directory / "keys/token"
     assert settings.github.api_url == "https://api.github.com"
     assert settings.lab.public_url == "https://lab.example.org"
     redis, valkey = settings.repositories

@@ -44,10 +44,10 @@ async def follow(
             f"zerolap serve or another zerolap watch works on the store {store.place}",
             hint="give another --store, or have serve follow the remote: zerolap serve --triggers FILE",
         ) from None
+    triggers = Triggers(store, settings, mirrors_of(store), on_measured)
     for watch in settings.watches:
         if not await asyncio.to_thread(store.triggers.watched, watch.remote):
             await asyncio.to_thread(_begin, watch, store, since)
-    triggers = Triggers(store, settings, mirrors_of(store), on_measured)
     until = triggers.until_idle if once else None
     await serve(Serving(store, None, sandbox=sandbox, triggers=triggers, until=until))
 

@@ -90,7 +90,9 @@ def _settings(watched: dict[str, object]) -> "TriggerSettings":
     """Return settings with one watched remote; raises `UsageError` for what options do not allow."""
     from zerolap.triggers.settings import checked_settings
 
-    return checked_settings({"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path())
+    return checked_settings(
+        {"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path.cwd()
+    )
 
 
 def _show(push: "Push", json: str | None) -> None:

@@ -173,5 +173,6 @@ class Mirror:
             raise RemoteUnreachable(f"{self.shown} did not answer in {seconds:g} s") from fault
         if done.returncode != 0:
             said = _CREDENTIALS.sub("", done.stderr.strip()).splitlines() or ["git failed"]
-            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[-1]}", details="\n".join(said))
+            # What follows the first line is advice.
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[0].removeprefix('fatal: ')}")
         return done.stdout

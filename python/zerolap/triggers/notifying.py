@@ -25,7 +25,7 @@ from zerolap.triggers.notices import (
 )
 from zerolap.triggers.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import is_gone, regressed_in
+from zerolap.triggers.regressions import regressed_in, repaired_by
 from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger, read_trigger
 from zerolap.triggers.writing import plain_writing
@@ -117,9 +117,9 @@ class Notifier:
             if not regressed:
                 continue
             reported &= await self._open(push)
-            since = [later.comparisons for later in pushes[index:]]
-            if len(since) > 1 and all(is_gone(one, since) for one in regressed):
-                reported &= await self._close(push, pushes[-1])
+            repair = repaired_by(regressed, [later.comparisons for later in pushes[index:]])
+            if repair is not None:
+                reported &= await self._close(push, pushes[index + repair])
         return is_over and reported
 
     async def _open(self, push: Push) -> bool:

@@ -20,7 +20,7 @@ from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
 from zerolap.triggers.trigger import is_branch_or_tag
 from zerolap.triggers.watching import Watcher
-from zerolap.triggers.work import TriggerWork
+from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
 
@@ -29,7 +29,10 @@ log = structlog.get_logger("zerolap.triggers")
 
 @dataclass
 class Triggers:
-    """All that works by itself; `mirrors` is a directory for clones of repositories."""
+    """All that works by itself; `mirrors` is a directory for clones of repositories.
+
+    Raises `UsageError` for settings that select no cases.
+    """
 
     store: Store
     settings: TriggerSettings
@@ -37,6 +40,8 @@ class Triggers:
     on_measured: Callable[[Push], None] = lambda _push: None
 
     def __post_init__(self) -> None:
+        for measuring in (*self.settings.repositories, *self.settings.watches):
+            cases_of(measuring)
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
         self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github)

@@ -286,7 +286,7 @@ class TriggerWork:
         """Submit a comparison for all platforms that are to measure it; returns no ids if no case is affected."""
         mirror, measuring = compared.mirror, compared.measuring
         base, head = mirror.source(compared.base), mirror.source(compared.head)
-        cases = self._cases(measuring, compared.patterns)
+        cases = cases_of(measuring, compared.patterns)
         changes = changes_between(base, head)
         if compared.scope == "affected" and not compared.patterns and changes is not None:
             cases = affected_cases(cases, changes)
@@ -304,10 +304,12 @@ class TriggerWork:
         wish = Wish(platforms, compared.priority, compared.topic, compared.cause)
         return [submission.id for submission in submit(question, wish, self._store)]
 
-    def _cases(self, measuring: Measuring, patterns: Sequence[str]) -> list[Case]:
-        place = measuring.cases_directory
-        cases = core_suite() if place is None else load_cases(Path(place))
-        return select(cases, patterns or measuring.cases)
+
+def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
+    """Return the cases that settings select, or patterns in their place; raises `UsageError` where there are none."""
+    place = measuring.cases_directory
+    cases = core_suite() if place is None else load_cases(Path(place))
+    return select(cases, patterns or measuring.cases)
 
 
 def _command_line(compared: Compared) -> str:
