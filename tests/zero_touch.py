@@ -86,9 +86,7 @@ class Scene:
         """Have GitHub tell of the label on the pull request, or of a push to it."""
         label = LABEL if action in ("labeled", "unlabeled") else None
         labels = [] if action == "unlabeled" else [LABEL]
-        payload = pull_request(
-            action, number=NUMBER, actor=actor, head=head, fork=fork, labels=labels, label=label
-        )
+        payload = pull_request(action, number=NUMBER, actor=actor, head=head, fork=fork, labels=labels, label=label)
         payload["pull_request"]["base"]["sha"] = self.source.first
         return self.send("pull_request", payload)
 

@@ -1,7 +1,9 @@
 """`zerolap watch`: this machine follows one remote and measures what comes, without listening for anybody."""
 
 import asyncio
-from collections.abc import Callable
+import difflib
+import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from zerolap.api.serving import CONDUCTOR, Serving, serve
@@ -14,7 +16,9 @@ from zerolap.triggers.notifying import Push
 from zerolap.triggers.running import Triggers, mirrors_of
 from zerolap.triggers.settings import TriggerSettings, WatchSettings
 
-POLL_SECONDS: Final = 0.5
+NAMED_BRANCHES: Final = 5
+
+_GLOB: Final = re.compile(r"[*?\[]")
 
 
 async def follow(
@@ -29,7 +33,8 @@ async def follow(
     """Follow the remotes of the settings until SIGTERM or SIGINT, or, with `once`, until what is new is measured.
 
     `since` is a commit or tag behind which following begins where the remote was not asked before. Raises `UsageError`
-    where another conductor works on the store, or for a revision that the remote does not have.
+    where another conductor works on the store, or for a branch or revision that the remote does not have, and
+    `EnvironmentMissing` where a remote cannot be reached that was never asked before.
     """
     try:
         with store.claim(CONDUCTOR):
@@ -39,20 +44,21 @@ async def follow(
             f"zerolap serve or another zerolap watch works on the store {store.place}",
             hint="give another --store, or have serve follow the remote: zerolap serve --triggers FILE",
         ) from None
-    if since:
-        for watch in settings.watches:
-            await asyncio.to_thread(_begin_behind, since, watch, store)
     triggers = Triggers(store, settings, mirrors_of(store), on_measured)
+    for watch in settings.watches:
+        if not await asyncio.to_thread(store.triggers.watched, watch.remote):
+            await asyncio.to_thread(_begin, watch, store, since)
     until = triggers.until_idle if once else None
     await serve(Serving(store, None, sandbox=sandbox, triggers=triggers, until=until))
 
 
-def _begin_behind(since: str, watch: WatchSettings, store: Store) -> None:
-    """Record that the branches of a remote were at a commit when it was last asked, unless it was asked before."""
-    if store.triggers.watched(watch.remote):
-        return
+def _begin(watch: WatchSettings, store: Store, since: str) -> None:
+    """Check that a remote has what is to be followed; record that its branches were at `since` when last asked."""
     mirror = Mirror.below(mirrors_of(store), watch.remote)
     refs = mirror.refs()
+    _require_branches(watch, refs, mirror.shown)
+    if not since:
+        return
     followed = [name for name in refs if name.startswith(BRANCHES) and watch.follows_branch(name)]
     mirror.fetch([refs[name] for name in followed])
     commit = refs.get(f"{TAGS}{since}") or refs.get(f"{BRANCHES}{since}") or mirror.revision(since)
@@ -60,3 +66,12 @@ def _begin_behind(since: str, watch: WatchSettings, store: Store) -> None:
         raise UsageError(f"{mirror.shown} has no revision `{since}`", hint="give a tag or the hash of a commit")
     mirror.fetch([commit])
     store.triggers.saw(watch.remote, dict.fromkeys(followed, commit))
+
+
+def _require_branches(watch: WatchSettings, refs: Mapping[str, str], shown: str) -> None:
+    """Raise `UsageError` for a branch that is not there; what a glob stands for may come later."""
+    there = [name.removeprefix(BRANCHES) for name in refs if name.startswith(BRANCHES)]
+    for branch in watch.branches:
+        if not _GLOB.search(branch) and branch not in there:
+            near = difflib.get_close_matches(branch, there, n=NAMED_BRANCHES, cutoff=0) or ["none"]
+            raise UsageError(f"{shown} has no branch `{branch}`", hint=f"branches of it: {', '.join(near)}")

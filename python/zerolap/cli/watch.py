@@ -90,7 +90,9 @@ def _settings(watched: dict[str, object]) -> "TriggerSettings":
     """Return settings with one watched remote; raises `UsageError` for what options do not allow."""
     from zerolap.triggers.settings import checked_settings
 
-    return checked_settings({"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path())
+    return checked_settings(
+        {"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path.cwd()
+    )
 
 
 def _show(push: "Push", json: str | None) -> None:
@@ -98,17 +100,19 @@ def _show(push: "Push", json: str | None) -> None:
     import json as encoder
 
     from zerolap.triggers.notifying import headline, regressed_cases
+    from zerolap.triggers.trigger import PushTrigger
 
     if json is None:
-        typer.echo(f"{push.trigger.after[:12]} {push.trigger.branch}: {headline(push)}")
+        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push)}")
         return
     line = encoder.dumps(
         {
             "schema": WATCH_SCHEMA,
-            "branch": push.trigger.branch,
-            "commit": push.trigger.after,
-            "comparisons": list(push.stored.submissions),
+            "branch" if isinstance(push.trigger, PushTrigger) else "tag": push.ref,
+            "commit": push.commit,
+            "comparisons": [comparison.id for comparison in push.comparisons],
             "regressions": regressed_cases(push),
+            "failures": list(push.failures),
         }
     )
     if json == "-":

@@ -20,19 +20,22 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "hyperloglog.c": ("hyperloglog",),
     "bitops.c": ("bitmap",),
     "pubsub.c": ("pubsub",),
-    "multi.c": ("transactions",),
     "eval.c": ("scripting",),
-    "script.c": ("scripting",),
     "script_lua.c": ("scripting",),
     "functions.c": ("scripting",),
     "function_lua.c": ("scripting",),
     "sort.c": ("sort", "list", "set", "sorted-set"),
-    "blocked.c": ("list", "sorted-set", "stream"),
 }
-"""The groups of cases by the files whose functions only they execute; all other code may be part of any command."""
-BUILT: Final = frozenset({".c", ".h", ".cc", ".cpp", ".hpp", ".S", ".s", ".def", ".json", ".lua", ".mk", ".inc"})
-BUILDS: Final = frozenset({"Makefile", "CMakeLists.txt", "mkreleasehdr.sh"})
+"""The groups of cases by the files below src/ whose functions only they execute.
+
+All other code may be part of any command: multi.c looks at each key that is written, blocked.c at each that is new.
+"""
+SERVER: Final = "src/"
 NOT_BUILT: Final = ("tests/", "utils/", "doc/", "docs/", ".github/", "src/unit/")
+DOCUMENTS: Final = frozenset({".conf", ".md", ".pdf", ".png", ".rst", ".svg", ".tcl", ".yaml", ".yml"})
+DOCUMENT_NAMES: Final = frozenset(
+    {".clang-format", ".codespellrc", ".gitattributes", ".gitignore", "00-RELEASENOTES", "BUGS", "COPYING", "LICENSE"}
+)
 
 
 def affected_cases(cases: Sequence[Case], changes: Changes) -> list[Case]:
@@ -41,11 +44,11 @@ def affected_cases(cases: Sequence[Case], changes: Changes) -> list[Case]:
     That is none for a change of documents or tests alone, those of some groups for one of these commands' own files,
     and all for any other.
     """
-    files = {name for file in changes.files for name in (file.old_file, file.new_file) if name and _is_built(name)}
+    files = {name for file in changes.files for name in (file.old_file, file.new_file) if name and _may_be_built(name)}
     if not files:
         return []
-    names = {PurePosixPath(file).name for file in files}
-    if not names <= GROUPS.keys():
+    names = {file.removeprefix(SERVER) for file in files if file.startswith(SERVER)}
+    if len(names) < len(files) or not names <= GROUPS.keys():
         return list(cases)
     groups = {group for name in names for group in GROUPS[name]}
     known = {group for case in cases for group in (case.group, *case.groups)}
@@ -55,8 +58,6 @@ def affected_cases(cases: Sequence[Case], changes: Changes) -> list[Case]:
     return [case for case in cases if groups & {case.group, *case.groups}]
 
 
-def _is_built(file: str) -> bool:
+def _may_be_built(file: str) -> bool:
     path = PurePosixPath(file)
-    if file.startswith(NOT_BUILT):
-        return False
-    return path.suffix in BUILT or path.name in BUILDS
+    return not (file.startswith(NOT_BUILT) or path.suffix in DOCUMENTS or path.name in DOCUMENT_NAMES)

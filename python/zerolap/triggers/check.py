@@ -11,7 +11,6 @@ from zerolap.report.reading import CHANGED, answers, sentence, telling_word
 from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.headline import Headline, headline_of
 from zerolap.triggers.outcome import (
-    NOTHING_AFFECTED,
     Acknowledgement,
     Cancelled,
     ChangedLines,
@@ -19,6 +18,7 @@ from zerolap.triggers.outcome import (
     Failed,
     PullRequestState,
     Superseded,
+    Unaffected,
 )
 from zerolap.triggers.reasons import Reason, reasons_of
 from zerolap.triggers.rows import rows_of
@@ -84,9 +84,7 @@ def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
     A comparison without any result is an error, and one that waits for approval is pending.
     """
     conclusion = conclusion_of(state, fail_on)
-    has_result = any(
-        platform.comparison is not None or platform.state == Done(NOTHING_AFFECTED) for platform in state.platforms
-    )
+    has_result = any(platform.comparison is not None for platform in state.platforms)
     states: dict[Conclusion | None, Literal["pending", "success", "failure", "error"]] = {
         None: "pending",
         "action_required": "pending",
@@ -135,8 +133,13 @@ def _headline(state: PullRequestState) -> Headline:
 
 
 def _is_all_well(state: PullRequestState) -> bool:
-    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases."""
+    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases.
+
+    A platform on which nothing can be affected needs no result.
+    """
     for platform in state.platforms:
+        if isinstance(platform.state, Unaffected):
+            continue
         words = {telling_word(case) for case in platform.comparison.cases} if platform.comparison is not None else set()
         if not isinstance(platform.state, Done) or words & {"regression", "failed", "invalid"} or words <= {"unsure"}:
             return False

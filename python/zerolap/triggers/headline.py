@@ -18,6 +18,7 @@ from zerolap.triggers.outcome import (
     PlatformState,
     Running,
     Superseded,
+    Unaffected,
     Waiting,
 )
 from zerolap.triggers.rows import CaseRows, Row, cases_of, rows_of
@@ -94,8 +95,10 @@ def state_text(state: PlatformState, writing: Writing) -> str:
         case Running(done, total, seconds):
             left = "" if seconds is None else f", about {rough_duration(seconds)} left"
             text = f"running: {done:,} of {total:,} jobs{left}"
-        case Done(reason):
-            text = writing.sentence(reason) if reason else "done"
+        case Done():
+            text = "done"
+        case Unaffected():
+            text = "nothing to measure"
         case Failed(reason, hint):
             text = f"failed: {writing.sentence(reason)}" + (f" ({writing.sentence(hint)})" if hint else "")
         case Cancelled(person):
@@ -170,14 +173,13 @@ class _Standing:
             return "accepted", f"{self._effects(self.accepted, 'regresses', 'regress')}: acknowledged"
         if self.unchanged:
             return "unchanged", f"No change in {_unchanged(self.unchanged, '')}"
-        return "nothing", "Nothing was decided" if self.cases else self._why_nothing()
+        return self._nothing()
 
-    def _why_nothing(self) -> str:
-        """Return why there is no case: of all platforms, where they agree."""
-        reasons = {platform.state.reason for platform in self.platforms if isinstance(platform.state, Done)}
-        if len(reasons) == 1 and (reason := reasons.pop()):
-            return f"Not measured: {self.writing.sentence(reason)}"
-        return "Nothing was measured"
+    def _nothing(self) -> tuple[str, str]:
+        """Return what is told where no case has a word."""
+        if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
+            return "unaffected", "No case can be affected by this change"
+        return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield what else is to be known, each with its kind."""

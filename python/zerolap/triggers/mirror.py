@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -32,6 +31,8 @@ SETTINGS: Final = (
     "fetch.fsck.zeroPaddedFilemode=ignore",
     "fetch.fsck.badTimezone=ignore",
     "fetch.fsck.missingSpaceBeforeDate=ignore",
+    # Loose objects are written one by one: after a kill, a commit could be there without its files.
+    "fetch.unpackLimit=1",
     "gc.auto=0",
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
@@ -39,6 +40,10 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 class RemoteUnreachable(EnvironmentMissing):
     """A remote does not answer, or does not have what was asked for; it may the next time."""
+
+
+class CommitAbsent(RemoteUnreachable):
+    """A remote answers, and has not the commit that was asked for: its branch may have been rewritten."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Mirror:
     def fetch(self, commits: Sequence[str], refs: Sequence[str] = ()) -> None:
         """Bring commits here with all their history; `refs` may have them where the remote gives out no others.
 
-        Raises `RemoteUnreachable` if one of them cannot be had.
+        Raises `RemoteUnreachable` if one of them cannot be had, `CommitAbsent` where the remote does not have it.
         """
         self._make()
         missing = [commit for commit in dict.fromkeys(commits) if not self.has(commit)]
@@ -86,13 +91,18 @@ class Mirror:
             self._fetch([f"+{ref}:refs/zerolap/{ref.removeprefix('refs/')}" for ref in [f"{BRANCHES}*", *refs]])
         absent = next((commit for commit in missing if not self.has(commit)), None)
         if absent is not None:
-            raise RemoteUnreachable(f"{self.shown} does not have the commit {absent[:SHOWN_DIGITS]}")
+            raise CommitAbsent(f"{self.shown} does not have the commit {absent[:SHOWN_DIGITS]}")
 
-    def fetch_tags(self, glob: str) -> dict[str, str]:
-        """Bring the tags of a glob here, and return their commits by name."""
-        tags = {name: commit for name, commit in self.refs().items() if fnmatchcase(name, f"{TAGS}{glob}")}
-        self.fetch(list(tags.values()), [f"{TAGS}*"])
-        return {name.removeprefix(TAGS): commit for name, commit in tags.items()}
+    def can_have(self, commit: str) -> bool:
+        """Bring a commit here, and return whether the remote still has it.
+
+        One that a branch has left may be gone. Raises `RemoteUnreachable`.
+        """
+        try:
+            self.fetch([commit])
+        except CommitAbsent:
+            return False
+        return True
 
     def has(self, commit: str) -> bool:
         """Whether a commit is here."""
@@ -163,5 +173,6 @@ class Mirror:
             raise RemoteUnreachable(f"{self.shown} did not answer in {seconds:g} s") from fault
         if done.returncode != 0:
             said = _CREDENTIALS.sub("", done.stderr.strip()).splitlines() or ["git failed"]
-            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[-1]}", details="\n".join(said))
+            # What follows the first line is advice.
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[0].removeprefix('fatal: ')}")
         return done.stdout

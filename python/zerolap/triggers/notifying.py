@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import httpx
 import structlog
 
 from zerolap.records import Comparison, ZerolapError
+from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
 from zerolap.triggers.headline import headline_of
@@ -24,13 +25,15 @@ from zerolap.triggers.notices import (
 )
 from zerolap.triggers.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import is_gone, regressed_in
+from zerolap.triggers.regressions import regressed_in, repaired_by
 from zerolap.triggers.settings import Notification, TriggerSettings
-from zerolap.triggers.trigger import PushTrigger, read_trigger
+from zerolap.triggers.trigger import PushTrigger, TagTrigger, read_trigger
 from zerolap.triggers.writing import plain_writing
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
+LOGGED: Final = "logged"
+KINDS: Final = ("push", "tag")
 SEND_SECONDS: Final = 30.0
 AGAIN_SECONDS: Final = 60.0
 ENDED: Final = ("done", "failed", "cancelled", "superseded")
@@ -44,11 +47,22 @@ class NotSent(ZerolapError):
 
 @dataclass(frozen=True)
 class Push:
-    """A push that is measured, with its comparisons."""
+    """A push or a tag that nothing more comes of: its comparisons, and why platforms have none, in sentences."""
 
     stored: StoredTrigger
-    trigger: PushTrigger
+    trigger: PushTrigger | TagTrigger
     comparisons: Sequence[Comparison]
+    failures: Sequence[str] = ()
+
+    @property
+    def commit(self) -> str:
+        """What was pushed, or tagged."""
+        return self.trigger.after if isinstance(self.trigger, PushTrigger) else self.trigger.commit
+
+    @property
+    def ref(self) -> str:
+        """The branch or the tag."""
+        return self.trigger.branch if isinstance(self.trigger, PushTrigger) else self.trigger.tag
 
 
 @dataclass
@@ -61,19 +75,31 @@ class Notifier:
     github: GitHub | None = None
 
     def finished(self, subject: str) -> list[Push]:
-        """Return the pushes of a branch that are measured, the oldest first; blocks."""
+        """Return the pushes of a branch, or the tag, that are measured or have failed, the oldest first; blocks.
+
+        Those that were superseded or cancelled are none of them, nor those that can affect nothing.
+        """
         pushes = []
-        for stored in reversed(self.store.triggers.of_subject(subject, ["push"])):
+        for stored in reversed(self.store.triggers.of_subject(subject, KINDS)):
             trigger = read_trigger(stored.document)
             states = self.store.fleet.states(stored.submissions)
-            if not isinstance(trigger, PushTrigger) or not states or set(states.values()) - {"done"}:
-                continue
-            pushes.append(Push(stored, trigger, [self.standings.comparison(one) for one in stored.submissions]))
+            has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
+            if has_ended and isinstance(trigger, PushTrigger | TagTrigger):
+                done = [identity for identity in stored.submissions if states[identity] == "done"]
+                comparisons = [self.standings.comparison(identity) for identity in done]
+                pushes.append(Push(stored, trigger, comparisons, self._failures(stored, states)))
         return pushes
 
+    def _failures(self, stored: StoredTrigger, states: Mapping[str, str]) -> list[str]:
+        """Return why platforms have no comparison, or why nothing could be submitted."""
+        if not states:
+            return [stored.reason]
+        failed = [self.store.fleet.submitted(identity) for identity, state in states.items() if state == "failed"]
+        return [f"{work.submission.platform}: {work.reason}" for work in failed]
+
     def is_over(self, subject: str) -> bool:
-        """Whether everything about a branch has ended; blocks."""
-        newest = self.store.triggers.of_subject(subject, ["push"])
+        """Whether everything about a branch or tag has ended; blocks."""
+        newest = self.store.triggers.of_subject(subject, KINDS)
         states = self.store.fleet.states([one for stored in newest for one in stored.submissions])
         return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
             ENDED
@@ -82,16 +108,18 @@ class Notifier:
     async def look(self, subject: str) -> bool:
         """Report what is new about a branch; returns whether nothing more is to come for now."""
         is_over = await asyncio.to_thread(self.is_over, subject)
-        pushes = await asyncio.to_thread(self.finished, subject)
+        ended = await asyncio.to_thread(self.finished, subject)
+        # Not tags: releases against each other go their own ways.
+        pushes = [push for push in ended if isinstance(push.trigger, PushTrigger)]
         reported = True
         for index, push in enumerate(pushes):
             regressed = regressed_in(push.comparisons)
             if not regressed:
                 continue
             reported &= await self._open(push)
-            since = [later.comparisons for later in pushes[index:]]
-            if len(since) > 1 and all(is_gone(one, since) for one in regressed):
-                reported &= await self._close(push, pushes[-1])
+            repair = repaired_by(regressed, [later.comparisons for later in pushes[index:]])
+            if repair is not None:
+                reported &= await self._close(push, pushes[index + repair])
         return is_over and reported
 
     async def _open(self, push: Push) -> bool:
@@ -102,9 +130,7 @@ class Notifier:
             if post.digest or time.time() < post.not_before:
                 sent &= bool(post.digest)
                 continue
-            log.info(
-                "a regression is reported", subject=push.stored.subject, commit=push.trigger.after, channel=channel
-            )
+            log.info("a regression is reported", subject=push.stored.subject, commit=push.commit, channel=channel)
             sent &= await self._sent(post, OPENED, self._opening(channel, push, regression))
         return sent
 
@@ -116,18 +142,16 @@ class Notifier:
             if post.digest != OPENED or time.time() < post.not_before:
                 sent &= post.digest == CLOSED
                 continue
-            log.info(
-                "a regression is gone", subject=push.stored.subject, commit=repaired.trigger.after, channel=channel
-            )
+            log.info("a regression is gone", subject=push.stored.subject, commit=repaired.commit, channel=channel)
             sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))
         return sent
 
     async def _post(self, push: Push, channel: str) -> Post:
-        key = f"{push.trigger.after} {channel}"
-        found = await asyncio.to_thread(self.store.triggers.post, push.stored.subject, "issue", key)
-        return found or Post(push.stored.subject, "issue", key)
+        key = f"{push.commit} {channel}"
+        written = await asyncio.to_thread(self.store.triggers.post, push.stored.subject, "issue", key)
+        return written or Post(push.stored.subject, "issue", key)
 
-    async def _sent(self, post: Post, digest: str, sending: Any) -> bool:
+    async def _sent(self, post: Post, digest: str, sending: Awaitable[str]) -> bool:
         """Await what sends, and record that it was sent, or when to try again."""
         now = time.time()
         try:
@@ -144,16 +168,18 @@ class Notifier:
     async def _opening(self, channel: str, push: Push, regression: BranchRegression) -> str:
         notify = self._notification(push)
         if channel == "issue" and self.github is not None:
-            marker = f"regression:{push.trigger.after}"
+            marker = f"regression:{push.commit}"
             title, body = issue_title(regression), issue_body(regression)
             issue = await self.github.create_issue(push.trigger.repository, marker, title, body)
             return str(issue.number)
         if channel == "url":
             return await _send(str(notify.url), opened_notice(regression).model_dump(mode="json", by_alias=True))
-        return await _send(_secret(notify), slack_opened(regression))
+        if channel == "slack":
+            return await _send(_secret(notify), slack_opened(regression))
+        return LOGGED
 
     async def _closing(self, channel: str, post: Post, repaired: Push, commits: CommitRange) -> str:
-        notify, branch, subject = self._notification(repaired), repaired.trigger.branch, self._message(repaired)
+        notify, branch, subject = self._notification(repaired), repaired.ref, self._message(repaired)
         if channel == "issue" and self.github is not None and post.external_id is not None:
             number = int(post.external_id)
             await self.github.close_issue(repaired.trigger.repository, number, closing_text(commits, subject))
@@ -161,7 +187,9 @@ class Notifier:
         if channel == "url":
             notice = closed_notice(commits, branch, subject)
             return await _send(str(notify.url), notice.model_dump(mode="json", by_alias=True))
-        return await _send(_secret(notify), slack_closed(commits, branch, subject))
+        if channel == "slack":
+            return await _send(_secret(notify), slack_closed(commits, branch, subject))
+        return LOGGED
 
     def _channels(self, push: Push) -> list[str]:
         """Return where regressions are reported; the log has them in any case."""
@@ -180,7 +208,7 @@ class Notifier:
     def _regression(self, push: Push) -> BranchRegression:
         commits = self.standings.commits(push.stored, push.trigger)
         platforms = self.standings.platforms(push.stored)
-        return BranchRegression(commits, push.trigger.branch, self._message(push), platforms)
+        return BranchRegression(commits, push.ref, self._message(push), platforms)
 
     def _message(self, push: Push) -> str:
         """Return the first line of the message of a push's last commit."""
@@ -192,8 +220,11 @@ class Notifier:
 
 def headline(push: Push) -> str:
     """Return what has come of a push in a sentence of plain text."""
+    if not push.comparisons:
+        return f"not measured: {plain('; '.join(push.failures))}"
     platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in push.comparisons]
-    return headline_of(platforms, plain_writing()).text
+    text = headline_of(platforms, plain_writing()).text
+    return "; ".join([text, *(plain(failure) for failure in push.failures)])
 
 
 def regressed_cases(push: Push) -> list[str]:

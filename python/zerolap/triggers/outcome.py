@@ -8,7 +8,6 @@ from zerolap.records import Changes, Comparison
 from zerolap.report.markup import path_part
 
 GITHUB = "https://github.com"
-NOTHING_AFFECTED = "the change affects nothing that is measured"
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Done:
-    """All was measured and judged; or nothing was to be measured, for the `reason` that is given."""
-
-    reason: str = ""
+    """All was measured and judged."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,12 @@ class Superseded:
     commit: str = ""
 
 
-PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded
+@dataclass(frozen=True)
+class Unaffected:
+    """The change can affect no case, so that there was nothing to measure."""
+
+
+PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded | Unaffected
 
 
 @dataclass(frozen=True)

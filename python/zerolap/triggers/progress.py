@@ -26,6 +26,7 @@ from zerolap.triggers.outcome import (
     PullRequestState,
     Running,
     Superseded,
+    Unaffected,
     Waiting,
     changed_lines,
 )
@@ -55,10 +56,13 @@ class Standings:
     _changed: dict[tuple[str, str], tuple[ChangedLines, ...]] = field(default_factory=dict)
     _comparisons: dict[str, Comparison] = field(default_factory=dict)
 
-    def pull_request(self, subject: str) -> PullRequestState | None:
-        """Return how it stands with a pull request; none for one that no permitted person has had measured."""
+    def pull_request(self, subject: str, earlier_head: str = "") -> PullRequestState | None:
+        """Return how it stands with a pull request, or with a head that it had before.
+
+        None for one that no permitted person has had measured.
+        """
         triggers = self.store.triggers.of_subject(subject)
-        measured = self._measured(triggers)
+        measured = self._measured(triggers, earlier_head)
         if measured is None:
             return None
         stored, trigger = measured
@@ -66,7 +70,7 @@ class Standings:
         for command in triggers:
             platforms += self._on_request(command, subject, trigger.head)
         newest = next((read_trigger(one.document) for one in triggers if one.kind in STANDING_KINDS), trigger)
-        is_stale = isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
+        is_stale = not earlier_head and isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
         return PullRequestState(
             commits=self._range(stored, trigger.head, trigger.base_sha),
             number=trigger.number,
@@ -96,11 +100,17 @@ class Standings:
 
     # What is measured.
 
-    def _measured(self, triggers: Sequence[StoredTrigger]) -> tuple[StoredTrigger, PullRequestTrigger] | None:
+    def _measured(
+        self, triggers: Sequence[StoredTrigger], head: str
+    ) -> tuple[StoredTrigger, PullRequestTrigger] | None:
+        """Return the newest trigger by which a pull request is measured, at a head if one is given."""
         for stored in triggers:
-            trigger = read_trigger(stored.document) if stored.kind == "pull request" else None
-            is_known = trigger is not None and (stored.state != "waiting" or trigger_is_permitted(trigger))
-            if isinstance(trigger, PullRequestTrigger) and is_known and stored.state != "refused":
+            trigger = read_trigger(stored.document)
+            if not isinstance(trigger, PullRequestTrigger) or stored.state == "refused":
+                continue
+            # Nobody has to be asked any more whether who caused it is permitted.
+            is_permitted = stored.state != "waiting" or trigger.needs_permission is None
+            if is_permitted and head in ("", trigger.head):
                 return stored, trigger
         return None
 
@@ -114,7 +124,7 @@ class Standings:
         if stored.state == "failed":
             state = Failed(stored.reason)
         elif stored.state == "done":
-            state = Done(stored.reason)
+            state = Unaffected()
         return [PlatformOutcome(name, state) for name in names]
 
     def _on_request(self, stored: StoredTrigger, subject: str, head: str) -> list[PlatformOutcome]:
@@ -204,11 +214,6 @@ class Standings:
             )
             for accepted in self.store.triggers.acknowledgements(subject, head)
         )
-
-
-def trigger_is_permitted(trigger: object) -> bool:
-    """Whether nobody has to be asked any more whether a trigger is permitted."""
-    return isinstance(trigger, PullRequestTrigger) and trigger.needs_permission is None
 
 
 def _running(attempts: Sequence[Attempt]) -> PlatformState:

@@ -28,6 +28,19 @@ def regressed_in(comparisons: Sequence[Comparison]) -> list[Regressed]:
     ]
 
 
+def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Comparison]]) -> int | None:
+    """Return the place in `pushes` of the one with which regressions went away; the first brought them.
+
+    None while any of them is still there after the last push.
+    """
+    repair = None
+    for last in range(len(pushes) - 1, 0, -1):
+        if not all(is_gone(one, pushes[: last + 1]) for one in regressed):
+            break
+        repair = last
+    return repair
+
+
 def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Comparison]]) -> bool:
     """Whether later pushes have undone a regression; the first of `pushes` brought it.
 

@@ -52,6 +52,8 @@ class Reporter:
     standings: Standings
     github: GitHub
     _unfinished: set[str] = field(default_factory=set)
+    _noted: set[str] = field(default_factory=set)
+    _concluded: set[tuple[str, str]] = field(default_factory=set)
 
     def recall(self) -> None:
         """Take up what was triggered lately; blocks."""
@@ -61,12 +63,15 @@ class Reporter:
     def note(self, subject: str) -> None:
         """Look at a pull request again."""
         self._unfinished.add(subject)
+        self._noted.add(subject)
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
         for subject in sorted(self._unfinished):
             with structlog.contextvars.bound_contextvars(subject=subject):
-                if await self._report(subject):
+                self._noted.discard(subject)
+                # What is noted while it is written may not be in what was read before.
+                if await self._report(subject) and subject not in self._noted:
                     self._unfinished.discard(subject)
 
     async def _report(self, subject: str) -> bool:
@@ -75,21 +80,35 @@ class Reporter:
         if texts is None:
             return True
         state = texts.state
-        is_final = not any(platform.is_ongoing for platform in state.platforms)
+        self._concluded.discard((subject, state.commits.head))
         written = [
             await self._write(
-                _Text(subject, "comment", texts.body, is_final), lambda post: self._comment(state, texts.body, post)
+                _Text(subject, "comment", texts.body, texts.is_final),
+                lambda post: self._comment(state, texts.body, post),
             ),
-            await self._write(
-                _Text(subject, "check", repr(texts.check), is_final, state.commits.head),
-                lambda post: self._check(texts, post),
-            ),
+            await self._conclude(subject, texts),
         ]
-        return is_final and all(written)
+        for head in await asyncio.to_thread(self._earlier_heads, subject, state.commits.head):
+            earlier = await asyncio.to_thread(self._texts, subject, head)
+            if earlier is None or (earlier.is_final and await self._conclude(subject, earlier)):
+                self._concluded.add((subject, head))
+            else:
+                written.append(False)
+        return texts.is_final and all(written)
 
-    def _texts(self, subject: str) -> "_Texts | None":
+    def _earlier_heads(self, subject: str, head: str) -> list[str]:
+        """Return the heads that the pull request had before, whose checks may still tell of work that goes on."""
+        heads = [post.key for post in self.store.triggers.posts(subject) if post.kind == "check" and post.key != head]
+        return [earlier for earlier in heads if (subject, earlier) not in self._concluded]
+
+    async def _conclude(self, subject: str, texts: "_Texts") -> bool:
+        """Write the check of a head, or its commit status; returns whether it is there."""
+        text = _Text(subject, "check", repr(texts.check), texts.is_final, texts.state.commits.head)
+        return await self._write(text, lambda post: self._check(texts, post))
+
+    def _texts(self, subject: str, earlier_head: str = "") -> "_Texts | None":
         """Return what is to be shown of a pull request now; none if it is not measured."""
-        state = self.standings.pull_request(subject)
+        state = self.standings.pull_request(subject, earlier_head)
         if state is None:
             return None
         measured = self.settings.measured(state.commits.repository)
@@ -155,6 +174,11 @@ class _Texts:
     body: str
     check: CheckOutput
     status: HeadStatus
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing goes on any more."""
+        return not any(platform.is_ongoing for platform in self.state.platforms)
 
 
 @dataclass(frozen=True)

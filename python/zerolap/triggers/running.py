@@ -19,8 +19,9 @@ from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
+from zerolap.triggers.trigger import is_branch_or_tag
 from zerolap.triggers.watching import Watcher
-from zerolap.triggers.work import TriggerWork
+from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
 
@@ -31,7 +32,7 @@ log = structlog.get_logger("zerolap.triggers")
 class Triggers:
     """All that works by itself; `mirrors` is a directory for clones of repositories.
 
-    `events` sends what happens to those who listen, also what others tell it.
+    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that select no cases.
     """
 
     store: Store
@@ -40,6 +41,8 @@ class Triggers:
     on_measured: Callable[[Push], None] = lambda _push: None
 
     def __post_init__(self) -> None:
+        for measuring in (*self.settings.repositories, *self.settings.watches):
+            cases_of(measuring)
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
         self.events = EventSink(self.settings.events)
@@ -51,7 +54,9 @@ class Triggers:
         self._notifier = Notifier(self.store, self.settings, standings, self.github)
         self._watchers = [Watcher(watch, self.store, self.mirrors, self.wake) for watch in self.settings.watches]
         self._branches: set[str] = set()
+        self._noted: set[str] = set()
         self._shown: set[str] = set()
+        self._is_working = False
 
     def wake(self) -> None:
         """Look for triggers at once; to be called in the event loop."""
@@ -77,33 +82,46 @@ class Triggers:
         is_idle = False
         while not is_idle:
             await asyncio.sleep(LOOK_SECONDS)
+            # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            is_idle = not waiting and not self._branches
+            is_idle = not waiting and not self._is_working and not self._branches
 
     def _recall(self) -> None:
         if self._reporter is not None:
             self._reporter.recall()
-        self._branches |= set(self.store.triggers.subjects("push", 0.0))
+        for kind in ("push", "tag"):
+            self._branches |= set(self.store.triggers.subjects(kind, 0.0))
         self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
 
     async def _work_off(self) -> None:
-        for subject in await self._work.work_off():
-            if self._reporter is not None and "#" in subject:
+        self._is_working = True
+        try:
+            for subject in await self._work.work_off():
+                self._note(subject)
+        finally:
+            self._is_working = False
+
+    def _note(self, subject: str) -> None:
+        """Look at what there is to report about a subject."""
+        if not is_branch_or_tag(subject):
+            if self._reporter is not None:
                 self._reporter.note(subject)
-            else:
-                self._branches.add(subject)
-            self._has_worked.set()
+        else:
+            self._branches.add(subject)
+            self._noted.add(subject)
+        self._has_worked.set()
 
     async def _report(self) -> None:
         if self._reporter is not None:
             await self._reporter.report()
         for subject in sorted(self._branches):
+            self._noted.discard(subject)
             is_over = await self._notifier.look(subject)
             for push in await asyncio.to_thread(self._notifier.finished, subject):
                 if push.stored.id not in self._shown:
                     self._shown.add(push.stored.id)
                     self.on_measured(push)
-            if is_over:
+            if is_over and subject not in self._noted:
                 self._branches.discard(subject)
 
 

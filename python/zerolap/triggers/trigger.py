@@ -192,6 +192,11 @@ def pull_request_subject(repository: str, number: int) -> str:
     return f"{repository.lower()}#{number}"
 
 
+def is_branch_or_tag(subject: str) -> bool:
+    """Whether a subject is a branch or a tag, not a pull request: no name of a repository has an @."""
+    return "@" in subject
+
+
 def branch_subject(repository: str, branch: str) -> str:
     """Return the subject of what is about a branch."""
     return f"{repository.lower()}@{branch}"

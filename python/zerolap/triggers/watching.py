@@ -52,24 +52,31 @@ class Watcher:
     def look(self) -> int:
         """Ask once, and return how many triggers were recorded; raises `RemoteUnreachable`.
 
-        What the remote has when it is asked for the first time is where following begins.
+        What the remote has when it is asked for the first time is where following begins, of branches as of tags.
         """
-        commits = {ref: commit for ref, commit in self._mirror.refs().items() if self._watch.follows(ref)}
-        before = self._store.triggers.watched(self._watch.remote)
-        triggers = list(self._triggers(before, commits)) if before else []
+        commits = self._followed(self._mirror.refs())
+        before = self._followed(self._store.triggers.watched(self._watch.remote))
+        triggers = list(self._triggers(before, commits))
         changed = {ref: commit for ref, commit in commits.items() if before.get(ref) != commit}
         if changed:
             self._store.triggers.saw(self._watch.remote, changed, triggers)
         if gone := sorted(before.keys() - commits.keys()):
             self._store.triggers.lost_refs(self._watch.remote, gone)
+        if not before:
+            log.info("following", remote=self._mirror.shown, refs=len(commits))
         for trigger in triggers:
-            log.info("new", remote=self._mirror.shown, subject=trigger.subject)
+            log.info("new", remote=self._mirror.shown, subject=trigger.subject, trigger=trigger.id)
         return len(triggers)
+
+    def _followed(self, commits: Mapping[str, str]) -> dict[str, str]:
+        """Return those refs that are followed: another watch may follow others of the same remote."""
+        return {ref: commit for ref, commit in commits.items() if self._watch.follows(ref)}
 
     def _triggers(self, before: Mapping[str, str], commits: Mapping[str, str]) -> Iterator[StoredTrigger]:
         repository = self._watch.repository
+        known = {prefix for prefix in (BRANCHES, TAGS) for ref in before if ref.startswith(prefix)}
         for ref, commit in sorted(commits.items()):
-            if before.get(ref) == commit:
+            if before.get(ref) == commit or not ref.startswith(tuple(known)):
                 continue
             new: PushTrigger | TagTrigger
             if ref.startswith(BRANCHES):
@@ -89,7 +96,7 @@ class Watcher:
         """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
         if before is None or not self._watch.each_commit:
             return [(before, commit)]
-        self._mirror.fetch([before, commit])
-        if not self._mirror.is_ancestor(before, commit):
+        self._mirror.fetch([commit])
+        if not self._mirror.can_have(before) or not self._mirror.is_ancestor(before, commit):
             return [(before, commit)]
         return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))

@@ -23,7 +23,6 @@ from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
-from zerolap.triggers.outcome import NOTHING_AFFECTED
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
     AskedTrigger,
@@ -112,7 +111,9 @@ class TriggerWork:
                 await self._end(replace(stored, state="refused", reason=str(reason)))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if time.time() - stored.created > PATIENCE_SECONDS:
+                    log.error("failed", reason=fault.message)
                     await self._end(replace(stored, state="failed", reason=fault.message))
+                    return
                 wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
                 self._not_before[stored.id] = time.monotonic() + wait_seconds
                 log.warning("tried again later", reason=fault.message, wait_seconds=wait_seconds)
@@ -122,7 +123,7 @@ class TriggerWork:
                 await self._end(replace(stored, state="failed", reason=reason_text))
             else:
                 log.info("worked on", submissions=submissions)
-                reason_text = "" if submissions else NOTHING_AFFECTED
+                reason_text = "" if submissions else "nothing that is measured can be affected"
                 await self._end(replace(stored, state="done", reason=reason_text, submissions=tuple(submissions)))
 
     async def _end(self, ended: StoredTrigger) -> None:
@@ -218,8 +219,7 @@ class TriggerWork:
                     # No case has that name.
                     await self._reply(trigger, f"{_plain(fault.message)}.")
                     return []
-        if self._github is not None:
-            await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
+        await self._react(trigger)
         return submissions
 
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
@@ -232,6 +232,14 @@ class TriggerWork:
                 return trigger
         return None
 
+    async def _react(self, trigger: CommandTrigger) -> None:
+        """Show at the comment that the command is carried out; it is, also where that cannot be shown."""
+        if self._github is not None:
+            try:
+                await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
+            except (GitHubRefused, GitHubUnavailable) as fault:
+                log.warning("no reaction to a command", reason=fault.message)
+
     async def _reply(self, trigger: CommandTrigger, text: str) -> None:
         if self._github is not None:
             marker = f"zerolap:reply:{trigger.comment}"
@@ -243,14 +251,17 @@ class TriggerWork:
         measuring, mirror = self._measuring(trigger.repository)
         is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
-        mirror.fetch([commit for commit in (before, trigger.after) if commit is not None])
+        mirror.fetch([trigger.after])
+        if before is not None and not mirror.can_have(before):
+            before = None
         # Where the branch was rewritten, its commits are new from the merge base on.
         base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
         if base is None or base == trigger.after:
             return []
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
-        topic = "" if is_alone else trigger.subject
+        # With a topic of its own, what is submitted again after a kill supersedes only itself.
+        topic = f"{trigger.subject} {trigger.after}" if is_alone else trigger.subject
         return self._submit(Compared(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority))
 
     def _last_measured(self, trigger: PushTrigger) -> str | None:
@@ -259,8 +270,9 @@ class TriggerWork:
             earlier = read_trigger(stored.document)
             if not isinstance(earlier, PushTrigger) or earlier.after == trigger.after or stored.state != "done":
                 continue
-            states = self._store.fleet.states(stored.submissions)
-            if all(state == "done" for state in states.values()):
+            states = set(self._store.fleet.states(stored.submissions).values())
+            # Where a platform has failed, the others go on; what can affect nothing has no state.
+            if not states or ("done" in states and states <= {"done", "failed"}):
                 return earlier.after
         return None
 
@@ -310,7 +322,7 @@ class TriggerWork:
         """Submit a comparison for all platforms that are to measure it; returns no ids if no case is affected."""
         mirror, measuring = compared.mirror, compared.measuring
         base, head = mirror.source(compared.base), mirror.source(compared.head)
-        cases = self._cases(measuring, compared.patterns)
+        cases = cases_of(measuring, compared.patterns)
         changes = changes_between(base, head)
         if compared.scope == "affected" and not compared.patterns and changes is not None:
             cases = affected_cases(cases, changes)
@@ -328,10 +340,12 @@ class TriggerWork:
         wish = Wish(platforms, compared.priority, compared.topic, compared.cause)
         return [submission.id for submission in submit(question, wish, self._store)]
 
-    def _cases(self, measuring: Measuring, patterns: Sequence[str]) -> list[Case]:
-        place = measuring.cases_directory
-        cases = core_suite() if place is None else load_cases(Path(place))
-        return select(cases, patterns or measuring.cases)
+
+def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
+    """Return the cases that settings select, or patterns in their place; raises `UsageError` where there are none."""
+    place = measuring.cases_directory
+    cases = core_suite() if place is None else load_cases(Path(place))
+    return select(cases, patterns or measuring.cases)
 
 
 def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
