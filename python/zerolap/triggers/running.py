@@ -32,7 +32,8 @@ log = structlog.get_logger("zerolap.triggers")
 class Triggers:
     """All that works by itself; `mirrors` is a directory for clones of repositories.
 
-    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that select no cases.
+    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that
+    select no cases.
     """
 
     store: Store
