@@ -21,7 +21,10 @@ from zerolap.triggers.settings import TriggerSettings
 @contextlib.contextmanager
 def served(app: FastAPI) -> Iterator[str]:
     """Serve an application on a free port of this machine; yields its URL."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    # With its protocol named, asyncio has answers sent at once; without, they wait for the client's acknowledgement.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
         configuration = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
         server = uvicorn.Server(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -142,10 +142,11 @@ def test_two_revisions_are_compared_on_the_named_platforms(
     assert done["links"]["comparisons"] == [f"/api/v1/comparisons/{done['comparisons'][0]}"]
     comparison = ci.get(f"/comparisons/{done['comparisons'][0]}").json()
     assert (comparison["base"]["commit"], comparison["head"]["commit"]) == (base, head)
-    assert (comparison["platform"], comparison["cases"], comparison["state"]) == ("x86", 1, "waiting")
+    assert (comparison["platform"], comparison["state"]) == ("x86", "waiting")
     assert (comparison["cause"], comparison["summary"], comparison["progress"]) == ("asked by ci", None, {"jobs": {}})
     submission = store.fleet.submitted(comparison["id"]).submission
     assert (submission.settings.engines, submission.settings.budget_seconds) == (["counted"], 90)
+    assert [case.name for case in submission.cases] == ["toy-get"]
     on_all = [
         ci.get(f"/comparisons/{one}").json() for one in ci.get(f"/triggers/{everywhere['id']}").json()["comparisons"]
     ]
@@ -378,7 +379,7 @@ def test_a_comparison_is_followed_to_its_end(lab: str, store: Store, redis_serve
     [listed] = reader.get("/comparisons").json()["comparisons"]
     shown = reader.get(f"/comparisons/{submission.id}").json()
     assert shown == listed | {"progress": shown["progress"]}
-    assert (shown["state"], shown["cases"], shown["summary"]["same"]) == ("done", 5, 5)
+    assert (shown["state"], shown["summary"]["same"]) == ("done", 5)
     assert set(shown["progress"]["jobs"]) == {"done"}
     assert shown["ended"] >= shown["created"]
     document = request("GET", lab + shown["links"]["document"]).json()
@@ -474,6 +475,7 @@ def test_a_lab_measures_what_it_is_asked_for(zerolap: Zerolap, toy: ToySource) -
     settings = zerolap.directory / "triggers.toml"
     settings.write_text(
         f"[[repository]]\nname = '{REPOSITORY}'\nclone_url = '{toy.path}'\ncases_directory = '{CASES}'\n"
+        "[limits]\nrequests_per_minute_per_token = 1_000_000\n"
     )
     token = zerolap("token", "add", "ci", "--scope", "submit", "--store", zerolap.store).out.strip()
     port = free_port()

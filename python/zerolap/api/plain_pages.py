@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Final
 
 from zerolap.api.pages import NOTHING_LOADED, Page
-from zerolap.store import StoredRow, SubmittedWork
+from zerolap.store import StoredRow, SubmissionInShort
 
 HTML: Final = "text/html; charset=utf-8"
 STYLE: Final = """
@@ -34,18 +34,18 @@ def index_page(rows: Sequence[StoredRow]) -> Page:
     return _page("Comparisons and runs", f"<table>\n<tr>{headings}</tr>\n{lines}\n</table>")
 
 
-def submission_page(work: SubmittedWork) -> Page:
+def submission_page(work: SubmissionInShort) -> Page:
     """Return how it stands with a submission of which nothing was measured yet; a browser looks again by itself."""
     has_ended = work.ended is not None
     again = "" if has_ended else f'<meta http-equiv="refresh" content="{LOOK_AGAIN_SECONDS}">'
-    sides = " .. ".join(server.source.name for server in work.submission.servers.values())
+    sides = " .. ".join(side.name for side in work.sides.values())
     reason = f"<pre>{escape(work.reason)}</pre>" if work.reason else ""
     nothing = "Nothing was measured." if has_ended else "Nothing was measured yet."
     body = (
-        f"<p>{escape(sides)} on the platform {escape(work.submission.platform)}: <b>{work.state}</b></p>\n"
+        f"<p>{escape(sides)} on the platform {escape(work.platform)}: <b>{work.state}</b></p>\n"
         f"{reason}\n<p>{nothing}</p>"
     )
-    return _page(work.submission.id, body, again)
+    return _page(work.id, body, again)
 
 
 def missing_page(detail: str, status: HTTPStatus = HTTPStatus.NOT_FOUND) -> Page:

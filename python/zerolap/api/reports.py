@@ -156,11 +156,8 @@ def _require_same(identity: str, asked: str) -> None:
 
 def _of_submission(store: Store, identity: str, form: Form) -> Page:
     """Return how it stands with what was submitted and of which nothing was recorded yet; raises `NoReport`."""
-    try:
-        work = store.fleet.submitted(identity)
-    except UsageError:
-        raise NoReport(f"the lab knows nothing of {identity}") from None
-    if work.submission.id != identity:
+    work = store.fleet.in_short(identity)
+    if work is None:
         raise NoReport(f"the lab knows nothing of {identity}")
     if form != "html":
         raise NoReport(f"{identity} is {work.state}, and nothing was measured yet")

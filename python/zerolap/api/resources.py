@@ -5,8 +5,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from zerolap.records import BASE, HEAD, Priority, Record, SubmissionState, SubmittedServer, Summary
-from zerolap.store import AttemptState, KnownAgent, StoredRow, StoredTrigger, SubmittedWork, TriggerState
+from zerolap.records import BASE, HEAD, Priority, Record, SubmissionState, Summary
+from zerolap.store import (
+    AttemptState,
+    KnownAgent,
+    StoredRow,
+    StoredTrigger,
+    SubmissionInShort,
+    SubmittedSide,
+    TriggerState,
+)
 
 State = Annotated[SubmissionState, Field(description="How it stands; the last four are ends.")]
 
@@ -48,7 +56,6 @@ class ComparisonResource(Record):
     cause: str = Field(description="What it was submitted for.", examples=["asked by ci"])
     base: ServerLink
     head: ServerLink
-    cases: int = Field(description="How many cases were asked for.")
     summary: Summary | None
     links: ComparisonLinks
 
@@ -126,24 +133,22 @@ class Ended(Record):
     state: Literal["cancelled"] = "cancelled"
 
 
-def comparison_fields(work: SubmittedWork, recorded: StoredRow | None, address: str) -> dict[str, object]:
+def comparison_fields(asked: SubmissionInShort, recorded: StoredRow | None, address: str) -> dict[str, object]:
     """Return the fields of a comparison; `address` is where the lab is reached, empty for relative links."""
-    asked = work.submission
     of_api, of_pages = f"{address}/api/v1/comparisons/{asked.id}", f"{address}/comparisons/{asked.id}"
     return {
         "id": asked.id,
         "platform": asked.platform,
-        "state": work.state,
-        "reason": work.reason,
-        "created": moment(work.submitted),
-        "ended": None if work.ended is None else moment(work.ended),
+        "state": asked.state,
+        "reason": asked.reason,
+        "created": moment(asked.submitted),
+        "ended": None if asked.ended is None else moment(asked.ended),
         "priority": asked.priority,
         "topic": asked.topic,
         "cause": asked.trigger,
-        "base": _side(asked.servers[BASE]),
-        "head": _side(asked.servers[HEAD]),
-        "cases": len(asked.cases),
-        "summary": recorded.summary if recorded is not None and work.state == "done" else None,
+        "base": _side(asked.sides[BASE]),
+        "head": _side(asked.sides[HEAD]),
+        "summary": recorded.summary if recorded is not None and asked.state == "done" else None,
         "links": ComparisonLinks(
             self=of_api,
             report=of_pages,
@@ -188,6 +193,5 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(int(seconds), UTC)
 
 
-def _side(server: SubmittedServer) -> ServerLink:
-    revision = server.source.revision
-    return ServerLink(name=server.source.name, commit=None if revision is None else revision.commit)
+def _side(side: SubmittedSide) -> ServerLink:
+    return ServerLink(name=side.name, commit=side.commit)

@@ -28,8 +28,7 @@ from zerolap.api.resources import (
     comparison_fields,
     trigger_resource,
 )
-from zerolap.records import UsageError
-from zerolap.store import ApiToken, Store, StoredTrigger, SubmittedWork
+from zerolap.store import ApiToken, Store, StoredTrigger, SubmissionInShort
 from zerolap.triggers.memory import HOUR_SECONDS, stored_trigger
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import AskedComparison, AskedTrigger, asked_by
@@ -243,30 +242,24 @@ def _listed(limit: int, cursor: str | None, store: Store, address: str) -> Compa
     # One more, which is not shown, says whether there are more.
     works = store.fleet.comparisons(limit + 1, cursor)
     shown = works[:limit]
-    recorded = store.in_short(work.submission.id for work in shown)
+    recorded = store.in_short(work.id for work in shown)
     resources = tuple(
-        ComparisonResource.model_validate(comparison_fields(work, recorded.get(work.submission.id), address))
-        for work in shown
+        ComparisonResource.model_validate(comparison_fields(work, recorded.get(work.id), address)) for work in shown
     )
-    return ComparisonList(comparisons=resources, cursor=shown[-1].submission.id if len(works) > limit else None)
+    return ComparisonList(comparisons=resources, cursor=shown[-1].id if len(works) > limit else None)
 
 
 def _details(identity: str, store: Store, address: str) -> ComparisonDetails:
     work = _submitted(identity, store)
     fields = comparison_fields(work, store.in_short([identity]).get(identity), address)
-    # The last attempt at a job is that which counts.
-    states = {attempt.job.id: attempt.state for attempt in store.fleet.attempts(identity)}
-    progress = JobProgress(jobs=dict(Counter(states.values())))
+    progress = JobProgress(jobs=dict(Counter(store.fleet.job_states(identity).values())))
     return ComparisonDetails.model_validate({**fields, "progress": progress})
 
 
-def _submitted(identity: str, store: Store) -> SubmittedWork:
+def _submitted(identity: str, store: Store) -> SubmissionInShort:
     """Return what was submitted; raises `Problem`."""
-    try:
-        work = store.fleet.submitted(identity)
-    except UsageError:
-        work = None
-    if work is None or work.submission.id != identity:
+    work = store.fleet.in_short(identity)
+    if work is None:
         raise Problem(
             HTTPStatus.NOT_FOUND,
             f"no comparison {identity} was submitted",
@@ -277,7 +270,7 @@ def _submitted(identity: str, store: Store) -> SubmittedWork:
 
 def _end(identity: str, token: ApiToken, store: Store) -> None:
     work = _submitted(identity, store)
-    if "admin" not in token.scopes and work.submission.trigger != asked_by(token.actor):
+    if "admin" not in token.scopes and work.trigger != asked_by(token.actor):
         raise Problem(
             HTTPStatus.FORBIDDEN, f"{token.actor} has not asked for {identity}", "a token with the scope admin may"
         )

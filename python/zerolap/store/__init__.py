@@ -11,6 +11,8 @@ from zerolap.store.fleet import (
     FleetRecords,
     KnownAgent,
     Outcome,
+    SubmissionInShort,
+    SubmittedSide,
     SubmittedWork,
 )
 from zerolap.store.store import Store
@@ -45,6 +47,8 @@ __all__ = [
     "StoredDelivery",
     "StoredRow",
     "StoredTrigger",
+    "SubmissionInShort",
+    "SubmittedSide",
     "SubmittedWork",
     "TriggerRecords",
     "TriggerState",
