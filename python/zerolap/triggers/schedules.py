@@ -14,7 +14,7 @@ import structlog
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.memory import stored_trigger
-from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.mirror import Mirror, RemoteUnreachable
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import PREVIOUS, ScheduleSettings, TriggerSettings, Weekday
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
@@ -48,14 +48,18 @@ class Schedules:
             await asyncio.sleep(LOOK_SECONDS)
 
     def look(self, now: datetime) -> int:
-        """Record what is due and return how many triggers that is; raises `RemoteUnreachable`."""
+        """Record what is due and return how many triggers that is; what cannot be reached is due the next time."""
         count = 0
         for number, schedule in enumerate(self._settings.schedules):
             due = last_due(schedule, now)
             if now - due > LATE or (number, due) in self._recorded:
                 continue
-            for trigger in self._due(schedule, due):
-                count += self._store.triggers.add(trigger)
+            try:
+                triggers = list(self._due(schedule, due))
+            except RemoteUnreachable as fault:
+                log.warning("looked at again later", repository=schedule.repository, reason=fault.message)
+                continue
+            count += sum(self._store.triggers.add(trigger) for trigger in triggers)
             self._recorded.add((number, due))
         return count
 
