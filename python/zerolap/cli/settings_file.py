@@ -13,8 +13,8 @@ INNER_VERBS = {"suites": ("list", "show", "check"), "token": ("add", "list", "re
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
-    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks", "load-tool",
-    "variant", "base-variant", "head-variant", "topology", "unsafe-no-sandbox",
+    "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
+    "load-tool", "variant", "base-variant", "head-variant", "topology", "unsafe-no-sandbox",
 }  # fmt: skip
 
 
