@@ -36,6 +36,9 @@ HOSTILE = "x\ny\r\x1b[31m\x07\x7f\x85\u2028\u202e\N{CYRILLIC SMALL LETTER A}"
 Event = dict[str, Any]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(str(tmp_path / "store")) as opened:
