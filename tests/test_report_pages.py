@@ -186,8 +186,16 @@ def test_a_setting_makes_reading_need_a_token(store: Store, client: httpx.Client
     as_password = base64.b64encode(f"anybody:{token}".encode()).decode()
     with served_lab(store, ONLY_WITH_A_TOKEN) as url:
         for path in ("/", f"/comparisons/{ID}", f"/comparisons/{ID}.json", f"/comparisons/{ID}.md", "/runs/r-1"):
-            for given in (None, "Basic ?", "Basic bm9uZQ==", f"Bearer {new_token()}", f"Digest {token}"):
-                headers = {} if given is None else {"Authorization": given}
+            for given in (
+                None,
+                "Basic ?",
+                "Basic bm9uZQ==",
+                "Basic é",
+                "Basic /w==",
+                f"Bearer {new_token()}",
+                f"Digest {token}",
+            ):
+                headers = {} if given is None else {b"Authorization": given.encode("latin-1")}
                 refused = client.get(f"{url}{path}", headers=headers)
                 assert refused.status_code == HTTPStatus.UNAUTHORIZED
                 assert refused.headers["www-authenticate"].startswith("Basic ")

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import hmac
 import time
 from collections.abc import Awaitable, Callable
@@ -90,5 +89,6 @@ def _password(given: str) -> str:
     """Return the password of HTTP's scheme Basic, empty where there is none."""
     try:
         return base64.b64decode(given, validate=True).decode().partition(":")[2]
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
+        # Neither Base64 nor UTF-8.
         return ""
