@@ -9,7 +9,11 @@ from zerolap.errors import UsageError
 
 FILE = Path("zerolap.toml")
 
-INNER_VERBS = {"suites": ("list", "show", "check"), "token": ("add", "list", "remove")}
+INNER_VERBS = {
+    "fleet": ("status", "retry", "cancel", "drain"),
+    "suites": ("list", "show", "check"),
+    "token": ("add", "list", "remove"),
+}
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
