@@ -4,11 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from github_state import APP
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from webhook_payloads import REPOSITORY, commented
+from waiting import wait_until
+from webhook_payloads import REPOSITORY
 from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("valgrind")]
+MOST_BYTES = 6 * 1024
+APP_ID = 4711
 
 
 @pytest.fixture
@@ -17,8 +22,29 @@ def scene(tmp_path: Path, toy: ToySource) -> Iterator[Scene]:
         yield prepared
 
 
+def regressing(source: ToySource) -> str:
+    return source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+
+
+def harmless(source: ToySource, text: str = "nothing") -> str:
+    """Return a commit in which a source file has another comment."""
+    source.git("checkout", "--quiet", "--force", source.first)
+    path = source.path / "src" / "table.c"
+    path.write_text(f"{path.read_text()}/* {text} */\n")
+    return source.commit(text)
+
+
+def documents(source: ToySource) -> str:
+    """Return a commit that no server is built from."""
+    source.git("checkout", "--quiet", "--force", source.first)
+    (source.path / "NEWS.md").write_text("news")
+    return source.commit("news")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
 def test_a_label_leads_to_a_comment_and_a_status(scene: Scene) -> None:
-    head = scene.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    head = regressing(scene.source)
     scene.open_pull_request(head)
     scene.start()
     assert scene.label(head) == 202
@@ -26,44 +52,163 @@ def test_a_label_leads_to_a_comment_and_a_status(scene: Scene) -> None:
     assert "GET" in comment
     assert f"{PUBLIC_URL}/comparisons/c-" in comment
     assert "commands.c#L" in comment
-    assert len(comment.encode()) < 6144
+    assert len(comment.encode()) < MOST_BYTES
     assert len(scene.comments()) == 1
-    from waiting import wait_until
-
-    wait_until(lambda: [one["state"] for one in scene.statuses(head)][-1:] == ["failure"], scene.check)
+    scene.wait_for_status(head, "failure")
     # A permitted person accepts it.
-    payload = commented("/zerolap ack the checksum is worth it")
-    payload["issue"]["number"] = NUMBER
-    payload["comment"]["id"] = scene.github.comment(REPOSITORY, NUMBER, "maintainer", payload["comment"]["body"])
-    assert scene.send("issue_comment", payload) == 202
+    scene.write("/zerolap ack the checksum is worth it")
     accepted = scene.wait_for_comment("the checksum is worth it")
     assert len(scene.comments()) == 1
     assert "GET" in accepted
-    wait_until(lambda: [one["state"] for one in scene.statuses(head)][-1:] == ["success"], scene.check)
+    scene.wait_for_status(head, "success")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
 def test_a_push_supersedes_what_runs(scene: Scene) -> None:
-    first = scene.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    first = regressing(scene.source)
     scene.open_pull_request(first)
     scene.start()
     assert scene.label(first) == 202
-    scene.source.git("checkout", "--quiet", first)
-    scene.source.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
-    second = scene.source.commit("as it was")
+    scene.wait_for_comment(first[:12])
+    second = harmless(scene.source)
     scene.github.push(REPOSITORY, NUMBER, second)
     assert scene.label(second, "synchronize") == 202
-    comment = scene.wait_for_comment("unchanged")
-    assert second[:7] in comment
+    comment = scene.wait_for_comment("No change in")
+    assert second[:12] in comment
     assert len(scene.comments()) == 1
+    scene.wait_for_status(second, "success")
+    # Nobody waits for what is not measured any more.
+    scene.wait_for_status(first, "error")
+    assert "superseded" in scene.statuses(first)[-1]["description"]
+
+
+def test_what_no_case_can_be_affected_by_is_well(scene: Scene) -> None:
+    head = documents(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    assert scene.label(head) == 202
+    scene.wait_for_comment("No case can be affected by this change")
+    scene.wait_for_status(head, "success")
 
 
 def test_a_fork_is_measured_as_it_was_when_it_was_labelled(scene: Scene) -> None:
-    head = scene.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    labelled = documents(scene.source)
+    scene.open_pull_request(labelled)
+    scene.start()
+    assert scene.label(labelled, fork=True, actor="stranger") == 403
+    assert scene.label(labelled, fork=True) == 202
+    scene.wait_for_comment(labelled[:12])
+    # What is pushed after the label is not even fetched.
+    assert scene.label("c" * 40, "synchronize", fork=True, actor="stranger") == 202
+    assert "c" * 7 not in scene.wait_for_comment("set it again")
+    scene.wait_for_status(labelled, "pending")
+    assert scene.statuses("c" * 40) == []
+    # A permitted person looks at it, and sets the label again.
+    seen = documents(scene.source)
+    assert scene.label(seen, fork=True) == 202
+    assert "set it again" not in scene.wait_for_comment(seen[:12])
+    scene.wait_for_status(seen, "success")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_a_command_measures_the_cases_that_it_names(scene: Scene) -> None:
+    head = documents(scene.source)
     scene.open_pull_request(head)
     scene.start()
-    assert scene.label(head, fork=True, actor="stranger") == 403
-    assert scene.label(head, fork=True) == 202
-    scene.wait_for_comment("zerolap")
-    assert scene.label("c" * 40, "synchronize", fork=True, actor="stranger") in (200, 202)
-    comment = scene.wait_for_comment("set it again")
-    assert "c" * 7 not in comment
+    assert scene.label(head) == 202
+    scene.wait_for_comment("No case can be affected")
+    scene.write("/zerolap run toy-s*")
+    comment = scene.wait_for_comment("No change in 1 case")
+    assert "toy-s\\*" in comment or "toy-s*" in comment
+    wait_until(lambda: scene.reactions() == 1, scene.check)
+    # What cannot be done is answered.
+    scene.write("/zerolap run no-such-case")
+    scene.wait_for_comment("no-such-case")
+    scene.write("/zerolap dance")
+    scene.wait_for_comment("The commands are")
+    assert scene.reactions() == 1
+
+
+def test_a_command_cancels(scene: Scene) -> None:
+    head = harmless(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    assert scene.label(head) == 202
+    scene.wait_for_comment(head[:12])
+    scene.write("/zerolap cancel")
+    scene.wait_for_comment("cancelled by")
+    scene.wait_for_status(head, "error")
+
+
+def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    (tmp_path / "key.pem").touch(mode=0o600)
+    (tmp_path / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+        )
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    with zero_touch(tmp_path, toy, f'app_id = {APP_ID}\nprivate_key_file = "key.pem"') as scene:
+        scene.github.install_app(str(APP_ID), public.decode())
+        head = documents(scene.source)
+        scene.open_pull_request(head)
+        scene.start()
+        assert scene.label(head) == 202
+        wait_until(lambda: [check["conclusion"] for check in scene.checks(head)] == ["success"], scene.check)
+        [comment] = scene.github.bodies(REPOSITORY, NUMBER, f"{APP}[bot]")
+        assert "No case can be affected" in comment
+        assert scene.statuses(head) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_a_lab_that_is_killed_goes_on_where_it_was(scene: Scene) -> None:
+    head = regressing(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    assert scene.label(head) == 202
+    scene.wait_for_comment(head[:12])
+    scene.kill()
+    scene.start()
+    scene.wait_for_comment("more work")
+    scene.wait_for_status(head, "failure")
+    assert len(scene.comments()) == 1
+
+
+def test_a_label_that_came_just_before_a_kill_is_worked_on(scene: Scene) -> None:
+    head = documents(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    assert scene.label(head) == 202
+    scene.kill()
+    scene.start()
+    scene.wait_for_comment("No case can be affected")
+    assert len(scene.comments()) == 1
+
+
+def test_a_github_that_is_away_at_the_end_is_told_when_it_is_back(scene: Scene) -> None:
+    head = documents(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    scene.github.misbehave("error", count=3, method="POST", path="/comments")
+    scene.github.misbehave("closes_afterwards", method="POST", path="/statuses")
+    assert scene.label(head) == 202
+    scene.wait_for_comment("No case can be affected")
+    scene.wait_for_status(head, "success")
+    assert len(scene.comments()) == 1
+
+
+def test_a_comment_that_was_removed_meanwhile_is_written_again(scene: Scene) -> None:
+    head = harmless(scene.source)
+    scene.open_pull_request(head)
+    scene.start()
+    assert scene.label(head) == 202
+    scene.wait_for_comment(head[:12])
+    [number] = list(scene.github.repositories[REPOSITORY].comments)
+    scene.github.delete_comment(REPOSITORY, number)
+    scene.write("/zerolap cancel")
+    scene.wait_for_comment("cancelled by")
+    assert len(scene.comments()) == 1

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from github_state import TOKEN
 from played_github import PlayedGitHub
 from toy_server import CASES, ToySource
 from waiting import wait_until
-from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, SECRET, Payload, delivery, pull_request
+from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, SECRET, Payload, commented, delivery, pull_request
 
 NUMBER = 12
 PUBLIC_URL = "https://lab.example.org"
@@ -66,6 +67,12 @@ class Scene:
             self.process.terminate()
             self.process.wait()
 
+    def kill(self) -> None:
+        """End the lab as a loss of power does."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
     def send(self, event: str, payload: Payload) -> int:
         """Send a webhook as GitHub does, and return the status of the answer."""
         signed = delivery(event, payload)
@@ -90,6 +97,14 @@ class Scene:
         payload["pull_request"]["base"]["sha"] = self.source.first
         return self.send("pull_request", payload)
 
+    def write(self, text: str, actor: str = MAINTAINER) -> int:
+        """Write a comment on the pull request, and have GitHub tell of it; returns its number."""
+        payload = commented(text, actor=actor)
+        number = self.github.comment(REPOSITORY, NUMBER, actor, text)
+        payload["issue"]["number"], payload["comment"]["id"] = NUMBER, number
+        assert self.send("issue_comment", payload) == HTTPStatus.ACCEPTED
+        return number
+
     def comments(self) -> list[str]:
         """Return the texts of the lab's comments on the pull request."""
         return self.github.bodies(REPOSITORY, NUMBER)
@@ -104,6 +119,21 @@ class Scene:
         with self.github.lock:
             return [status for status in self.github.repositories[REPOSITORY].statuses if status["sha"] == sha]
 
+    def wait_for_status(self, sha: str, state: str) -> None:
+        """Wait until a commit's last status is this one."""
+        wait_until(lambda: [status["state"] for status in self.statuses(sha)][-1:] == [state], self.check)
+
+    def checks(self, sha: str) -> list[dict[str, Any]]:
+        """Return the lab's check runs on a commit."""
+        with self.github.lock:
+            checks = self.github.repositories[REPOSITORY].checks.values()
+            return [dict(check) for check in checks if check["head_sha"] == sha]
+
+    def reactions(self) -> int:
+        """Return the number of reactions to comments."""
+        with self.github.lock:
+            return len(self.github.repositories[REPOSITORY].reactions)
+
     def stored(self, *arguments: str) -> Any:
         """Return a document that the command line prints of the store."""
         return json.loads(self.zerolap(*arguments, "--store", self.zerolap.store, "--json", "-").out)
@@ -114,8 +144,8 @@ class Scene:
 
 
 @contextmanager
-def zero_touch(directory: Path, source: ToySource, further_settings: str = "") -> Iterator[Scene]:
-    """Set the scene up in a directory; the lab is not running yet."""
+def zero_touch(directory: Path, source: ToySource, identity: str = 'token_file = "github-token"') -> Iterator[Scene]:
+    """Set the scene up in a directory; the lab is not running yet. `identity` is how it talks with GitHub."""
     secret, token = directory / "webhook-secret", directory / "github-token"
     for path, content in ((secret, SECRET), (token, TOKEN)):
         path.write_text(content)
@@ -129,7 +159,7 @@ def zero_touch(directory: Path, source: ToySource, further_settings: str = "") -
             [github]
             api_url = "{github.url}"
             webhook_secret_file = "{secret.name}"
-            token_file = "{token.name}"
+            {identity}
 
             [lab]
             public_url = "{PUBLIC_URL}"
@@ -144,7 +174,6 @@ def zero_touch(directory: Path, source: ToySource, further_settings: str = "") -
             cases = ["toy-get", "toy-set"]
             engines = ["counted"]
             """)
-            + textwrap.dedent(further_settings)
         )
         probe.bind(("127.0.0.1", 0))
         scene = Scene(github, source, Zerolap(directory), settings, probe.getsockname()[1])

@@ -239,7 +239,7 @@ async def _send(url: str, document: dict[str, Any]) -> str:
             answer = await client.post(url, json=document)
     except httpx.HTTPError as fault:
         raise NotSent(f"a notice was not taken: {type(fault).__name__}") from None
-    if answer.is_error:
+    if not answer.is_success:
         raise NotSent(f"a notice was not taken: status {answer.status_code}")
     return "sent"
 

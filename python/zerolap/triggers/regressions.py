@@ -31,14 +31,10 @@ def regressed_in(comparisons: Sequence[Comparison]) -> list[Regressed]:
 def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Comparison]]) -> int | None:
     """Return the place in `pushes` of the one with which regressions went away; the first brought them.
 
-    None while any of them is still there after the last push.
+    None while any of them is there. What comes back later is another regression.
     """
-    repair = None
-    for last in range(len(pushes) - 1, 0, -1):
-        if not all(is_gone(one, pushes[: last + 1]) for one in regressed):
-            break
-        repair = last
-    return repair
+    repairs = (last for last in range(1, len(pushes)) if all(is_gone(one, pushes[: last + 1]) for one in regressed))
+    return next(repairs, None)
 
 
 def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Comparison]]) -> bool:
