@@ -399,7 +399,9 @@ def comment() -> int:
     command += ["--marker", given("INPUT_MARKER"), "--report-url", page, *(["--login", login] if login else [])]
     done = run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=str(ROOT))
     if done.returncode == 0:
-        set_output("url", done.stdout.strip())
+        url = done.stdout.strip()
+        print(f"comment: {url}")
+        set_output("url", url)
         return 0
     said = [line for line in done.stderr.splitlines() if line.startswith(("error: ", "hint: "))]
     annotate("warning", "\n".join(["The comment could not be written.", *said]))

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -19,9 +20,11 @@ import yaml
 from action_runner import PINNED, Job, Runner, clean_environment, commands
 from github_state import WORKFLOW
 from played_github import PlayedGitHub
+from test_report import BUILD, CULPRIT, a_case, a_comparison, a_verdict
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 import zerolap
+from zerolap.report.markdown import comparison_markdown
 
 PROJECT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((PROJECT / "action.yml").read_text())
@@ -76,14 +79,69 @@ def test_the_script_runs_on_an_old_python() -> None:
     ast.parse(SCRIPT.read_text(), feature_version=(3, 8))
 
 
-@pytest.mark.parametrize("name", ["docs/examples/github-workflow.yml", "docs/examples/gitlab-ci.yml"])
-def test_examples_are_pinned_and_interpolate_nothing(name: str) -> None:
-    text = (PROJECT / name).read_text()
-    document = yaml.safe_load(text)
-    assert document
-    for uses in re.findall(r"uses: (\S+)", text):
-        assert re.search(r"@([0-9a-f]{40}|COMMIT)$", uses), uses
-    assert "pull_request_target" not in document.get(True, {})
+def test_the_example_of_a_workflow_is_pinned_and_uses_what_there_is() -> None:
+    workflow = yaml.safe_load((PROJECT / "docs" / "examples" / "github-workflow.yml").read_text())
+    steps = workflow["jobs"]["compare"]["steps"]
+    own = [step for step in steps if step["uses"] == "OWNER/zerolap@COMMIT"]
+    assert len(own) == 1
+    assert own[0]["with"].keys() <= ACTION["inputs"].keys()
+    assert all(PINNED.fullmatch(step["uses"]) for step in steps if step not in own)
+    assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
+    # YAML takes the key `on` for true.
+    assert set(workflow[True]) == {"pull_request", "push"}
+    for name in re.findall(r"steps\.zerolap\.outputs\.([\w-]+)", str(workflow)):
+        assert name in ACTION["outputs"]
+
+
+def test_the_documentation_has_all_inputs_and_outputs() -> None:
+    text = (PROJECT / "docs" / "continuous-integration.md").read_text()
+    for name in [*ACTION["inputs"], *ACTION["outputs"]]:
+        assert f"`{name}`" in text, name
+
+
+def test_the_example_for_gitlab_compares_and_writes_a_note(tmp_path: Path) -> None:
+    job = yaml.safe_load((PROJECT / "docs" / "examples" / "gitlab-ci.yml").read_text())["benchmarks"]
+    programs, project = tmp_path / "programs", tmp_path / "project"
+    programs.mkdir()
+    project.mkdir()
+    for name, does in (("zerolap", 'touch "$CI_PROJECT_DIR/zerolap-report/report.md"; exit 1'), ("curl", "")):
+        (programs / name).write_text(f'#!/bin/sh\nprintf "%s\\n" "$PWD" "$@" >"{tmp_path}/{name}.said"\n{does}\n')
+        (programs / name).chmod(0o755)
+    environment = {
+        **clean_environment(),
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "TMPDIR": str(tmp_path),
+        "CI_PROJECT_DIR": str(project),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": "b" * 40,
+        "CI_COMMIT_SHA": "a" * 40,
+        "CI_API_V4_URL": "https://gitlab.example/api/v4",
+        "CI_MERGE_REQUEST_PROJECT_ID": "12",
+        "CI_MERGE_REQUEST_IID": "7",
+        "ZEROLAP_TOKEN": "glpat",
+    }
+    for part, code in (("script", 1), ("after_script", 0)):
+        text = "\n".join(job[part])
+        done = subprocess.run(["sh", "-e", "-c", text], cwd=project, env=environment, check=False)
+        assert done.returncode == code
+    directory, verb, base, head, *options = (tmp_path / "zerolap.said").read_text().splitlines()
+    assert Path(directory) != project
+    assert (verb, base, head) == ("compare", "b" * 40, "a" * 40)
+    assert options[options.index("--store") + 1] == str(project / job["cache"]["paths"][0].rstrip("/"))
+    assert set(options) & {"--json", "--markdown", "--html", "--fail-on"}
+    said = (tmp_path / "curl.said").read_text()
+    assert said.endswith("https://gitlab.example/api/v4/projects/12/merge_requests/7/notes\n")
+    assert f"body@{project}/zerolap-report/report.md" in said
+
+
+@pytest.mark.parametrize("text", ["/approve", "\n/merge", "x\n\n/close\n", "- a\n/label ~b"])
+def test_no_line_of_a_report_is_a_quick_action_of_gitlab(text: str) -> None:
+    case = a_case(text, "invalid", failure=text)
+    finding = {**CULPRIT, "function": text, "file": text, "text": text}
+    worse = a_case(f"b{text}", "regression", findings=[finding], verdicts=[a_verdict("regression")])
+    server = {**BUILD, "name": text, "version": text, "flags": text}
+    comparison = a_comparison([case, worse], notes=[text], command_line=text, base=server, head=server)
+    lines = comparison_markdown(comparison).splitlines()
+    assert [line for line in lines if line.lstrip().startswith("/")] == []
 
 
 # The script
