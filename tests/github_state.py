@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 LAB: Final = "lab-bot"
 """The account of the personal token."""
 APP: Final = "zerolap-lab"
+WORKFLOW: Final = "github-actions[bot]"
+"""Who writes with the token of a workflow run."""
 TOKEN: Final = "github_pat_played0123456789"
 SIGNED_TOKEN_SECONDS: Final = 600
 
@@ -59,6 +61,7 @@ class GitHubState:
         self.repositories: dict[str, PlayedRepository] = {}
         self.app_keys: dict[str, rsa.RSAPublicKey] = {}
         self.personal_tokens = {TOKEN: LAB}
+        self.read_only_tokens: set[str] = set()
         self.installation_tokens: dict[str, tuple[str, float]] = {}
         self._moved: dict[str, int] = {}
         self._last = 1000
@@ -144,6 +147,13 @@ class GitHubState:
         assert isinstance(key, rsa.RSAPublicKey)
         self.app_keys[app_id] = key
 
+    def give_workflow_token(self, token: str, *, is_read_only: bool = False) -> None:
+        """Make a token of a workflow run known; that of a pull request from a fork can only read."""
+        with self.lock:
+            self.personal_tokens[token] = WORKFLOW
+            if is_read_only:
+                self.read_only_tokens.add(token)
+
     def revoke_tokens(self) -> None:
         """End the tokens of all installations."""
         with self.lock:
@@ -185,9 +195,11 @@ class GitHubState:
         moved = self._moved.get("/".join(parts[2:4])) if parts[1] == "repos" else None
         return path, None if moved is None else "/".join(["", "repositories", str(moved), *parts[4:]])
 
-    def identity(self, authorization: str, path: str) -> str:
+    def identity(self, authorization: str, method: str, path: str) -> str:
         """Return whose token a request has: a login, or `app:` and the id of an app."""
         kind, _, token = authorization.partition(" ")
+        if token in self.read_only_tokens and method != "GET":
+            raise Refusal(403, "Resource not accessible by integration")
         if kind == "Bearer" and token in self.personal_tokens:
             return self.personal_tokens[token]
         if kind == "Bearer" and token in self.installation_tokens:
@@ -239,6 +251,7 @@ ARRANGEMENTS: Final = frozenset(
         "edit_comment",
         "delete_comment",
         "install_app",
+        "give_workflow_token",
         "revoke_tokens",
     }
 )

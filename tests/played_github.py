@@ -212,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
             known = github.description.find(self.command, path)
             operation = known[0].name if known else ""
             try:
-                identity = github.identity(self.headers.get("Authorization", ""), path)
+                identity = github.identity(self.headers.get("Authorization", ""), self.command, path)
                 refusal = None
             except Refusal as refused:
                 identity, refusal = "", refused

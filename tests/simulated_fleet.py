@@ -14,6 +14,7 @@ from zerolap.fleet import Conductor, Pace, ServedPlatform
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.configuration import PlatformRequirement
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
 from zerolap.lab import AskedServer, Options, Wish, Worker, comparison_question, submit
@@ -35,7 +36,8 @@ def made_up_cases(count: int, group: str = "made up") -> list[Case]:
 class SimulatedFleet:
     """Agents of one platform, which builds for itself; `engine` stands in for all engines.
 
-    With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few.
+    With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_happening`
+    is called with what happens.
     """
 
     store: Store
@@ -43,6 +45,7 @@ class SimulatedFleet:
     engine: Simulated = field(default_factory=Simulated)
     agents: int = 2
     load_agents: int | None = None
+    on_happening: Callable[[Happening], None] = lambda _happening: None
     queues: InProcess = field(default_factory=InProcess)
     running: list[Agent] = field(default_factory=list)
     conductor: Conductor | None = None
@@ -111,7 +114,7 @@ class SimulatedFleet:
         self.queues = InProcess()
         requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
         platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
-        self.conductor = Conductor(self.store, self.queues, [platform], pace=PACE)
+        self.conductor = Conductor(self.store, self.queues, [platform], pace=PACE, on_happening=self.on_happening)
         self.running, self._tasks = [], [asyncio.create_task(self.conductor.run())]
         for number in range(self.agents):
             self.start(self.agent(number))

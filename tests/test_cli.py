@@ -40,6 +40,7 @@ GROUPS = {
     "suites": ["list", "show"],
     "agent": ["bench", "build"],
     "fleet": ["init", "status", "retry", "cancel", "drain"],
+    "token": ["add", "list", "remove"],
 }
 """Verbs that only list those below them."""
 

@@ -11,6 +11,9 @@ from command_line import Zerolap
 
 from zerolap.store import FleetPlatform, KnownAgent, Store
 
+# Each starts the program several times.
+pytestmark = pytest.mark.slow
+
 ADDRESSES = ("--bus", "tls://bus.example:4222", "--artifacts", "https://files.example:7480")
 MEMBERS = ("--lab", "home", "--platform", "arm", "--bench", "bench-1=home/arm", "--build", "build-1=home/arm")
 COMPARED = ("redis-server", "redis-server", "get-100B")

@@ -73,6 +73,12 @@ def test_triggers_without_a_delivery_are_recorded_once_too(store: Store) -> None
     assert store.triggers.add(trigger("t-2"))
 
 
+def test_a_trigger_is_found_by_its_id(store: Store) -> None:
+    store.triggers.add(trigger("t-1"))
+    assert store.triggers.with_id("t-1") == trigger("t-1")
+    assert store.triggers.with_id("t-") is None
+
+
 def test_old_deliveries_are_forgotten_and_their_triggers_kept(store: Store) -> None:
     store.triggers.add(trigger("t-1", delivery="d-1"), delivery("d-1", "1"))
     store.triggers.add(trigger("t-2", delivery="d-2"), delivery("d-2", "2", received=29 * 86_400.0))

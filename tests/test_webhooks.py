@@ -29,6 +29,7 @@ from zerolap.fleet.in_process import InProcess
 from zerolap.store import Store
 from zerolap.triggers.admission import Delivery, logged
 from zerolap.triggers.outcomes import STATUS, UNSIGNED
+from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import Limits, TriggerSettings
 
 SLOW = Limits(body_seconds=0.2, body_mib=0.01)
@@ -221,7 +222,8 @@ def test_a_conductor_serves_webhooks_where_it_has_a_secret(store: Store) -> None
     conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
 
     async def status(settings: TriggerSettings | None) -> int:
-        transport = httpx.ASGITransport(application(conductor, store, settings))
+        triggers = None if settings is None else Triggers(store, settings, Path("mirrors"))
+        transport = httpx.ASGITransport(application(conductor, store, triggers))
         async with httpx.AsyncClient(transport=transport, base_url="http://lab") as asking:
             sent = delivery("push", pushed())
             return (await asking.post("/webhooks/github", content=sent.body, headers=dict(sent.headers))).status_code

@@ -18,6 +18,7 @@ from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY
 from zerolap.fleet.configuration import read_conductor_credentials, read_configuration
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.jetstream import JetStreamDispatcher
 from zerolap.fleet.roster import served_platforms
@@ -59,6 +60,11 @@ class Serving:
     triggers: Triggers | None = None
     until: Callable[[], Awaitable[None]] | None = None
 
+    def tell(self, happening: Happening) -> None:
+        """Tell those who listen what happens."""
+        if self.triggers is not None:
+            self.triggers.events.emit(happening)
+
 
 async def serve(serving: Serving) -> None:
     """Work until SIGTERM or SIGINT; waits for its turn where another conductor works on the store.
@@ -80,7 +86,14 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
     """Have this machine carry out the jobs."""
     queues = InProcess()
     platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
-    conductor = Conductor(serving.store, queues, platforms, sandbox=serving.sandbox, pace=serving.pace)
+    conductor = Conductor(
+        serving.store,
+        queues,
+        platforms,
+        sandbox=serving.sandbox,
+        pace=serving.pace,
+        on_happening=serving.tell,
+    )
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
     await _until_stopped(serving, conductor, stopping, agent)
@@ -100,6 +113,7 @@ async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> N
             tokens=Tokens(hashlib.sha256(f"tokens {credentials.password}".encode()).digest()),
             sandbox=serving.sandbox,
             pace=pace,
+            on_happening=serving.tell,
         )
         await _until_stopped(serving, conductor, stopping)
     finally:

@@ -75,6 +75,7 @@ def compare(
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
+    benchfmt: options.Benchfmt = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
     platform: options.Platform = None,
@@ -95,7 +96,7 @@ def compare(
     from zerolap.lab import compare as compare_servers
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     shared = options.server_settings(config)
     question = comparison_question(
@@ -125,9 +126,9 @@ def compare(
             from zerolap.cli.submitting import Reports, answered, wish_of
 
             wish = wish_of(platform, priority, topic, results)
-            reports = Reports(json, markdown, html, quiet, fail_on=fail_on)
+            reports = Reports(json, markdown, html, benchfmt, quiet, fail_on=fail_on)
             raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-        write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet)
+        write_comparison(comparison, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
     raise typer.Exit(exit_code(comparison, fail_on))

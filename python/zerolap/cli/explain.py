@@ -30,6 +30,7 @@ def explain(
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
+    benchfmt: options.Benchfmt = None,
     store: options.StoreLocation = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -40,7 +41,7 @@ def explain(
     from zerolap.lab import read_comparison, read_run
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     with Store.open_to_read(store) as results:
         if identity is None:
             if json is not None or html is not None or markdown is not None:
@@ -50,7 +51,24 @@ def explain(
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
-            write_run(read_run(results, identity), results, json=json, markdown=markdown, html=html, quiet=quiet)
+            write_run(
+                read_run(results, identity),
+                results,
+                json=json,
+                markdown=markdown,
+                html=html,
+                benchfmt=benchfmt,
+                quiet=quiet,
+            )
         else:
             comparison = read_comparison(results, identity)
-            write_comparison(comparison, results, json=json, markdown=markdown, html=html, quiet=quiet, reasons=None)
+            write_comparison(
+                comparison,
+                results,
+                json=json,
+                markdown=markdown,
+                html=html,
+                benchfmt=benchfmt,
+                quiet=quiet,
+                reasons=None,
+            )

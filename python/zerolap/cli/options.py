@@ -90,6 +90,14 @@ Markdown = Annotated[
     str | None,
     typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-"),
 ]
+Benchfmt = Annotated[
+    str | None,
+    typer.Option(
+        "--benchfmt",
+        help="Write the trials for benchstat, in Go's benchmark format; - is standard output.",
+        metavar="FILE|-",
+    ),
+]
 FailWhen = Annotated[
     FailOn,
     typer.Option(
@@ -235,11 +243,13 @@ def variant(shared: str | None, side: str | None = None) -> "Variant":
     return DEFAULT if changes.is_default else shared_variant.with_changes(changes)
 
 
-def check_reports(*, json: str | None = None, markdown: str | None = None, html: str | None = None) -> None:
+def check_reports(
+    *, json: str | None = None, markdown: str | None = None, html: str | None = None, benchfmt: str | None = None
+) -> None:
     """Raise `UsageError` if a report cannot be written to its target, before hours are spent on measuring."""
     if html == "-":
         raise UsageError("`--html -`: a page is not written to standard output", hint="give a file")
-    targets = [target for target in (json, markdown, html) if target is not None]
+    targets = [target for target in (json, markdown, html, benchfmt) if target is not None]
     for target in targets:
         if targets.count(target) > 1:
             name = "standard output" if target == "-" else f"`{target}`"
@@ -272,7 +282,7 @@ def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: 
             )
 
 
-REPORTS = frozenset({"json", "html", "markdown", "quiet", "store"})
+REPORTS = frozenset({"json", "html", "markdown", "benchfmt", "quiet", "store"})
 
 
 def without_password(word: str) -> str:

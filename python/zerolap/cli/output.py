@@ -24,12 +24,13 @@ def write_comparison(
     json: str | None,
     markdown: str | None,
     html: str | None,
+    benchfmt: str | None,
     quiet: bool,
     reasons: int | None = SHOWN_REASONS,
 ) -> None:
     """Write all requested reports; the table is written to standard output unless a report is.
 
-    The store holds the pictures; `reasons` limits the culprits in the table, None shows all.
+    The store holds the pictures and the trials; `reasons` limits the culprits in the table, None shows all.
     """
     with _writing(comparison.id):
         if json is not None:
@@ -43,13 +44,24 @@ def write_comparison(
             from zerolap.report.html import comparison_html
 
             write(html, comparison_html(comparison, read_pictures(comparison, store)))
+        if benchfmt is not None:
+            from zerolap.report.benchfmt import comparison_benchfmt
+
+            write(benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
     # Last, as the reader of the table may close it before its end.
-    if not quiet and "-" not in (json, markdown):
+    if not quiet and "-" not in (json, markdown, benchfmt):
         show_comparison(comparison, _Output(), reasons)
 
 
 def write_run(
-    report: RunReport, store: Store, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
+    report: RunReport,
+    store: Store,
+    *,
+    json: str | None,
+    markdown: str | None,
+    html: str | None,
+    benchfmt: str | None,
+    quiet: bool,
 ) -> None:
     """Write all requested reports on a run, as `write_comparison` does."""
     with _writing(report.id):
@@ -64,7 +76,11 @@ def write_run(
             from zerolap.report.html import run_html
 
             write(html, run_html(report, read_run_pictures(report, store)))
-    if not quiet and "-" not in (json, markdown):
+        if benchfmt is not None:
+            from zerolap.report.benchfmt import run_benchfmt
+
+            write(benchfmt, run_benchfmt(report, store.measurements(report.id)))
+    if not quiet and "-" not in (json, markdown, benchfmt):
         show_run(report, _Output())
 
 

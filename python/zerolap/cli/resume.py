@@ -28,6 +28,7 @@ def resume(
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
+    benchfmt: options.Benchfmt = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
@@ -42,14 +43,14 @@ def resume(
     from zerolap.records import Comparison
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
             document = resume_request(identity, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         if isinstance(document, Comparison):
-            write_comparison(document, results, json=json, markdown=markdown, html=html, quiet=quiet)
+            write_comparison(document, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
             code = exit_code(document, fail_on)
         else:
-            write_run(document, results, json=json, markdown=markdown, html=html, quiet=quiet)
+            write_run(document, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
             code = run_exit_code(document)
     raise typer.Exit(code)

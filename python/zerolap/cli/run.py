@@ -65,6 +65,7 @@ def run(
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
+    benchfmt: options.Benchfmt = None,
     store: options.StoreLocation = None,
     platform: options.Platform = None,
     priority: options.Priority = options.DEFAULT_PRIORITY,
@@ -84,7 +85,7 @@ def run(
     from zerolap.lab import run as run_server
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     question = run_question(
         server=AskedServer(resolve(server, repo), options.variant(variant), options.server_settings(config)),
@@ -103,9 +104,9 @@ def run(
             from zerolap.cli.submitting import Reports, answered, wish_of
 
             wish = wish_of(platform, priority, topic, results)
-            reports = Reports(json, markdown, html, quiet)
+            reports = Reports(json, markdown, html, benchfmt, quiet)
             raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-        write_run(report, results, json=json, markdown=markdown, html=html, quiet=quiet)
+        write_run(report, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
     raise typer.Exit(run_exit_code(report))

@@ -32,8 +32,8 @@ Examples:
 Listen = Annotated[
     str,
     typer.Option(
-        help="Address for agents (builds and sources), /health and /metrics; agents on other machines need one that"
-        " they can reach, such as 0.0.0.0:7480.",
+        help="Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other"
+        " machines need one that they can reach, such as 0.0.0.0:7480.",
         metavar="HOST:PORT",
     ),
 ]

@@ -9,12 +9,16 @@ from zerolap.errors import UsageError
 
 FILE = Path("zerolap.toml")
 
-INNER_VERBS = {"suites": ("list", "show", "check")}
+INNER_VERBS = {
+    "fleet": ("status", "retry", "cancel", "drain"),
+    "suites": ("list", "show", "check"),
+    "token": ("add", "list", "remove"),
+}
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
-    "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks", "load-tool",
-    "variant", "base-variant", "head-variant", "topology", "unsafe-no-sandbox",
+    "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
+    "load-tool", "variant", "base-variant", "head-variant", "topology", "unsafe-no-sandbox",
 }  # fmt: skip
 
 

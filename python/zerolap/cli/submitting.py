@@ -28,6 +28,7 @@ class Reports:
     json: str | None
     markdown: str | None
     html: str | None
+    benchfmt: str | None
     quiet: bool
     fail_on: FailOn = FailOn.NEVER
 
@@ -39,6 +40,7 @@ class Reports:
             json=_named(self.json, platform),
             markdown=_named(self.markdown, platform),
             html=_named(self.html, platform),
+            benchfmt=_named(self.benchfmt, platform),
             quiet=self.quiet,
             fail_on=self.fail_on,
         )
@@ -80,7 +82,7 @@ def answered(question: Question, wish: Wish, store: Store, reports: Reports, *, 
         work = store.fleet.submitted(submission.id)
         if work.state == "done":
             alone = len(submissions) == 1
-            if not alone and not reports.quiet and "-" not in (reports.json, reports.markdown):
+            if not alone and not reports.quiet and "-" not in (reports.json, reports.markdown, reports.benchfmt):
                 typer.echo(f"\nplatform {submission.platform}\n")
             codes.append(_written(submission, store, reports.of(submission.platform, alone=alone)))
         else:
@@ -111,11 +113,25 @@ def _written(submission: Submission, store: Store, reports: Reports) -> int:
     """Write the reports of a submission that is done and return its exit code."""
     if submission.kind == "run":
         report = read_run(store, submission.id)
-        write_run(report, store, json=reports.json, markdown=reports.markdown, html=reports.html, quiet=reports.quiet)
+        write_run(
+            report,
+            store,
+            json=reports.json,
+            markdown=reports.markdown,
+            html=reports.html,
+            benchfmt=reports.benchfmt,
+            quiet=reports.quiet,
+        )
         return run_exit_code(report)
     comparison = read_comparison(store, submission.id)
     write_comparison(
-        comparison, store, json=reports.json, markdown=reports.markdown, html=reports.html, quiet=reports.quiet
+        comparison,
+        store,
+        json=reports.json,
+        markdown=reports.markdown,
+        html=reports.html,
+        benchfmt=reports.benchfmt,
+        quiet=reports.quiet,
     )
     return exit_code(comparison, reports.fail_on)
 

@@ -5,10 +5,12 @@ VERBS = {
     "compare": "Compare two servers: which commands got slower or faster, by how much, with what certainty, and why.",
     "watch": "Follow a branch of any git remote, and measure what comes, untouched.",
     "explain": "Show a stored comparison or run with its reasons.",
+    "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
     "resume": "Continue a comparison or run that was interrupted or killed; nothing is measured twice.",
     "suites": "List the cases, show one, or check case files.",
     "serve": "Work on what is submitted with --platform: on this machine, or with the agents of a fleet.",
     "agent": "Build or measure on this machine for the conductor of a fleet.",
     "fleet": "Set a fleet up, show its state, and retry, cancel or drain.",
+    "token": "Make, list and remove tokens of the HTTP API of zerolap serve.",
     "doctor": "Examine this machine: what it can measure, what each missing part costs, and how to fix it.",
 }

@@ -20,6 +20,7 @@ from zerolap import __version__
 from zerolap.build import Builds, all_tools
 from zerolap.engines import COMPARING, Place, engine_named
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentLink, DeliveredJob
+from zerolap.fleet.in_thread import EventsInThread
 from zerolap.fleet.messages import (
     AgentKind,
     Answer,
@@ -304,7 +305,7 @@ class Agent:
             if isinstance(job, TrialsJob) and job.engine in self._missing:
                 raise UsageError(f"the engine `{job.engine}` cannot be used: {self._missing[job.engine]}")
             await self._files.fetch(held.offered)
-            async with _InThread(self._work(held), held.cancellation) as events:
+            async with EventsInThread(self._work(held), held.cancellation) as events:
                 while (event := await events.next()) is not None:
                     if isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
                         await self._report_event(held, event, events)
@@ -330,7 +331,7 @@ class Agent:
             return functools.partial(worker.carry_out, job, place)
         return functools.partial(held.load.carry_out, worker, job, place)
 
-    async def _report_event(self, held: HeldJob, event: Event, events: "_InThread") -> None:
+    async def _report_event(self, held: HeldJob, event: Event, events: EventsInThread) -> None:
         if isinstance(event, JobFailed):
             self._require_space()
         if isinstance(event, BuildDone):
@@ -426,61 +427,6 @@ class Agent:
         if self._current is not None and self._current[0] == request:
             # Killing processes takes a while, in which leases of others are to be extended.
             asyncio.get_running_loop().run_in_executor(None, self._current[1].cancel)
-
-
-class _InThread:
-    """The events of an iterator that works in a thread; what it raises is raised by `next`.
-
-    If they are left before their end, the work is cancelled.
-    """
-
-    def __init__(self, events: Callable[[], Iterator[Event]], cancellation: Cancellation) -> None:
-        self._events = events
-        self._cancellation = cancellation
-        self._happened: asyncio.Queue[Event | BaseException | None] = asyncio.Queue()
-        self._loop = asyncio.get_running_loop()
-        self._next: Event | BaseException | None = None
-        self._has_next = False
-
-    async def next(self) -> Event | None:
-        """Return the next event; none at the end."""
-        if not self._has_next:
-            self._next = await self._happened.get()
-        self._has_next = False
-        if isinstance(self._next, BaseException):
-            raise self._next
-        return self._next
-
-    async def end_within(self, seconds: float) -> JobFinished | None:
-        """Return the event that a job has finished, if that is the next one and comes within the time."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                self._next = await self._happened.get()
-                self._has_next = True
-        if not self._has_next or not isinstance(self._next, JobFinished):
-            return None
-        self._has_next = False
-        return self._next
-
-    async def __aenter__(self) -> "_InThread":
-        self._thread = self._loop.run_in_executor(None, self._work)
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            await asyncio.to_thread(self._cancellation.cancel)
-        await asyncio.wait({self._thread})
-
-    def _work(self) -> None:
-        try:
-            for event in self._events():
-                self._put(event)
-            self._put(None)
-        except BaseException as fault:  # noqa: BLE001 - raised again in the event loop
-            self._put(fault)
-
-    def _put(self, item: Event | BaseException | None) -> None:
-        self._loop.call_soon_threadsafe(self._happened.put_nowait, item)
 
 
 def _subject(job: GivenJob) -> str:

@@ -6,30 +6,37 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
-import itertools
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 from pydantic import ValidationError
 
-from zerolap.fleet.delivery import LEASE_SECONDS, PRIORITIES, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.delivery import LEASE_SECONDS, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.happenings import (
+    Happening,
+    attempt_happenings,
+    end_happenings,
+    request_happening,
+    submitted_happening,
+)
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.messages import OfferedJob, message_json
-from zerolap.fleet.ongoing import AnyJob, Ongoing
+from zerolap.fleet.ongoing import Ongoing
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.tokens import Grant, Tokens
+from zerolap.fleet.turns import Turns, new_attempt
 from zerolap.lab import Lab
 from zerolap.records import (
     BuildDone,
     BuildJob,
     EnvironmentMissing,
     Event,
-    GivenJob,
     JobFailed,
+    JobStarted,
     LoadJob,
     RequestState,
     Submission,
@@ -45,8 +52,6 @@ ATTEMPTS_PER_JOB: Final = 3
 PATIENCE_SECONDS: Final = 300.0
 MOST_PUBLICATIONS: Final = 50
 """A job that was lost so often is given up: agents that cannot read it may have taken it from the queue."""
-JOBS_PER_AGENT: Final = 2
-"""So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
 POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
 LEAST_PLANNING_SECONDS: Final = 0.05
@@ -74,7 +79,8 @@ class Pace:
 class Conductor:
     """Works on all submissions of a store; there is one conductor a store at a time.
 
-    `trouble` is why nothing can be given out or recorded at the moment.
+    `trouble` is why nothing can be given out or recorded at the moment. `on_happening` is called in the event loop with
+    what happens, once it is recorded.
     """
 
     def __init__(
@@ -86,12 +92,14 @@ class Conductor:
         tokens: Tokens | None = None,
         pace: Pace | None = None,
         sandbox: SandboxPolicy = SandboxPolicy.REQUIRED,
+        on_happening: Callable[[Happening], None] = lambda _happening: None,
     ) -> None:
         self._store = store
         self._dispatcher = dispatcher
         self._pace = pace or Pace()
         self._tokens = tokens or Tokens(secrets.token_bytes(32))
         self._lab = Lab(store, sandbox=sandbox)
+        self._on_happening = on_happening
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
         self.ongoing: dict[str, Ongoing] = {}
@@ -104,8 +112,7 @@ class Conductor:
         self._unpublished: set[str] = set()
         self._failing: dict[str, str] = {}
         self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
-        self._fed: dict[str, int] = {}
-        self._feeds = 0
+        self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
         self._swept = 0.0
         self._polled = 0.0
@@ -186,6 +193,7 @@ class Conductor:
     async def _take_up(self, submission: Submission) -> None:
         attempts = await asyncio.to_thread(self._store.fleet.attempts, submission.id)
         self.ongoing[submission.id] = Ongoing(submission)
+        self._on_happening(submitted_happening(submission))
         self._plan_soon([submission.id])
         for attempt in attempts:
             if attempt.state == "given up":
@@ -200,12 +208,15 @@ class Conductor:
             await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
             work = await asyncio.to_thread(self._store.fleet.submitted, identity)
             async with ongoing.lock:
-                await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+                # It may have come to its end while the open submissions were read: its document is finished then.
+                if work.state != "done":
+                    await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
         except EnvironmentMissing:
             # The next poll tries again.
             self.ongoing[identity] = ongoing
             raise
         log.info("let go", request=identity, state=work.state, reason=work.reason)
+        self._tell(end_happenings(work))
         await self._dispatcher.purge(identity)
         for platform in {attempt.platform for attempt in closed}:
             await self._dispatcher.cancel(platform, identity)
@@ -216,6 +227,9 @@ class Conductor:
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
         """Note what was recorded of an attempt; `event` is none if it was given up."""
+        self._tell(attempt_happenings(attempt, event))
+        if isinstance(event, JobStarted):
+            return
         ongoing = self.ongoing.get(attempt.submission)
         if isinstance(attempt.job, BuildJob):
             # Others may have waited for the same build.
@@ -303,11 +317,12 @@ class Conductor:
             await self._fail_given_up(ongoing)
             plan = await asyncio.to_thread(ongoing.plan, self.roster, self._lab)
             if plan.is_measured:
-                await asyncio.to_thread(ongoing.finish, self._lab)
+                document = await asyncio.to_thread(ongoing.finish, self._lab)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
                 self._forget(identity)
                 self.intake.close(identity)
                 log.info("done", request=identity)
+                self._tell(end_happenings(await asyncio.to_thread(self._store.fleet.submitted, identity), document))
                 return
             ongoing.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
             state: SubmissionState = "waiting" if plan.waits_for else "running"
@@ -315,16 +330,22 @@ class Conductor:
             if self._recorded_states.get(identity) != (state, reason):
                 await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
                 self._recorded_states[identity] = (state, reason)
+                self._on_happening(request_happening(ongoing.submission, state, reason))
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
         except (ZerolapError, ValueError) as fault:
             self._fail(identity, str(fault))
 
+    def _tell(self, happenings: Iterable[Happening]) -> None:
+        for happening in happenings:
+            self._on_happening(happening)
+
     def _forget(self, identity: str) -> None:
         """Forget a submission that has ended."""
         self.ongoing.pop(identity, None)
-        for kept in (self._recorded_states, self._planned_at, self._pauses, self._fed):
+        self._turns.forget(identity)
+        for kept in (self._recorded_states, self._planned_at, self._pauses):
             kept.pop(identity, None)
 
     async def _fail_given_up(self, ongoing: Ongoing) -> None:
@@ -340,6 +361,7 @@ class Conductor:
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
+                self._tell(attempt_happenings(of_job[-1], failed))
                 ongoing.take_in(given, failed)
             else:
                 self._fail(ongoing.identity, reason)
@@ -351,7 +373,7 @@ class Conductor:
 
     async def _feed(self) -> None:
         """Give out jobs, where agents have room for them: by priority, and in turn over submissions."""
-        chosen = self._next_attempts()
+        chosen = self._turns.choose(self.ongoing.values(), self.intake.attempts.values())
         # Counted as given out from now on: where the store is away, they are recorded by the next call.
         self.intake.open(chosen)
         self._unrecorded = [one for one in [*self._unrecorded, *chosen] if one.id in self.intake.attempts]
@@ -364,67 +386,6 @@ class Conductor:
             await self._publish(unpublished)
         self._unpublished.clear()
 
-    def _next_attempts(self) -> list[Attempt]:
-        under_way = [attempt.job for attempt in self.intake.attempts.values()]
-        building = {job.spec.digest for job in under_way if isinstance(job, BuildJob)}
-        room = self._room()
-        chosen: list[Attempt] = []
-        while (ongoing := self._next_in_turn(room, building)) is not None:
-            job = ongoing.give()
-            if isinstance(job, BuildJob):
-                building.add(job.spec.digest)
-            platform = self._platform_of(ongoing, job)
-            for needed in self._needed(platform, job):
-                room[needed] -= 1
-            self._feeds += 1
-            self._fed[ongoing.identity] = self._feeds
-            identity = f"a-{secrets.token_hex(12)}"
-            chosen.append(Attempt(identity, ongoing.identity, platform, job, created=time.time()))
-        return chosen
-
-    def _room(self) -> dict[str, int]:
-        """Return how many further jobs the agents of each platform have room for.
-
-        A job is not given to one agent to wait for the load of another: both have to be free for it.
-        """
-        room = {
-            platform: machines * (1 if platform in self.roster.loads else JOBS_PER_AGENT)
-            for platform, machines in self.roster.machines().items()
-        }
-        for attempt in self.intake.attempts.values():
-            for needed in self._needed(attempt.platform, attempt.job):
-                room[needed] = room.get(needed, 0) - 1
-        return room
-
-    def _needed(self, platform: str, job: GivenJob) -> list[str]:
-        """Return the platforms of the agents that a job on a platform needs."""
-        if isinstance(job, LoadJob):
-            # It is counted with the job that it belongs to.
-            return []
-        load = self.roster.load_of(platform, job)
-        return [platform] if load is None else [platform, load]
-
-    def _next_in_turn(self, room: dict[str, int], building: set[str]) -> Ongoing | None:
-        """Return the submission that is given the next job: of the first priority, that one served longest ago."""
-        ready = [
-            ongoing
-            for ongoing in self.ongoing.values()
-            if any(
-                all(room.get(needed, 0) > 0 for needed in self._needed(self._platform_of(ongoing, job), job))
-                and not _is_being_built(job, building)
-                for job in itertools.islice(ongoing.planned.values(), 1)
-            )
-        ]
-        return min(
-            ready,
-            key=lambda one: (PRIORITIES.index(one.submission.priority), self._fed.get(one.identity, 0)),
-            default=None,
-        )
-
-    def _platform_of(self, ongoing: Ongoing, job: AnyJob) -> str:
-        platform = ongoing.submission.platform
-        return self.roster.builder_of(platform) if isinstance(job, BuildJob) else platform
-
     def _give_load(self, attempt: Attempt, address: str) -> str:
         """Have an agent put load on the servers of an attempt, and return the secret by which it connects to `address`.
 
@@ -436,7 +397,7 @@ class Conductor:
         if platform is not None and (before is None or before.job != job):
             if before is not None:
                 self.intake.end_load(before)
-            load = Attempt(f"a-{secrets.token_hex(12)}", attempt.submission, platform, job, created=time.time())
+            load = new_attempt(attempt.submission, platform, job)
             self.intake.open([load])
             self._unrecorded.append(load)
             self._wake.set()
@@ -504,7 +465,3 @@ class Conductor:
             ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
             ongoing.tried_since[attempt.job.id] = 0.0
         await self.intake.give_up(attempt, "it was delivered again and again, and no agent ended it")
-
-
-def _is_being_built(job: AnyJob, building: set[str]) -> bool:
-    return isinstance(job, BuildJob) and job.spec.digest in building

@@ -35,6 +35,7 @@ from zerolap.records import (
     GivenJob,
     JobFailed,
     JobFinished,
+    JobStarted,
     LoadJob,
     TrialDone,
     TrialsJob,
@@ -65,7 +66,7 @@ class _Change:
 
 
 class Intake:
-    """Holds the attempts that have not ended; `on_event` is called with what was recorded of a job.
+    """Holds the attempts that have not ended; `on_event` is called with what was recorded of a job, and at its start.
 
     `on_load` is called with an attempt and the address at which its agent waits for load, and returns their secret.
 
@@ -217,6 +218,7 @@ class Intake:
         self._heard[attempt.id] = time.monotonic()
         self._changes.append(_Change(attempt=claimed))
         self._has_changes.set()
+        self._on_event(claimed, JobStarted(job=claimed.job.id))
 
     async def _report(self, present: PresentAgent, message: Report) -> Answer:
         attempt = self.attempts.get(message.attempt)

@@ -20,9 +20,11 @@ from zerolap.records import (
     BuildDone,
     BuildJob,
     BuildSpec,
+    Comparison,
     Event,
     Request,
     RequestState,
+    RunReport,
     Side,
     Submission,
     TrialDone,
@@ -113,12 +115,12 @@ class Ongoing:
         jobs = [job for job in plan.jobs if not _is_of(job, self._built_since)]
         self.planned = {job.id: job for job in jobs if job.id not in is_known}
 
-    def finish(self, lab: Lab) -> None:
-        """Judge, explain and record what was measured; raises `ZerolapError`."""
+    def finish(self, lab: Lab) -> Comparison | RunReport:
+        """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
         assert self._results is not None
         for server in self._results.request.servers.values():
             _bring(server.spec.digest, lab)
-        conclude(self._results, lab)
+        return conclude(self._results, lab)
 
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""

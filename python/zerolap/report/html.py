@@ -1,6 +1,7 @@
 """A comparison or a run as one file for a browser."""
 
-from html import escape
+import re
+from html import escape, unescape
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -9,6 +10,7 @@ from zerolap.records import Comparison, DrawnSide, EnvironmentMissing, Pictures,
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"')
 STACKS = TypeAdapter(dict[DrawnSide, StackTree])
 FRAMES = TypeAdapter(list[StackFrame])
 
@@ -24,6 +26,17 @@ def comparison_html(comparison: Comparison, pictures: Pictures | None = None) ->
 def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     """Return the run as a page, as `comparison_html` does."""
     return _page(report, pictures)
+
+
+def content_security_policy() -> str:
+    """Return the policy that pages state in themselves: their own script and style by hash, and nothing loaded.
+
+    Raises `EnvironmentMissing` as `comparison_html` does.
+    """
+    stated = POLICY.search(_template()[0])
+    if stated is None:
+        raise EnvironmentMissing(f"{TEMPLATE} states no policy", hint="make web")
+    return unescape(stated[1])
 
 
 def _page(document: Comparison | RunReport, pictures: Pictures | None) -> str:

@@ -242,11 +242,12 @@ def start_launched(
     else:
         shutil.copy2(program.path, executable)
     port, preloading = launched.port, dict[str, str]()
-    read_only = [*launched.read_only, *_files_in(settings), *program.visible]
     if port is not None:
         settings, preloading = {**settings, **port.settings}, port.environment
-        read_only.append(port.library)
     arguments = [*launched.prefix, *program.command(executable, directory, socket_path, settings)]
+    read_only = [*launched.read_only, *_files_in(settings), *program.visible]
+    if port is not None:
+        read_only.append(port.library)
     confinement = Confinement(
         writable=[directory],
         read_only=read_only,

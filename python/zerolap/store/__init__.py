@@ -3,16 +3,36 @@
 from zerolap.store.blobs import Blobs, open_blobs
 from zerolap.store.documents import StoredRow
 from zerolap.store.faults import BlobDamaged, RequestBusy
-from zerolap.store.fleet import Artifact, Attempt, FleetPlatform, FleetRecords, KnownAgent, Outcome, SubmittedWork
+from zerolap.store.fleet import (
+    Artifact,
+    Attempt,
+    AttemptState,
+    FleetPlatform,
+    FleetRecords,
+    KnownAgent,
+    Outcome,
+    SubmissionInShort,
+    SubmittedSide,
+    SubmittedWork,
+)
 from zerolap.store.store import Store
 from zerolap.store.trials import FailedTrial, RecordedJob
-from zerolap.store.triggers import Acknowledgement, ApiToken, Post, StoredDelivery, StoredTrigger, TriggerRecords
+from zerolap.store.triggers import (
+    Acknowledgement,
+    ApiToken,
+    Post,
+    StoredDelivery,
+    StoredTrigger,
+    TriggerRecords,
+    TriggerState,
+)
 
 __all__ = [
     "Acknowledgement",
     "ApiToken",
     "Artifact",
     "Attempt",
+    "AttemptState",
     "BlobDamaged",
     "Blobs",
     "FailedTrial",
@@ -27,7 +47,10 @@ __all__ = [
     "StoredDelivery",
     "StoredRow",
     "StoredTrigger",
+    "SubmissionInShort",
+    "SubmittedSide",
     "SubmittedWork",
     "TriggerRecords",
+    "TriggerState",
     "open_blobs",
 ]

@@ -109,6 +109,12 @@ def newest(connection: Connection, limit: int) -> list[StoredRow]:
     return [_short(row) for row in connection.execute(statement)]
 
 
+def in_short(connection: Connection, identities: Iterable[str]) -> dict[str, StoredRow]:
+    """Return comparisons and runs in short, by id."""
+    statement = select(comparison).where(comparison.c.id.in_(list(identities)))
+    return {row.id: _short(row) for row in connection.execute(statement)}
+
+
 def latest(connection: Connection) -> StoredRow:
     """Return the newest comparison or run in short; raises `UsageError` if there is none."""
     rows = newest(connection, 1)

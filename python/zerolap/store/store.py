@@ -1,6 +1,6 @@
 """The store, as used by other packages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -251,6 +251,11 @@ class Store:
         """Return the newest comparisons and runs in short, the newest first."""
         with self._database.reading() as connection:
             return documents.newest(connection, limit)
+
+    def in_short(self, identities: Iterable[str]) -> dict[str, StoredRow]:
+        """Return those of the comparisons and runs that are recorded, by id, in short."""
+        with self._database.reading() as connection:
+            return documents.in_short(connection, identities)
 
     def latest(self) -> StoredRow:
         """Return the newest comparison or run in short; raises `UsageError` if there is none."""

@@ -119,6 +119,12 @@ class TriggerRecords:
             row = connection.execute(statement).first()
         return None if row is None else _trigger(row)
 
+    def with_id(self, identity: str) -> StoredTrigger | None:
+        """Return the trigger with that id."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(trigger).where(trigger.c.id == identity)).first()
+        return None if row is None else _trigger(row)
+
     def in_state(self, state: TriggerState) -> list[StoredTrigger]:
         """Return the triggers in a state, in the order of recording."""
         statement = select(trigger).where(trigger.c.state == state).order_by(trigger.c.number)

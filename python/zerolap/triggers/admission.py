@@ -15,6 +15,7 @@ from zerolap.triggers.meaning import meaning_of
 from zerolap.triggers.memory import Memory, Standing
 from zerolap.triggers.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
 from zerolap.triggers.payloads import EVENTS, AnyEvent, PingEvent, PullRequestEvent
+from zerolap.triggers.rates import network_of
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
 
@@ -140,16 +141,11 @@ def _check_signature(delivery: Delivery, secret: SecretStr | None, memory: Memor
     if key and match is not None and hmac.compare_digest(match[1], right):
         return
     # The signature is checked first: who shares the address of a forger is still heard.
-    if not memory.forging_addresses.permits(_network_of(delivery.address)):
+    if not memory.forging_addresses.permits(network_of(delivery.address)):
         raise refused(Cause.FORGED_LIMIT, "too many deliveries of this address bear no valid signature")
     if not header:
         raise refused(Cause.NO_SIGNATURE, "no signature by SHA-256")
     raise refused(Cause.SIGNATURE, "the signature does not match the body")
-
-
-def _network_of(address: str) -> str:
-    """Return what a sender cannot easily change: the address, of IPv6 the network of 64 bits."""
-    return ":".join(address.split(":")[:4]) if ":" in address and "." not in address else address
 
 
 # The body.

@@ -1,5 +1,6 @@
 """How often something may happen: a bucket of tokens for each key, in memory."""
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -12,12 +13,14 @@ MOST_KEYS: Final = 10_000
 class Rate:
     """At most `most` events of a key at once, and as many in `seconds`; may be used from any thread.
 
-    The keys that were not seen for longest are forgotten where there are more than `MOST_KEYS`.
+    After `wait_seconds` one more is permitted. The keys that were not seen for longest are forgotten where there are
+    more than `MOST_KEYS`.
     """
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._per_second = most / seconds
+        self.wait_seconds = math.ceil(seconds / most)
         self._clock = clock
         self._lock = threading.Lock()
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -33,3 +36,8 @@ class Rate:
             if len(self._buckets) > MOST_KEYS:
                 self._buckets.popitem(last=False)
         return is_permitted
+
+
+def network_of(address: str) -> str:
+    """Return what a sender cannot easily change: the address, of IPv6 the network of 64 bits."""
+    return ":".join(address.split(":")[:4]) if ":" in address and "." not in address else address

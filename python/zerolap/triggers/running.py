@@ -11,6 +11,7 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store
+from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
@@ -31,7 +32,8 @@ log = structlog.get_logger("zerolap.triggers")
 class Triggers:
     """All that works by itself; `mirrors` is a directory for clones of repositories.
 
-    Raises `UsageError` for settings that select no cases.
+    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that
+    select no cases.
     """
 
     store: Store
@@ -44,7 +46,8 @@ class Triggers:
             cases_of(measuring)
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
-        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github)
+        self.events = EventSink(self.settings.events)
+        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self.events.emit)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
         self._reporter = None
         if self.github is not None:
@@ -65,6 +68,7 @@ class Triggers:
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.events.run())
             group.create_task(_always(self._work_off, self._wake))
             group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:

@@ -4,10 +4,10 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, SecretStr, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
 LARGEST_SECRET_BYTES: Final = 64 << 10
 FORBIDDEN_MODE: Final = stat.S_IRWXO | stat.S_IWGRP
@@ -133,6 +133,8 @@ def _checked_remote(text: str, info: ValidationInfo) -> str:
     return str(_in_directory(text, info))
 
 
+Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
+Engine: TypeAlias = Literal["counted", "timed", "sampled"]
 SecretFile = Annotated[SecretStr, BeforeValidator(_read_secret)]
 """The content of a file that is named, relative to the settings, and that nobody else can read."""
 SecretPath = Annotated[Path, BeforeValidator(_checked_secret_path)]

@@ -25,6 +25,8 @@ from zerolap.triggers.names import BRANCHES, REPOSITORY, TAGS, Login, RefName, R
 from zerolap.triggers.setting_types import (
     Budget,
     CasesPlace,
+    Engine,
+    Glob,
     Remote,
     SecretFile,
     SecretPath,
@@ -43,8 +45,6 @@ SHORTEST_SECRET: Final = 16
 DEFAULT_LABELS: Final[Mapping[str, Scope]] = {"action run:benchmarks": "affected", "action run:all-benchmarks": "all"}
 PREVIOUS: Final = "previous"
 
-Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
-Engine: TypeAlias = Literal["counted", "timed", "sampled"]
 Weekday: TypeAlias = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 
@@ -90,9 +90,13 @@ class GitHubSettings(_Part):
 
 
 class LabSettings(_Part):
-    """`public_url` is where `zerolap serve` is reached from outside: links in comments begin with it."""
+    """`public_url` is where `zerolap serve` is reached from outside: links in comments begin with it.
+
+    `reports` says who may read the pages of comparisons and runs: everyone, or who has a token of the HTTP API.
+    """
 
     public_url: WebUrl | None = None
+    reports: Literal["public", "token"] = "public"
 
 
 class Notification(_Part):
@@ -219,13 +223,18 @@ class WatchSettings(Measuring):
 
 
 class Limits(_Part):
-    """How often and how much others can cause. Deliveries that bear no signature are counted by address."""
+    """How often and how much others can cause.
+
+    Deliveries that bear no valid signature are counted by address, and so are requests with a wrong token. What is
+    asked for by the HTTP API counts as submissions of the token's actor.
+    """
 
     deliveries_per_minute_per_repository: Count = 600
     deliveries_per_minute_per_actor: Count = 120
     submissions_per_hour_per_actor: Count = 30
     commands_per_hour_per_actor: Count = 30
     forged_per_minute_per_address: Count = 30
+    requests_per_minute_per_token: Count = 120
     body_mib: Annotated[float, Field(gt=0, le=GITHUB_MOST_MIB)] = 5.0
     body_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
 

@@ -4,14 +4,16 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from zerolap.records import Record
+from zerolap.records import Priority, Record
 from zerolap.triggers.commands import Command
 from zerolap.triggers.names import CommitName, Login, RefName, RepositoryName
+from zerolap.triggers.setting_types import Engine
 
 Scope: TypeAlias = Literal["affected", "all"]
 """The cases that a change can affect, or all of them."""
 Permission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
 """What GitHub lets a person do in a repository, the highest first."""
+PrintableWord: TypeAlias = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
 
 
 class _Trigger(Record):
@@ -116,8 +118,59 @@ class TagTrigger(_Trigger):
         return f"{self.repository.lower()}@tag:{self.tag}"
 
 
+class AskedComparison(Record):
+    """What the HTTP API is asked to compare. What is left out is as the settings of the repository say."""
+
+    repository: Annotated[
+        RepositoryName, Field(description="A repository that the settings of the lab name.", examples=["redis/redis"])
+    ]
+    base: Annotated[
+        RefName, Field(description="The hash of a commit, in full, or a tag or branch.", examples=["7.4.0"])
+    ]
+    head: Annotated[RefName, Field(description="What is compared with the base, named alike.", examples=["unstable"])]
+    cases: Annotated[
+        tuple[PrintableWord, ...], Field(max_length=100, description="Names or globs of cases.", examples=[["hset*"]])
+    ] = ()
+    engines: Annotated[
+        tuple[Engine, ...] | None,
+        Field(min_length=1, max_length=3, description="What measures.", examples=[["counted", "timed"]]),
+    ] = None
+    budget_seconds: Annotated[
+        float | None, Field(gt=0, le=86_400, description="Time to spend on trials, builds excluded.", examples=[480])
+    ] = None
+    platforms: Annotated[
+        tuple[PrintableWord, ...],
+        Field(max_length=50, description="Names of platforms.", examples=[["arm"]]),
+    ] = ()
+    priority: Annotated[
+        Priority, Field(description="What goes first: release, which needs the scope admin, pull, backfill.")
+    ] = "pull"
+    topic: Annotated[
+        str,
+        Field(
+            pattern=r"^([A-Za-z0-9][A-Za-z0-9._/-]{0,99})?$",
+            description="What it is about; a newer one of the same topic, repository and actor supersedes this one.",
+            examples=["nightly"],
+        ),
+    ] = ""
+
+
+class AskedTrigger(AskedComparison):
+    """Two revisions are to be compared as they are, because the HTTP API was asked to with a token of `actor`."""
+
+    kind: Literal["asked"] = "asked"
+    delivery: None = None
+    actor: Login
+
+    @property
+    def subject(self) -> str:
+        """What it is about, such as `redis/redis:ci/nightly`; no name of a repository has a colon."""
+        place = f"{self.repository.lower()}:{self.actor.lower()}"
+        return f"{place}/{self.topic}" if self.topic else place
+
+
 Trigger: TypeAlias = Annotated[
-    PullRequestTrigger | Withdrawn | NeedsLabelAgain | CommandTrigger | PushTrigger | TagTrigger,
+    PullRequestTrigger | Withdrawn | NeedsLabelAgain | CommandTrigger | PushTrigger | TagTrigger | AskedTrigger,
     Field(discriminator="kind"),
 ]
 
@@ -147,3 +200,8 @@ def is_branch_or_tag(subject: str) -> bool:
 def branch_subject(repository: str, branch: str) -> str:
     """Return the subject of what is about a branch."""
     return f"{repository.lower()}@{branch}"
+
+
+def asked_by(actor: str) -> str:
+    """Return what stands as the cause of submissions that the HTTP API was asked for by an actor."""
+    return f"asked by {actor.lower()}"

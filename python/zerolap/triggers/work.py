@@ -4,8 +4,8 @@ import asyncio
 import re
 import shlex
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ import structlog
 
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
+from zerolap.fleet.happenings import Happening, trigger_happening
 from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
 from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
 from zerolap.store import Acknowledgement, Store, StoredTrigger
@@ -21,9 +22,10 @@ from zerolap.triggers.commands import Acknowledge, Cancel, Misunderstood, Run
 from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import TAGS
+from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
+    AskedTrigger,
     CommandTrigger,
     NeedsLabelAgain,
     Permission,
@@ -33,6 +35,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     Trigger,
     Withdrawn,
+    asked_by,
     read_trigger,
 )
 from zerolap.triggers.versions import tag_before
@@ -70,13 +73,24 @@ class Compared:
 
 
 class TriggerWork:
-    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories."""
+    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories.
 
-    def __init__(self, store: Store, settings: TriggerSettings, mirrors: Path, github: GitHub | None) -> None:
+    `on_happening` is called in the event loop with each trigger that was worked on.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: TriggerSettings,
+        mirrors: Path,
+        github: GitHub | None,
+        on_happening: Callable[[Happening], None] = lambda _happening: None,
+    ) -> None:
         self._store = store
         self._settings = settings
         self._mirrors = mirrors
         self._github = github
+        self._on_happening = on_happening
         self._not_before: dict[str, float] = {}
 
     async def work_off(self) -> list[str]:
@@ -89,17 +103,16 @@ class TriggerWork:
         return subjects
 
     async def _work_on(self, stored: StoredTrigger) -> None:
-        records = self._store.triggers
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
                 submissions = await self._carried_out(read_trigger(stored.document))
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
-                await asyncio.to_thread(records.set_state, stored.id, "refused", str(reason))
+                await self._end(replace(stored, state="refused", reason=str(reason)))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if time.time() - stored.created > PATIENCE_SECONDS:
                     log.error("failed", reason=fault.message)
-                    await asyncio.to_thread(records.set_state, stored.id, "failed", fault.message)
+                    await self._end(replace(stored, state="failed", reason=fault.message))
                     return
                 wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
                 self._not_before[stored.id] = time.monotonic() + wait_seconds
@@ -107,11 +120,17 @@ class TriggerWork:
             except ZerolapError as fault:
                 log.error("failed", reason=fault.message)
                 reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
-                await asyncio.to_thread(records.set_state, stored.id, "failed", reason_text)
+                await self._end(replace(stored, state="failed", reason=reason_text))
             else:
                 log.info("worked on", submissions=submissions)
                 reason_text = "" if submissions else "nothing that is measured can be affected"
-                await asyncio.to_thread(records.set_state, stored.id, "done", reason_text, submissions)
+                await self._end(replace(stored, state="done", reason=reason_text, submissions=tuple(submissions)))
+
+    async def _end(self, ended: StoredTrigger) -> None:
+        """Record that a trigger was worked on."""
+        set_state = self._store.triggers.set_state
+        await asyncio.to_thread(set_state, ended.id, ended.state, ended.reason, ended.submissions)
+        self._on_happening(trigger_happening(ended))
 
     async def _carried_out(self, trigger: Trigger) -> list[str]:
         """Do what a trigger asks for and return the submissions that it has led to."""
@@ -127,6 +146,8 @@ class TriggerWork:
                 return await asyncio.to_thread(self._submit_push, trigger)
             case TagTrigger():
                 return await asyncio.to_thread(self._submit_tag, trigger)
+            case AskedTrigger():
+                return await asyncio.to_thread(self._submit_asked, trigger)
         return []
 
     async def _require_permission(self, repository: str, actor: str, needed: Permission | None) -> None:
@@ -268,6 +289,21 @@ class TriggerWork:
         cause = f"{trigger.subject} after {previous}"
         return self._submit(Compared(mirror, base, head, measuring, trigger.subject, cause, "all", "release"))
 
+    # What the HTTP API was asked for.
+
+    def _submit_asked(self, trigger: AskedTrigger) -> list[str]:
+        measuring, mirror = self._measuring(trigger.repository)
+        refs = mirror.refs()
+        base, head = (_commit_of(name, refs, mirror) for name in (trigger.base, trigger.head))
+        mirror.fetch([base, head], [f"{TAGS}*"])
+        asked: dict[str, object] = {"engines": trigger.engines, "budget_seconds": trigger.budget_seconds}
+        asked["platforms"] = trigger.platforms or None
+        own = measuring.model_copy(update={name: value for name, value in asked.items() if value is not None})
+        topic, cause = trigger.subject if trigger.topic else "", asked_by(trigger.actor)
+        return self._submit(
+            Compared(mirror, base, head, own, topic, cause, "all", trigger.priority, patterns=trigger.cases)
+        )
+
     # Submitting.
 
     def _repository(self, name: str) -> RepositorySettings:
@@ -310,6 +346,18 @@ def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
     place = measuring.cases_directory
     cases = core_suite() if place is None else load_cases(Path(place))
     return select(cases, patterns or measuring.cases)
+
+
+def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
+    """Return the commit that is named by its hash, a tag or a branch; raises `UsageError`."""
+    if COMMIT.fullmatch(name):
+        return name
+    commit = refs.get(f"{TAGS}{name}") or refs.get(f"{BRANCHES}{name}")
+    if commit is None:
+        raise UsageError(
+            f"{mirror.shown} has neither a tag nor a branch {name}", hint="give one of them, or a hash in full"
+        )
+    return commit
 
 
 def _command_line(compared: Compared) -> str:

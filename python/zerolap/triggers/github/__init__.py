@@ -3,7 +3,7 @@
 from zerolap.triggers.github.answers import Comment, Issue, Permission, PullRequest
 from zerolap.triggers.github.checks import Annotation, Check, CommitStatus, Conclusion
 from zerolap.triggers.github.client import PUBLIC_API, GitHub, hidden_marker
-from zerolap.triggers.github.credentials import AppKey, Credentials, TokenFile
+from zerolap.triggers.github.credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
 from zerolap.triggers.github.faults import (
     ChecksForbidden,
     GitHubAnswerUnusable,
@@ -37,10 +37,12 @@ __all__ = [
     "GitHubRefused",
     "GitHubUnauthorised",
     "GitHubUnavailable",
+    "GivenToken",
     "Issue",
     "Patience",
     "Permission",
     "PullRequest",
     "TokenFile",
     "hidden_marker",
+    "token_in",
 ]

@@ -14,12 +14,15 @@ from pydantic import SecretStr
 from zerolap.errors import UsageError
 from zerolap.triggers.github.answers import App, Installation, InstallationToken, User
 from zerolap.triggers.github.connection import Bearer, Call, Connection, Reply
+from zerolap.triggers.github.faults import GitHubForbidden
 
 RENEWAL_SECONDS: Final = 300.0
 """So long before its end a token is renewed, for requests that take long."""
 SIGNED_TOKEN_SECONDS: Final = 540
 """GitHub takes no more than 10 minutes, by its own clock."""
 CLOCK_DIFFERENCE_SECONDS: Final = 60
+WORKFLOW_LOGIN: Final = "github-actions[bot]"
+"""Who writes with the token of a workflow run."""
 
 
 class Credentials(Protocol):
@@ -51,20 +54,56 @@ class TokenFile:
     async def login(self, connection: Connection, repository: str) -> str:
         """Return the login of the account."""
         if self._login is None:
-            user = await connection.send(Call("GET", "/user"), self.bearer(connection, repository), _read_user)
-            self._login = user.login
+            self._login = await _asked_login(connection, self.bearer(connection, repository))
         return self._login
 
     async def _read(self) -> SecretStr:
         if self._token is None:
-            text = await asyncio.to_thread(_text_of, self._path)
-            if not text.strip() or len(text.split()) > 1:
-                raise UsageError(f"{self._path} does not hold a token of GitHub", hint="write the token alone into it")
-            self._token = SecretStr(text.strip())
+            self._token = await asyncio.to_thread(token_in, self._path)
         return self._token
 
     def _forget(self) -> None:
         self._token = None
+
+
+class GivenToken:
+    """A token that a program was given for the time that it runs, such as that of a workflow run.
+
+    `login` is the account's; None asks GitHub, and where that does not tell it takes the token for a workflow run's.
+    """
+
+    def __init__(self, token: SecretStr, login: str | None = None) -> None:
+        self._token = token
+        self._login = login
+
+    def bearer(self, connection: Connection, repository: str) -> Bearer:
+        """Return the token, for any repository."""
+        return Bearer(self._given, lambda: None)
+
+    async def login(self, connection: Connection, repository: str) -> str:
+        """Return the login of the account."""
+        if self._login is None:
+            try:
+                self._login = await _asked_login(connection, self.bearer(connection, repository))
+            except GitHubForbidden:
+                self._login = WORKFLOW_LOGIN
+        return self._login
+
+    async def _given(self) -> SecretStr:
+        return self._token
+
+
+def token_in(path: Path) -> SecretStr:
+    """Return the token that a file holds; raises `UsageError` if there is none."""
+    text = _text_of(path)
+    if not text.strip() or len(text.split()) > 1:
+        raise UsageError(f"{path} does not hold a token of GitHub", hint="write the token alone into it")
+    return SecretStr(text.strip())
+
+
+async def _asked_login(connection: Connection, bearer: Bearer) -> str:
+    user = await connection.send(Call("GET", "/user"), bearer, _read_user)
+    return user.login
 
 
 @dataclass(frozen=True)

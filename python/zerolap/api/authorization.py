@@ -1,0 +1,94 @@
+"""Who may use the HTTP API: tokens of requests are looked up in the store, and wrong ones are counted."""
+
+import asyncio
+import base64
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Annotated, Final, TypeAlias
+
+import structlog
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from zerolap.api.problems import Problem, too_many
+from zerolap.store import ApiToken, TriggerRecords
+from zerolap.triggers.memory import MINUTE_SECONDS
+from zerolap.triggers.rates import Rate, network_of
+from zerolap.triggers.settings import Limits
+from zerolap.triggers.tokens import TokenScope, token_digest
+
+USE_RECORDED_SECONDS: Final = 60.0
+"""The use of a token is recorded at most so often."""
+BEARER: Final = HTTPBearer(auto_error=False, description="A token that `zerolap token add` has made.")
+GivenToken: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+
+log = structlog.get_logger("zerolap.api")
+
+
+class Authorization:
+    """Checks tokens anew at each request, so that a removed one is refused at once."""
+
+    def __init__(self, records: TriggerRecords, limits: Limits) -> None:
+        self._records = records
+        self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
+        self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
+
+    def requires(self, scope: TokenScope) -> Callable[..., Awaitable[ApiToken]]:
+        """Return the dependency of a route that only a token with a scope may use."""
+
+        async def check(request: Request, given: GivenToken) -> ApiToken:
+            return await self._checked(request, "" if given is None else given.credentials, scope, "Bearer")
+
+        return check
+
+    async def require_reader(self, request: Request) -> None:
+        """Raise `Problem` unless a request for a page has a token: browsers ask for it as a password."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        token = {"basic": _password(given), "bearer": given}.get(scheme.lower(), "")
+        await self._checked(request, token, "read", 'Basic realm="Zerolap", charset="UTF-8"')
+
+    async def _checked(self, request: Request, token: str, scope: TokenScope, challenge: str) -> ApiToken:
+        known = await asyncio.to_thread(self._known, token)
+        if known is None:
+            raise self._refusal(request, token, challenge)
+        if not self._requests.permits(known.name):
+            raise too_many("too many requests with this token", self._requests.wait_seconds)
+        if scope not in known.scopes:
+            raise Problem(
+                HTTPStatus.FORBIDDEN,
+                f"the token {known.name} has not the scope {scope}",
+                f"zerolap token add NAME --scope {scope} makes one that has",
+            )
+        return known
+
+    def _known(self, token: str) -> ApiToken | None:
+        """Return what is recorded of a token, and record that it is used; none for one that is not known."""
+        digest = token_digest(token)
+        known = None if digest is None else self._records.token(digest)
+        if digest is None or known is None or not hmac.compare_digest(known.digest, digest):
+            return None
+        now = time.time()
+        if known.last_used is None or now - known.last_used >= USE_RECORDED_SECONDS:
+            self._records.used_token(known.name, now)
+        return known
+
+    def _refusal(self, request: Request, token: str, challenge: str) -> Problem:
+        hint, headers = "zerolap token add NAME makes one", {"WWW-Authenticate": challenge}
+        if not token:
+            return Problem(HTTPStatus.UNAUTHORIZED, "this needs a token", hint, headers)
+        address = "" if request.client is None else request.client.host
+        if not self._failures.permits(network_of(address)):
+            return too_many("too many requests with wrong tokens", self._failures.wait_seconds)
+        log.warning("a wrong token was refused", address=address, path=request.url.path)
+        return Problem(HTTPStatus.UNAUTHORIZED, "the lab does not know this token", hint, headers)
+
+
+def _password(given: str) -> str:
+    """Return the password of HTTP's scheme Basic, empty where there is none."""
+    try:
+        return base64.b64decode(given, validate=True).decode().partition(":")[2]
+    except ValueError:
+        # Neither Base64 nor UTF-8.
+        return ""

@@ -1,0 +1,103 @@
+"""Pages that are made from the store: in threads, each once however many ask for it, and kept while there is room."""
+
+import asyncio
+import functools
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import Request, Response
+
+MOST_KEPT_BYTES: Final = 64 << 20
+FRESH_SECONDS: Final = 5.0
+"""So long a page is kept that can change."""
+MOST_MADE_AT_ONCE: Final = 64
+THREADS: Final = 2
+"""Of their own: the conductor and webhooks do not wait for pages."""
+RETRY_SECONDS: Final = 5
+YEAR_SECONDS: Final = 365 * 86_400
+NOTHING_LOADED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The content of an answer; `policy` is its Content-Security-Policy. One that is final never changes."""
+
+    content: bytes
+    media_type: str
+    policy: str = NOTHING_LOADED
+    is_final: bool = False
+    status: HTTPStatus = HTTPStatus.OK
+
+    @functools.cached_property
+    def tag(self) -> str:
+        """The entity tag, which is that of the content."""
+        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+
+class TooBusy(Exception):
+    """More pages are being made than may be."""
+
+
+class Pages:
+    """Makes pages and keeps them; to be used in one event loop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, most_bytes: int = MOST_KEPT_BYTES) -> None:
+        self._clock = clock
+        self._most_bytes = most_bytes
+        self._threads = ThreadPoolExecutor(THREADS, "pages")
+        self._kept: OrderedDict[str, tuple[Page, float]] = OrderedDict()
+        self._making: dict[str, asyncio.Task[Page]] = {}
+
+    async def page(self, key: str, make: Callable[[], Page]) -> Page:
+        """Return the page that a key stands for, and have it made in a thread if it is not kept.
+
+        Raises `TooBusy`, and what `make` raises.
+        """
+        if key in self._kept:
+            page, made = self._kept[key]
+            if page.is_final or self._clock() - made < FRESH_SECONDS:
+                self._kept.move_to_end(key)
+                return page
+        if key not in self._making:
+            if len(self._making) >= MOST_MADE_AT_ONCE:
+                raise TooBusy
+            self._making[key] = asyncio.create_task(self._made(key, make))
+        # Who asks may go away: the others still wait for it.
+        return await asyncio.shield(self._making[key])
+
+    async def _made(self, key: str, make: Callable[[], Page]) -> Page:
+        try:
+            page = await asyncio.get_running_loop().run_in_executor(self._threads, make)
+            self._keep(key, page)
+            return page
+        finally:
+            del self._making[key]
+
+    def _keep(self, key: str, page: Page) -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = (page, self._clock())
+        while sum(len(kept.content) for kept, _ in self._kept.values()) > self._most_bytes:
+            self._kept.popitem(last=False)
+
+
+def answer_with(page: Page, request: Request, *, is_public: bool) -> Response:
+    """Return the answer to a request for a page; who has a final one need not read it again."""
+    headers = {
+        "Content-Security-Policy": f"{page.policy}; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+    if page.is_final:
+        headers["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={YEAR_SECONDS}, immutable"
+        headers["ETag"] = page.tag
+        known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+        if page.tag in known:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(page.content, page.status, headers, page.media_type)

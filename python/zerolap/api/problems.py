@@ -1,0 +1,99 @@
+"""Errors of the HTTP API, as RFC 9457 has them: `application/problem+json`, with a hint at what to do."""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exception_handlers import http_exception_handler
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, ValidationError
+from starlette.exceptions import HTTPException
+
+from zerolap.records import EnvironmentMissing, Record
+from zerolap.store import BlobDamaged
+
+PROBLEM_TYPE: Final = "application/problem+json"
+API: Final = "/api/"
+STORE_RETRY_SECONDS: Final = 10
+
+log = structlog.get_logger("zerolap.api")
+
+
+class ProblemDocument(Record):
+    """Why a request was not carried out; `type` is `about:blank`, as the status says which kind of problem it is."""
+
+    type: str = "about:blank"
+    title: str = Field(description="The meaning of the status.", examples=["Unauthorized"])
+    status: int = Field(examples=[401])
+    detail: str = Field(description="What happened.", examples=["this is no token of the lab"])
+    hint: str = Field(default="", description="What to do.", examples=["zerolap token add NAME makes one"])
+
+
+class Problem(Exception):
+    """Ends a request with a problem; `headers` are added to the answer."""
+
+    def __init__(self, status: HTTPStatus, detail: str, hint: str = "", headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.document = ProblemDocument(title=status.phrase, status=status, detail=detail, hint=hint)
+        self.headers = headers or {}
+
+
+def too_many(detail: str, wait_seconds: int) -> Problem:
+    """Return the problem of a request that comes too often."""
+    return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, "ask again later", {"Retry-After": str(wait_seconds)})
+
+
+def unavailable(fault: EnvironmentMissing | BlobDamaged, path: str) -> Problem:
+    """Return the problem of a lab that cannot use its store; what is missing is logged, as it may name paths."""
+    log.error("a request could not be answered", path=path, reason=fault.message)
+    headers = {"Retry-After": str(STORE_RETRY_SECONDS)}
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "the lab cannot answer now", "ask again later", headers)
+
+
+def unreadable(fault: ValidationError | RequestValidationError) -> Problem:
+    """Return the problem of a request with a wrong value; the value itself is not shown."""
+    first = fault.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    what = str(first["msg"]).removeprefix("Value error, ")
+    detail = f"{where}: {what}" if where else what
+    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "/openapi.json describes what is expected")
+
+
+def answer_of(problem: Problem) -> Response:
+    """Return the answer that states a problem."""
+    headers = {"Cache-Control": "no-store", **problem.headers}
+    return Response(problem.document.model_dump_json(), problem.document.status, headers, PROBLEM_TYPE)
+
+
+def described(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+    """Return how the description of an operation states its problems."""
+    return {int(status): {"description": status.phrase, "content": problem_content()} for status in statuses}
+
+
+def problem_content() -> dict[str, Any]:
+    """Return how a description states the content of a problem."""
+    return {PROBLEM_TYPE: {"schema": ProblemDocument.model_json_schema()}}
+
+
+def state_problems(app: FastAPI) -> None:
+    """Have an application answer with problems: those of its own, and below `/api/` those of the framework."""
+
+    @app.exception_handler(Problem)
+    async def _stated(_: Request, problem: Problem) -> Response:
+        return answer_of(problem)
+
+    @app.exception_handler(RequestValidationError)
+    async def _wrong(_: Request, fault: RequestValidationError) -> Response:
+        return answer_of(unreadable(fault))
+
+    @app.exception_handler(EnvironmentMissing)
+    async def _unavailable(request: Request, fault: EnvironmentMissing) -> Response:
+        return answer_of(unavailable(fault, request.url.path))
+
+    @app.exception_handler(HTTPException)
+    async def _of_framework(request: Request, fault: HTTPException) -> Response:
+        if not request.url.path.startswith(API):
+            return await http_exception_handler(request, fault)
+        status, hint = HTTPStatus(fault.status_code), "/openapi.json lists what there is"
+        return answer_of(Problem(status, str(fault.detail), hint, dict(fault.headers or {})))

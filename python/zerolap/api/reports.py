@@ -1,0 +1,176 @@
+"""Pages of comparisons and runs: lasting links to the one-file HTML report, its JSON document and its Markdown."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, Literal, TypeAlias
+
+from fastapi import APIRouter, Request, Response
+
+from zerolap.api.authorization import Authorization
+from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.plain_pages import HTML, index_page, missing_page, submission_page
+from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
+from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
+from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.report.document import comparison_json, run_json
+from zerolap.report.html import comparison_html, content_security_policy, run_html
+from zerolap.report.markdown import comparison_markdown
+from zerolap.report.run_markdown import run_markdown
+from zerolap.store import BlobDamaged, Store
+
+Form: TypeAlias = Literal["html", "json", "md"]
+MEDIA_TYPES: Final[dict[Form, str]] = {
+    "html": HTML,
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+}
+IDENTITY: Final = re.compile(r"[cr]-[0-9a-f-]{1,64}")
+LISTED: Final = 50
+
+
+class NoReport(Exception):
+    """The store has nothing of that id, or nothing that could be shown in that form; `detail` says what."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class _Made:
+    text: str
+    is_done: bool
+
+
+def reports_router(store: Store, authorization: Authorization, *, is_public: bool) -> APIRouter:
+    """Return the routes; unless reports are public, each takes a token, which a browser asks for as a password."""
+    router = APIRouter(tags=["reports"])
+    pages = Pages()
+
+    async def answered(request: Request, key: str, form: Form, make: Callable[[], Page]) -> Response:
+        try:
+            if not is_public:
+                await authorization.require_reader(request)
+            page = await pages.page(key, make)
+        except NoReport as fault:
+            return _refused(Problem(HTTPStatus.NOT_FOUND, fault.detail), request, form)
+        except TooBusy:
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            busy = Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many reports are asked for at once", "", headers)
+            return _refused(busy, request, form)
+        except (EnvironmentMissing, BlobDamaged) as fault:
+            return _refused(unavailable(fault, request.url.path), request, form)
+        except Problem as problem:
+            return _refused(problem, request, form)
+        return answer_with(page, request, is_public=is_public)
+
+    @router.get("/", include_in_schema=False)
+    async def index(request: Request) -> Response:
+        """Answer with the newest comparisons and runs."""
+        return await answered(request, "/", "html", lambda: index_page(store.comparisons(LISTED)))
+
+    def route(noun: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
+        async def report(identity: str, request: Request) -> Response:
+            if IDENTITY.fullmatch(identity) is None:
+                return _refused(Problem(HTTPStatus.NOT_FOUND, f"this is no id of a {noun}"), request, form)
+            return await answered(
+                request, f"{noun} {identity} {form}", form, lambda: _report(store, identity, form, read)
+            )
+
+        return report
+
+    # The forms with an ending go first: an id takes all that has no slash.
+    forms: tuple[tuple[Form, str, str], ...] = (
+        ("json", ".json", "The document of schema zerolap.{}/1"),
+        ("md", ".md", "The report as Markdown"),
+        ("html", "", "The report as a page that loads nothing"),
+    )
+    for noun, read in (("comparison", _comparison), ("run", _run)):
+        for form, ending, summary in forms:
+            router.add_api_route(
+                f"/{noun}s/{{identity}}{ending}",
+                route(noun, form, read),
+                response_class=Response,
+                summary=summary.format(noun),
+                description=f"Of a {noun} that is not finished, what there is so far.",
+                operation_id=f"read_{noun}_as_{form}",
+                responses=_described(summary.format(noun), form),
+            )
+    return router
+
+
+def _described(summary: str, form: Form) -> dict[int | str, dict[str, Any]]:
+    """Return how the description of an operation states its answers: programs get problems, people pages."""
+    content: dict[str, Any] = {MEDIA_TYPES[form].partition(";")[0]: {}}
+    refusal: dict[str, Any] = problem_content() if form == "json" else {HTML.partition(";")[0]: {}}
+    return {
+        200: {"description": summary, "content": content},
+        "4XX": {"description": "There is no such report, or reports need a token.", "content": refusal},
+        503: {"description": "The lab cannot answer now.", "content": refusal},
+    }
+
+
+def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Page:
+    """Return the page of a comparison or run; raises `NoReport`."""
+    try:
+        made = read(store, identity, form)
+    except UsageError:
+        return _of_submission(store, identity, form)
+    policy = content_security_policy() if form == "html" else NOTHING_LOADED
+    return Page(made.text.encode(), MEDIA_TYPES[form], policy, is_final=made.is_done)
+
+
+def _comparison(store: Store, identity: str, form: Form) -> _Made:
+    comparison = read_comparison(store, identity)
+    _require_same(comparison.id, identity)
+    match form:
+        case "json":
+            text = comparison_json(comparison)
+        case "md":
+            text = comparison_markdown(comparison)
+        case "html":
+            text = comparison_html(comparison, read_pictures(comparison, store))
+    return _Made(text, comparison.state == "done")
+
+
+def _run(store: Store, identity: str, form: Form) -> _Made:
+    report = read_run(store, identity)
+    _require_same(report.id, identity)
+    match form:
+        case "json":
+            text = run_json(report)
+        case "md":
+            text = run_markdown(report)
+        case "html":
+            text = run_html(report, read_run_pictures(report, store))
+    return _Made(text, store.in_short([identity])[identity].state == "done")
+
+
+def _require_same(identity: str, asked: str) -> None:
+    if identity != asked:
+        # The beginning of an id may name another comparison tomorrow.
+        raise UsageError(f"the store holds no {asked}")
+
+
+def _of_submission(store: Store, identity: str, form: Form) -> Page:
+    """Return how it stands with what was submitted and of which nothing was recorded yet; raises `NoReport`."""
+    work = store.fleet.in_short(identity)
+    if work is None:
+        raise NoReport(f"the lab knows nothing of {identity}")
+    if form != "html":
+        raise NoReport(f"{identity} is {work.state}, and nothing was measured yet")
+    return submission_page(work)
+
+
+def _refused(problem: Problem, request: Request, form: Form) -> Response:
+    """Return a problem to programs as such, and to people as a page."""
+    document = problem.document
+    if form == "json":
+        page = Page(document.model_dump_json().encode(), PROBLEM_TYPE, status=HTTPStatus(document.status))
+    else:
+        page = missing_page(document.detail, HTTPStatus(document.status))
+    answer = answer_with(page, request, is_public=False)
+    answer.headers.update(problem.headers)
+    return answer

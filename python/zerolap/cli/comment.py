@@ -1,0 +1,135 @@
+"""`zerolap comment`: writes stored comparisons into a comment on a pull request."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.triggers.github import GitHub, GivenToken
+    from zerolap.triggers.outcome import PullRequestState
+
+app = typer.Typer(rich_markup_mode="rich")
+
+PUBLIC_API = "https://api.github.com"
+PUBLIC_SITE = "https://github.com"
+DEFAULT_MARKER = "pull-request"
+HELP = f"""{VERBS["comment"]}
+
+ID is printed at the end of compare; a unique beginning of it or `latest` will do. Several comparisons of the same
+commits, such as those of several platforms, become one comment.
+
+The token is read from --token-file, or from the environment's GITHUB_TOKEN. It has to be allowed to write to pull
+requests: in a workflow, `permissions: pull-requests: write`. In a workflow, repository and addresses are known.
+
+Examples:
+
+    zerolap comment latest --repository valkey-io/valkey --pull-request 1234 --token-file ~/.github-token
+
+    zerolap comment c-1f2e3d4c c-9a8b7c6d --pull-request 1234 --marker nightly
+"""
+
+Repository = Annotated[
+    str,
+    typer.Option(
+        help="Repository of the pull request.", metavar="OWNER/NAME", envvar="GITHUB_REPOSITORY", show_default=False
+    ),
+]
+Number = Annotated[int, typer.Option("--pull-request", help="Number of the pull request.", metavar="N", min=1)]
+TokenPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file", help="File with the token; by default the environment's GITHUB_TOKEN.", metavar="FILE"
+    ),
+]
+Login = Annotated[
+    str | None,
+    typer.Option(
+        help="Account that the token belongs to. By default GitHub is asked; where it does not tell, the token is taken"
+        " for that of a workflow, github-actions[bot].",
+        metavar="NAME",
+    ),
+]
+Marker = Annotated[
+    str, typer.Option(help="Name of the comment: there is one of each name on a pull request.", metavar="NAME")
+]
+ReportUrl = Annotated[str, typer.Option(help="Page that the comment links to as the report.", metavar="URL")]
+ApiUrl = Annotated[str, typer.Option(help="Address of the API.", metavar="URL", envvar="GITHUB_API_URL")]
+SiteUrl = Annotated[str, typer.Option(help="Address of the pages.", metavar="URL", envvar="GITHUB_SERVER_URL")]
+
+
+@app.command(help=HELP, no_args_is_help=True)
+def comment(
+    identities: Annotated[list[str], typer.Argument(metavar="ID...", show_default=False)],
+    pull_request: Number,
+    repository: Repository = "",
+    token_file: TokenPath = None,
+    login: Login = None,
+    marker: Marker = DEFAULT_MARKER,
+    report_url: ReportUrl = "",
+    api_url: ApiUrl = PUBLIC_API,
+    site_url: SiteUrl = PUBLIC_SITE,
+    store: options.StoreLocation = None,
+) -> None:
+    """Write the comment and print its address."""
+    import asyncio
+
+    from zerolap.cli.logging import set_up_logs
+    from zerolap.errors import UsageError
+    from zerolap.lab import read_comparison
+    from zerolap.store import Store
+    from zerolap.triggers.github import GitHub
+    from zerolap.triggers.stored_comparisons import PullRequestPlace, state_of_comparisons
+
+    if not repository:
+        raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
+    token = _token(token_file, login)
+    site = site_url.rstrip("/")
+    place = PullRequestPlace(repository, pull_request, site, report_url)
+    with Store.open_to_read(store) as results:
+        comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]
+        state = state_of_comparisons(comparisons, place, results)
+    set_up_logs()
+    identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
+    typer.echo(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
+
+
+def _token(file: Path | None, login: str | None) -> "GivenToken":
+    from pydantic import SecretStr
+
+    from zerolap.errors import UsageError
+    from zerolap.triggers.github import GivenToken, token_in
+
+    if file is not None:
+        return GivenToken(token_in(file), login)
+    given = os.environ.get("GITHUB_TOKEN", "")
+    if not given:
+        raise UsageError("there is no token for GitHub", hint="give --token-file FILE, or set GITHUB_TOKEN")
+    return GivenToken(SecretStr(given), login)
+
+
+async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> int:
+    """Write the comment and return its id; raises `UsageError` for a marker that is none."""
+    from zerolap.errors import UsageError
+    from zerolap.triggers.comment import MOST_BYTES, body_markdown
+    from zerolap.triggers.github import GitHubForbidden, hidden_marker
+
+    try:
+        most_bytes = MOST_BYTES - len(hidden_marker(marker)) - 1
+    except ValueError as wrong:
+        raise UsageError(
+            f"`--marker {marker}` is not valid", hint="write letters, digits and single - between"
+        ) from wrong
+    body = body_markdown(state, most_bytes)
+    async with client as github:
+        try:
+            return await github.keep_comment(state.commits.repository, state.number, marker, body, None)
+        except GitHubForbidden as forbidden:
+            forbidden.hint = (
+                "the token needs permission to write to pull requests; that of a pull request from a fork has none"
+            )
+            raise

@@ -1,0 +1,137 @@
+"""`zerolap token`: makes, lists and removes tokens of the HTTP API."""
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.triggers.tokens import TokenScope
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
+
+TOKENS_SCHEMA = "zerolap.tokens/1"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.", show_default=False)]
+
+
+@app.command(no_args_is_help=True)
+def add(
+    name: Name,
+    scope: Annotated[
+        str,
+        typer.Option(
+            help="What it permits: read; submit, which may also ask for comparisons and end them; admin, which may also"
+            " end those of others and ask for the priority release.",
+            metavar="read|submit|admin",
+        ),
+    ] = "read",
+    actor: Annotated[
+        str, typer.Option(help="Who has it, as reports and limits name them; by default NAME.", metavar="WHO")
+    ] = "",
+    store: options.StoreLocation = None,
+) -> None:
+    """Make a token, and print it: it is shown only now, and the store holds no more than its SHA-256.
+
+    Examples: zerolap token add ci --scope submit; zerolap token add ci-2 --scope submit --actor ci > token
+    """
+    from zerolap.errors import UsageError
+    from zerolap.store import ApiToken, Store
+    from zerolap.triggers.names import LOGIN
+    from zerolap.triggers.tokens import INCLUDED, new_token, token_digest
+
+    if NAME.fullmatch(name) is None:
+        raise UsageError(f"`{name}` is no name of a token", hint="use letters, digits, `-`, `_` and `.`")
+    if LOGIN.fullmatch(actor or name) is None:
+        raise UsageError(f"`{actor or name}` is no name of an actor", hint="--actor takes letters, digits, `-` and `_`")
+    token = new_token()
+    digest = token_digest(token)
+    assert digest is not None
+    with Store.open(store) as results:
+        new = ApiToken(name, digest, actor or name, INCLUDED[_checked_scope(scope)])
+        if not results.triggers.add_token(new):
+            raise UsageError(f"there is a token {name} already", hint=f"zerolap token remove {name}, or another name")
+    typer.echo(f"the token {name} is shown only now; keep it secret", err=True)
+    typer.echo(token)
+
+
+@app.command("list")
+def list_tokens(json: options.Json = None, store: options.StoreLocation = None) -> None:
+    """List the tokens: who has them, what they permit, when they were used last.
+
+    Example: zerolap token list --json -
+    """
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        tokens = results.triggers.tokens()
+    listed = [
+        {
+            "name": token.name,
+            "actor": token.actor,
+            "scope": token.scopes[-1],
+            "created": _time(token.created),
+            "last_used": None if token.last_used is None else _time(token.last_used),
+        }
+        for token in tokens
+    ]
+    if json is not None:
+        import json as encoder
+
+        from zerolap.cli.output import write
+
+        write(json, encoder.dumps({"schema": TOKENS_SCHEMA, "tokens": listed}, indent=2))
+        if json == "-":
+            return
+    _show(listed)
+
+
+@app.command(no_args_is_help=True)
+def remove(name: Name, store: options.StoreLocation = None) -> None:
+    """Remove a token, which is refused from now on, also by a zerolap serve that is running.
+
+    Example: zerolap token remove ci
+    """
+    from zerolap.errors import UsageError
+    from zerolap.store import Store
+
+    with Store.open(store) as results:
+        if not results.triggers.remove_token(name):
+            raise UsageError(f"there is no token {name}", hint="zerolap token list shows all")
+    typer.echo(f"the token {name} is removed")
+
+
+def _checked_scope(text: str) -> "TokenScope":
+    """Return a scope; raises `UsageError` for what is none."""
+    from zerolap.errors import UsageError
+    from zerolap.triggers.tokens import INCLUDED
+
+    for scope in INCLUDED:
+        if scope == text:
+            return scope
+    raise UsageError(f"`--scope {text}` is not valid", hint=f"write one of {', '.join(INCLUDED)}")
+
+
+def _show(listed: list[dict[str, str | None]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not listed:
+        typer.echo("There are no tokens. Make one: zerolap token add NAME")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("token", "actor", "scope", "created", "last used"):
+        table.add_column(heading, overflow="fold")
+    for token in listed:
+        table.add_row(*(Text(value or "never") for value in token.values()))
+    Console().print(table)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,390 @@
+"""What happens in a lab, as records for others to listen to: requests, builds, trials, verdicts, triggers.
+
+A happening that is sent again, such as after a restart of the conductor, has the same `id`.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from zerolap.records import (
+    BASE,
+    HEAD,
+    RUN_TABLE,
+    BuildDone,
+    BuildJob,
+    CaseResult,
+    CaseVerdict,
+    Comparison,
+    Event,
+    JobFailed,
+    JobStarted,
+    MeasuredServer,
+    Priority,
+    Record,
+    RunReport,
+    Side,
+    Source,
+    Submission,
+    SubmissionState,
+    SubmittedServer,
+    Summary,
+    TimeWord,
+    TrialDone,
+    TrialsJob,
+    Verdict,
+    VerdictWord,
+    digest_of,
+    revision_of,
+)
+from zerolap.store import Attempt, StoredTrigger, SubmittedWork
+
+HAPPENING_SCHEMA: Final = "zerolap.happening/1"
+MAIN_METRICS: Final = RUN_TABLE
+LONGEST_REASON: Final = 1000
+"""In characters: a reason may quote what a compiler or a server has written."""
+
+
+class _Happening(Record):
+    """`time` is in UTC (ISO 8601); `request` is the id of the request that it belongs to, null where it is of none."""
+
+    schema_: Literal["zerolap.happening/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
+    event: str
+    id: str
+    time: str
+    request: str | None
+
+
+class NamedServer(Record):
+    """A server by the name that the user gave, and its commit, if it is of one."""
+
+    name: str
+    commit: str | None = None
+
+
+class RequestHappened(_Happening):
+    """A request was submitted, waits, runs, or has ended; `reason` states what it waits for or why it has ended.
+
+    A run has no base.
+    """
+
+    event: Literal["request"] = "request"
+    request: str
+    state: Literal["submitted"] | SubmissionState
+    reason: str = ""
+    kind: Literal["compare", "run"]
+    platform: str
+    priority: Priority
+    topic: str
+    trigger: str
+    base: NamedServer | None
+    head: NamedServer
+
+
+class BuildHappened(_Happening):
+    """An agent of `platform` has begun a build, or ended it after `seconds`."""
+
+    event: Literal["build"] = "build"
+    request: str
+    state: Literal["started", "done", "failed"]
+    reason: str = ""
+    build: str
+    variant: str
+    source: NamedServer
+    platform: str
+    agent: str | None
+    seconds: float | None = None
+
+
+class TrialSide(Record):
+    """The outcome of a trial of one side: the main metrics, and the checks that did not hold."""
+
+    valid: bool
+    failed_checks: tuple[str, ...] = ()
+    metrics: dict[str, float]
+
+
+class TrialHappened(_Happening):
+    """Trials of a block were recorded, of all sides or of one, or have failed; `seconds` is their machine time.
+
+    `block` is null where the case as a whole has failed.
+    """
+
+    event: Literal["trial"] = "trial"
+    request: str
+    state: Literal["done", "failed"]
+    reason: str = ""
+    job: str
+    case: str
+    engine: str
+    block: int | None
+    valid: bool
+    sides: dict[Side, TrialSide]
+    platform: str
+    agent: str | None
+    seconds: float | None = None
+
+
+class VerdictHappened(_Happening):
+    """A case was judged, its work and its time.
+
+    `deciding` is the verdict of the metric that its verdict rests on, null where there is none.
+    """
+
+    event: Literal["verdict"] = "verdict"
+    request: str
+    case: str
+    platform: str
+    verdict: CaseVerdict
+    work_verdict: VerdictWord | None
+    time_verdict: TimeWord | None
+    confirmed: bool
+    deciding: Verdict | None
+
+
+class ComparisonHappened(_Happening):
+    """All cases of a comparison were judged."""
+
+    event: Literal["comparison"] = "comparison"
+    request: str
+    platform: str
+    base: NamedServer
+    head: NamedServer
+    summary: Summary
+
+
+class TriggerHappened(_Happening):
+    """A trigger was worked on; `requests` are the ids of the requests that it has led to."""
+
+    event: Literal["trigger"] = "trigger"
+    request: None = None
+    trigger: str
+    kind: str
+    repository: str
+    subject: str
+    actor: str | None
+    state: str
+    reason: str
+    requests: tuple[str, ...]
+
+
+class HappeningsLost(_Happening):
+    """So many happenings between the one before and the one after this were not sent: too many were waiting."""
+
+    event: Literal["lost"] = "lost"
+    request: None = None
+    count: int
+
+
+Happening: TypeAlias = (
+    RequestHappened
+    | BuildHappened
+    | TrialHappened
+    | VerdictHappened
+    | ComparisonHappened
+    | TriggerHappened
+    | HappeningsLost
+)
+
+
+def happening_json(happening: Happening) -> str:
+    """Return a happening as a line of JSON, in ASCII: names that others have chosen act neither on lines nor terminals.
+
+    What is no number, such as the bound of an interval without one, is null.
+    """
+    return json.dumps(json.loads(happening.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
+
+
+def request_happening(submission: Submission, state: SubmissionState, reason: str = "") -> RequestHappened:
+    """Return that a submission waits or runs from now on."""
+    return _of_request(submission, state, reason, _text_of(time.time()))
+
+
+def submitted_happening(submission: Submission) -> RequestHappened:
+    """Return that a submission was made."""
+    return _of_request(submission, "submitted", "", submission.created)
+
+
+def end_happenings(work: SubmittedWork, document: Comparison | RunReport | None = None) -> Iterator[Happening]:
+    """Yield that a submission has ended, after the verdicts of its document; nothing if it has not ended."""
+    if work.ended is None:
+        return
+    # One that is carried out again ends again.
+    end, request = repr(work.ended), work.submission.id
+    when, platform = _text_of(work.ended), work.submission.platform
+    if isinstance(document, Comparison):
+        for case in document.cases:
+            yield VerdictHappened(
+                id=_identity("verdict", request, case.case, end),
+                time=when,
+                request=request,
+                case=case.case,
+                platform=platform,
+                verdict=case.verdict,
+                work_verdict=case.work,
+                time_verdict=case.time,
+                confirmed=case.confirmed,
+                deciding=_deciding_verdict(case),
+            )
+        yield ComparisonHappened(
+            id=_identity("comparison", request, end),
+            time=when,
+            request=request,
+            platform=platform,
+            base=_named_measured(document.base),
+            head=_named_measured(document.head),
+            summary=document.summary,
+        )
+    yield _of_request(work.submission, work.state, work.reason, when, end)
+
+
+def attempt_happenings(attempt: Attempt, event: Event | None) -> Iterator[Happening]:
+    """Yield what an event of an attempt was; nothing for what others are not told of, such as that it was given up."""
+    job = attempt.job
+    if isinstance(job, BuildJob) and isinstance(event, JobStarted | BuildDone | JobFailed):
+        yield _of_build(attempt, job, event)
+    elif isinstance(job, TrialsJob) and isinstance(event, TrialDone):
+        yield _of_trial(attempt, job, event)
+    elif isinstance(job, TrialsJob) and isinstance(event, JobFailed):
+        yield _of_failed_trial(attempt, job, event)
+
+
+def trigger_happening(trigger: StoredTrigger) -> TriggerHappened:
+    """Return that a trigger was worked on."""
+    return TriggerHappened(
+        id=_identity("trigger", trigger.id, trigger.state),
+        time=_text_of(time.time()),
+        trigger=trigger.id,
+        kind=trigger.kind,
+        repository=trigger.repository,
+        subject=trigger.subject,
+        actor=trigger.actor,
+        state=trigger.state,
+        reason=_short(trigger.reason),
+        requests=trigger.submissions,
+    )
+
+
+def lost_happening(count: int, since: float) -> HappeningsLost:
+    """Return that so many happenings were lost from a time on, in seconds since the epoch."""
+    return HappeningsLost(id=_identity("lost", repr(since), str(count)), time=_text_of(time.time()), count=count)
+
+
+def _of_request(
+    submission: Submission,
+    state: Literal["submitted"] | SubmissionState,
+    reason: str,
+    when: str,
+    end: str = "",
+) -> RequestHappened:
+    servers = submission.servers
+    return RequestHappened(
+        id=_identity("request", submission.id, state, reason, end),
+        time=when,
+        request=submission.id,
+        state=state,
+        reason=_short(reason),
+        kind=submission.kind,
+        platform=submission.platform,
+        priority=submission.priority,
+        topic=submission.topic,
+        trigger=submission.trigger,
+        base=_named(servers[BASE]) if BASE in servers else None,
+        head=_named(servers[HEAD]),
+    )
+
+
+def _of_build(attempt: Attempt, job: BuildJob, event: JobStarted | BuildDone | JobFailed) -> BuildHappened:
+    now = time.time()
+    is_started = isinstance(event, JobStarted)
+    return BuildHappened(
+        # Where an agent is lost, another one begins the same attempt.
+        id=_identity("build", attempt.id, event.event, attempt.agent or "", str(attempt.delivery)),
+        time=_text_of(now),
+        request=attempt.submission,
+        state="started" if is_started else "failed" if isinstance(event, JobFailed) else "done",
+        reason=_short(event.reason) if isinstance(event, JobFailed) else "",
+        build=job.spec.digest,
+        variant=job.variant,
+        source=_named_source(job.source),
+        platform=attempt.platform,
+        agent=attempt.agent,
+        seconds=None if is_started or attempt.claimed is None else round(now - attempt.claimed, 3),
+    )
+
+
+def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappened:
+    sides = {
+        side: TrialSide(
+            valid=measurement.validity.valid,
+            failed_checks=tuple(check.check for check in measurement.validity.failed),
+            metrics={name: measurement.metrics[name] for name in MAIN_METRICS if name in measurement.metrics},
+        )
+        for side, measurement in event.measurements.items()
+    }
+    return TrialHappened(
+        id=_identity("trial", job.id, str(event.block), *sorted(sides)),
+        time=_text_of(time.time()),
+        request=attempt.submission,
+        state="done",
+        job=job.id,
+        case=job.case.name,
+        engine=job.engine,
+        block=event.block,
+        valid=all(side.valid for side in sides.values()),
+        sides=sides,
+        platform=attempt.platform,
+        agent=attempt.agent,
+        seconds=round(sum(measurement.seconds for measurement in event.measurements.values()), 3),
+    )
+
+
+def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> TrialHappened:
+    return TrialHappened(
+        id=_identity("failed trial", attempt.id, str(event.block), event.side or ""),
+        time=_text_of(time.time()),
+        request=attempt.submission,
+        state="failed",
+        reason=_short(event.reason),
+        job=job.id,
+        case=job.case.name,
+        engine=job.engine,
+        block=event.block,
+        valid=False,
+        sides={},
+        platform=attempt.platform,
+        agent=attempt.agent,
+    )
+
+
+def _deciding_verdict(case: CaseResult) -> Verdict | None:
+    return next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None)
+
+
+def _named(server: SubmittedServer) -> NamedServer:
+    return _named_source(server.source)
+
+
+def _named_source(source: Source) -> NamedServer:
+    revision = revision_of(source)
+    return NamedServer(name=source.name, commit=None if revision is None else revision.commit)
+
+
+def _named_measured(server: MeasuredServer) -> NamedServer:
+    return NamedServer(name=server.name, commit=server.commit)
+
+
+def _identity(*parts: str) -> str:
+    return "e-" + digest_of(*parts)
+
+
+def _short(reason: str) -> str:
+    return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _text_of(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,101 @@
+"""How it stands with a pull request by comparisons that are in the store already, such as those of a CI job."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerolap.build import changes_between
+from zerolap.records import Changes, Comparison, UsageError
+from zerolap.store import Store
+from zerolap.triggers.false_alarms import FalseAlarmRecord
+from zerolap.triggers.outcome import (
+    GITHUB,
+    ChangedLines,
+    CommitRange,
+    Done,
+    Failed,
+    PlatformOutcome,
+    PlatformState,
+    PullRequestState,
+    changed_lines,
+)
+
+UNFINISHED: dict[str, PlatformState] = {
+    "running": Failed("it has not finished"),
+    "interrupted": Failed("it was interrupted"),
+    "failed": Failed("it could not be carried out"),
+}
+
+
+@dataclass(frozen=True)
+class PullRequestPlace:
+    """A pull request: its repository as owner/name, its number, where GitHub's pages are.
+
+    `report_url` is where more of the comparisons can be read, empty if nowhere.
+    """
+
+    repository: str
+    number: int
+    site: str = GITHUB
+    report_url: str = ""
+
+
+def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPlace, store: Store) -> PullRequestState:
+    """Return how it stands with a pull request by comparisons of the same commits, of one or several platforms.
+
+    Raises `UsageError` for comparisons of other things than commits, and of different ones.
+    """
+    first = comparisons[0]
+    base, head = _commits(first)
+    for comparison in comparisons[1:]:
+        if _commits(comparison) != (base, head):
+            raise UsageError(
+                f"{comparison.id} compares other commits than {first.id}", hint="one comment is about one change"
+            )
+    alarms = FalseAlarmRecord(store)
+    platforms = Counter(comparison.platform.name for comparison in comparisons)
+    outcomes = [
+        _outcome(comparison, place, alarms, alone=platforms[comparison.platform.name] == 1)
+        for comparison in comparisons
+    ]
+    return PullRequestState(
+        commits=CommitRange(place.repository, base, head, _changed_lines(first, store), place.site),
+        number=place.number,
+        label="",
+        command=first.command_line,
+        platforms=tuple(outcomes),
+    )
+
+
+def _outcome(
+    comparison: Comparison, place: PullRequestPlace, alarms: FalseAlarmRecord, *, alone: bool
+) -> PlatformOutcome:
+    """Return what came of a comparison; `alone`: no other is of the same platform."""
+    name = comparison.platform.name
+    return PlatformOutcome(
+        name=name if alone else f"{name} {comparison.id}",
+        state=UNFINISHED.get(comparison.state, Done()),
+        comparison=comparison,
+        report_url=place.report_url,
+        false_alarms=alarms.of(name),
+    )
+
+
+def _commits(comparison: Comparison) -> tuple[str, str]:
+    base, head = comparison.base.commit, comparison.head.commit
+    if base is None or head is None:
+        raise UsageError(
+            f"{comparison.id} does not compare two commits: a pull request has nothing else",
+            hint="zerolap compare BASE HEAD --repo DIR",
+        )
+    return base, head
+
+
+def _changed_lines(comparison: Comparison, store: Store) -> tuple[ChangedLines, ...]:
+    """Return the changed lines; none where the repository is not here any more."""
+    try:
+        servers = store.request(comparison.id).servers
+        changes = changes_between(servers["base"].source, servers["head"].source)
+    except UsageError:
+        return ()
+    return changed_lines(changes or Changes(files=[]))

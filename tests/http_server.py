@@ -1,0 +1,47 @@
+"""Real HTTP servers in threads: of any application, and of a lab whose conductor does not work."""
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from zerolap.api import application
+from zerolap.fleet import Conductor, ServedPlatform
+from zerolap.fleet.in_process import InProcess
+from zerolap.store import Store
+from zerolap.triggers.running import Triggers
+from zerolap.triggers.settings import TriggerSettings
+
+
+@contextlib.contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """Serve an application on a free port of this machine; yields its URL."""
+    # With its protocol named, asyncio has answers sent at once; without, they wait for the client's acknowledgement.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        configuration = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
+        server = uvicorn.Server(configuration)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextlib.contextmanager
+def served_lab(store: Store, settings: TriggerSettings | None = None, mirrors: Path = Path("mirrors")) -> Iterator[str]:
+    """Serve what `zerolap serve` does; nothing is measured, and triggers stay as they are recorded."""
+    conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
+    triggers = None if settings is None else Triggers(store, settings, mirrors)
+    with served(application(conductor, store, triggers)) as url:
+        yield url

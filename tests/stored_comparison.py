@@ -1,0 +1,34 @@
+"""A finished comparison in a store, and a token to read it with."""
+
+from typing import Any
+
+from benches.page import FIXTURE
+from zerolap.records import Comparison
+from zerolap.store import ApiToken, Store
+from zerolap.triggers.settings import LabSettings, TriggerSettings
+from zerolap.triggers.tokens import INCLUDED, TokenScope, new_token, token_digest
+
+COMPARISON = Comparison.model_validate_json(FIXTURE.read_text())
+ID = "c-0123456789abcdef01234567"
+ONLY_WITH_A_TOKEN = TriggerSettings(lab=LabSettings(reports="token"))
+
+
+def recorded_comparison(store: Store, **changes: Any) -> Comparison:
+    """Record the comparison under its id, with changes."""
+    comparison = COMPARISON.model_copy(update={"id": ID, **changes})
+    store.record_comparison(comparison)
+    return comparison
+
+
+def stored_token(store: Store, name: str, scope: TokenScope, actor: str = "") -> str:
+    """Record a token, and return it."""
+    token = new_token()
+    digest = token_digest(token)
+    assert digest is not None
+    assert store.triggers.add_token(ApiToken(name, digest, actor or name, INCLUDED[scope]))
+    return token
+
+
+def reading_token(store: Store) -> str:
+    """Record a token that permits to read, and return it."""
+    return stored_token(store, "reader", "read")

@@ -1,0 +1,111 @@
+"""Served reports in a browser: their policy keeps them from nothing, and texts of others stay texts."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_server import served_lab
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
+from stored_run import stored_run
+from waiting import PATIENCE_SECONDS
+
+from zerolap.store import Store
+
+CHROMIUM = shutil.which("chromium")
+HOSTILE = (
+    "</script><script>document.title='acted'</script>",
+    "<img src=x onerror=\"document.title='acted'\">",
+    '"><svg onload="document.title=\'acted\'">',
+)
+
+expect.set_options(timeout=1000 * PATIENCE_SECONDS)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+        )
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
+    """Open a page; assert that nothing in it failed, and that its policy kept it from nothing."""
+    context = browser.new_context(**options)
+    shown = context.new_page()
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
+    faults: list[str] = []
+    origin = (url.partition("/comparisons")[0], "data:")
+    shown.on("pageerror", lambda error: faults.append(str(error)))
+    shown.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    shown.on("request", lambda request: faults.append(request.url) if not request.url.startswith(origin) else None)
+    shown.add_init_script(
+        "addEventListener('securitypolicyviolation', (event) => console.error(`violated: ${event.violatedDirective}`))"
+    )
+    shown.goto(url)
+    yield shown
+    assert faults == []
+    context.close()
+
+
+def test_the_policy_keeps_a_report_from_nothing(browser: Browser, store: Store) -> None:
+    recorded_comparison(store)
+    with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}") as shown:
+        shown.get_by_role("button", name=COMPARISON.cases[0].case, exact=True).click()
+        expect(shown.locator(".detail").first).to_be_visible()
+
+
+def test_a_run_is_drawn_under_the_policy(browser: Browser, store: Store) -> None:
+    report = stored_run(store)
+    with served_lab(store) as url, opened(browser, f"{url}/runs/{report.id}") as shown:
+        shown.get_by_role("button", name="get-100B", exact=True).click()
+        expect(shown.locator(".flame-frame canvas")).to_be_visible()
+
+
+def test_the_list_leads_to_reports(browser: Browser, store: Store) -> None:
+    recorded_comparison(store)
+    report = stored_run(store)
+    with served_lab(store) as url, opened(browser, f"{url}/") as shown:
+        expect(shown.get_by_role("link", name=report.id)).to_be_visible()
+        assert shown.locator("th").first.evaluate("one => getComputedStyle(one).textAlign") == "left"
+        shown.get_by_role("link", name=ID).click()
+        expect(shown.locator("tr.case").first).to_be_visible()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_others_are_shown_as_texts(text: str, browser: Browser, store: Store) -> None:
+    case = COMPARISON.cases[0].model_copy(update={"case": text, "commands": [text], "group": text})
+    server = COMPARISON.base.model_copy(update={"name": text, "version": text})
+    recorded_comparison(store, cases=[case], base=server, head=server, notes=[text], command_line=text)
+    with served_lab(store) as url:
+        with opened(browser, f"{url}/comparisons/{ID}") as shown:
+            expect(shown.get_by_role("button", name=text, exact=True)).to_be_visible()
+            assert shown.title() != "acted"
+        with opened(browser, f"{url}/") as shown:
+            expect(shown.get_by_text(f"{text} .. {text}")).to_be_visible()
+            assert shown.title() != "acted"
+
+
+def test_a_browser_asks_for_the_token_as_a_password(browser: Browser, store: Store) -> None:
+    recorded_comparison(store)
+    credentials = {"username": "anybody", "password": reading_token(store)}
+    with (
+        served_lab(store, ONLY_WITH_A_TOKEN) as url,
+        opened(browser, f"{url}/comparisons/{ID}", http_credentials=credentials) as shown,
+    ):
+        expect(shown.locator("tr.case").first).to_be_visible()

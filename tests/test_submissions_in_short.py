@@ -1,0 +1,67 @@
+"""Submissions as lists show them: the newest first, in parts, with the states of their jobs, in both databases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from postgresql_server import PostgresqlServer, programs, server_user
+from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
+
+from zerolap.records import BuildJob
+from zerolap.store import Attempt, Store
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgresqlServer]:
+    binaries, user = programs(), server_user()
+    if binaries is None or user is None:
+        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
+    with PostgresqlServer.started(binaries, user) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    location = str(tmp_path / "store")
+    if request.param == "postgresql":
+        server: PostgresqlServer = request.getfixturevalue("postgresql")
+        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
+    with Store.open(location) as opened:
+        yield opened
+
+
+def test_submissions_in_short(store: Store, redis_server: Path) -> None:
+    submitted = [SimulatedFleet(store, redis_server).submit(made_up_cases(1)) for _ in range(3)]
+    oldest, middle, newest = (one.id for one in submitted)
+    assert [one.id for one in store.fleet.comparisons(2)] == [newest, middle]
+    assert [one.id for one in store.fleet.comparisons(2, before=middle)] == [oldest]
+    assert store.fleet.comparisons(2, before="c-0") == []
+    store.fleet.set_state(oldest, "cancelled", "by somebody")
+    short = store.fleet.in_short(oldest)
+    assert short is not None
+    assert (short.platform, short.state, short.reason, short.trigger) == (
+        PLATFORM, "cancelled", "by somebody", "command line"
+    )  # fmt: skip
+    assert {side: of_side.name for side, of_side in short.sides.items()} == dict.fromkeys(
+        ("base", "head"), str(redis_server)
+    )
+    assert store.fleet.in_short(oldest[:-1]) is None
+    # Nothing was measured: there is no document.
+    assert store.in_short([oldest, newest]) == {}
+
+
+def test_the_last_attempt_at_a_job_counts(store: Store, redis_server: Path) -> None:
+    fleet = SimulatedFleet(store, redis_server)
+    submission = fleet.submit(made_up_cases(2))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    states = store.fleet.job_states(submission.id)
+    assert set(states.values()) == {"done"}
+    attempts = store.fleet.attempts(submission.id)
+    assert set(states) == {attempt.job.id for attempt in attempts}
+    build = next(attempt.job for attempt in attempts if isinstance(attempt.job, BuildJob))
+    store.fleet.add_attempts([Attempt("a-again", submission.id, PLATFORM, build)])
+    assert store.fleet.job_states(submission.id)[build.id] == "ready"
