@@ -23,9 +23,9 @@ from test_comment import (
     large_state,
 )
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
+from zero_touch import Scene, zero_touch
 
 from benches.figures import Figure
-from zero_touch import Scene, zero_touch
 from zerolap.store import Attempt, Store
 from zerolap.triggers.check import check_output
 from zerolap.triggers.notices import closing_text, issue_body, issue_title
