@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ demo: setup  ## find a slowdown in a commit on Redis 7.0.15, with its reason
 
 fleet-demo: setup  ## compare on two platforms of a fleet, kill an agent in the middle, and get both comparisons
 	@demo/fleet
+
+zero-touch-demo: setup  ## label a pull request at a played GitHub and see what comes of it by itself; follow ten commits; 10 minutes
+	@demo/zero-touch $(if $(TRANSCRIPT),--transcript $(TRANSCRIPT))
 
 test: setup  ## run the tests, but for the slow ones
 	@scripts/test -m 'not slow'
@@ -68,7 +71,7 @@ bench-truth: setup  ## measure how true verdicts on harmless edits and changes i
 bench-fleet: setup  ## measure what the queue of a fleet costs: 50 simulated agents, 20,000 jobs; 5 minutes; writes .bench/fleet.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.fleet $(JOBS)
 
-bench-triggers: setup  ## measure what webhooks cost and refuse; a minute; writes .bench/triggers.json
+bench-triggers: setup  ## measure what webhooks cost and refuse, and what a comment is and costs; 5 minutes; writes .bench/triggers.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.triggers
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json

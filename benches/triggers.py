@@ -1,7 +1,8 @@
-"""What webhooks cost and refuse: deliveries at a fixed rate, and hostile ones, over HTTP to another process.
+"""What webhooks cost and refuse, and what the comment is and costs that they lead to.
 
-`python -m benches.triggers`. The server has a store in SQLite on disk. A delivery is late if the one before it is: its
-time counts from the moment at which it was due.
+`python -m benches.triggers`. Deliveries come at a fixed rate, and hostile ones, over HTTP to another process. The
+server has a store in SQLite on disk. A delivery is late if the one before it is: its time counts from the moment at
+which it was due.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from webhook_payloads import delivery as signed
 from webhook_payloads import labelled, pushed, settings_of_tests
 
 from benches.figures import Figure, show_figures, write_figures
+from benches.trigger_comments import markup_figure, overhead_figure, size_figure
 from zerolap.api.webhooks import webhooks_router
 from zerolap.cli.logging import set_up_logs
 from zerolap.store import Store
@@ -53,6 +55,9 @@ def main() -> None:
             figures |= asyncio.run(_timed(server))
         with _server(directory / "hostile") as server:
             figures |= asyncio.run(_refused(server))
+    figures["markup_attacks"] = markup_figure()
+    figures["comment_kib"] = size_figure()
+    figures["label_to_comment_overhead_s"] = overhead_figure()
     show_figures(figures)
     print(write_figures("triggers", figures))
 
