@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class SimulatedFleet:
     """Agents of one platform, which builds for itself; `engine` stands in for all engines.
 
     With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_happening`
-    is called with what happens.
+    is called with what happens. `further_platforms` have an agent each, with an engine of its own.
     """
 
     store: Store
@@ -46,6 +46,7 @@ class SimulatedFleet:
     agents: int = 2
     load_agents: int | None = None
     on_happening: Callable[[Happening], None] = lambda _happening: None
+    further_platforms: Mapping[str, Simulated] = field(default_factory=dict)
     queues: InProcess = field(default_factory=InProcess)
     running: list[Agent] = field(default_factory=list)
     conductor: Conductor | None = None
@@ -96,13 +97,19 @@ class SimulatedFleet:
         name = AgentName("lab", PLATFORM, f"agent-{number}")
         return Agent("bench", self.queues.link(name), FilesAreHere(), self._place())
 
+    def agent_of(self, platform: str) -> Agent:
+        """Return the agent of a further platform, which is not running."""
+        name = AgentName("lab", platform, f"{platform}-agent")
+        place = self._place(self.further_platforms[platform])
+        return Agent("bench", self.queues.link(name), FilesAreHere(), place)
+
     def load_agent(self, number: int) -> Agent:
         """Return a further agent that puts load on servers, which is not running."""
         name = AgentName("lab", LOAD_PLATFORM, f"load-{number}")
         return Agent("load", self.queues.link(name), FilesAreHere(), self._place())
 
-    def _place(self) -> AgentPlace:
-        worker = Worker(dict.fromkeys(("counted", "timed", "sampled"), self.engine))
+    def _place(self, engine: Simulated | None = None) -> AgentPlace:
+        worker = Worker(dict.fromkeys(("counted", "timed", "sampled"), engine or self.engine))
         return AgentPlace(Builds(self.store.builds_directory), self.store.blobs, worker, "127.0.0.1")
 
     def start(self, agent: Agent) -> None:
@@ -114,10 +121,15 @@ class SimulatedFleet:
         self.queues = InProcess()
         requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
         platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
-        self.conductor = Conductor(self.store, self.queues, [platform], pace=PACE, on_happening=self.on_happening)
+        further = [ServedPlatform(name, name) for name in self.further_platforms]
+        self.conductor = Conductor(
+            self.store, self.queues, [platform, *further], pace=PACE, on_happening=self.on_happening
+        )
         self.running, self._tasks = [], [asyncio.create_task(self.conductor.run())]
         for number in range(self.agents):
             self.start(self.agent(number))
+        for name in self.further_platforms:
+            self.start(self.agent_of(name))
         for number in range(self.load_agents or 0):
             self.start(self.load_agent(number))
         ended = asyncio.create_task(scenario(self))  # type: ignore[arg-type]

@@ -139,7 +139,8 @@ class Branch:
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
             standings = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
             standings.made_up = self.made_up
-            return await Notifier(self.store, self.settings, standings, client).look(SUBJECT)
+            looked = await Notifier(self.store, self.settings, standings, client).look(SUBJECT)
+            return looked.is_over
 
     def issues(self) -> list[tuple[str, str]]:
         """Return the state and the title of all issues."""

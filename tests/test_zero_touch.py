@@ -1,5 +1,8 @@
 """From a label to the comment: the lab as a whole, with a played GitHub, real git, real builds and counted trials."""
 
+import asyncio
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,10 +10,18 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from github_state import APP
+from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import wait_until
-from webhook_payloads import REPOSITORY
+from waiting import PATIENCE_SECONDS, wait_until
+from webhook_payloads import LABEL, MAINTAINER, REPOSITORY
 from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
+
+from zerolap.engines.simulated import Simulated
+from zerolap.store import Store
+from zerolap.triggers.memory import stored_trigger
+from zerolap.triggers.running import Triggers
+from zerolap.triggers.settings import read_trigger_settings
+from zerolap.triggers.trigger import PullRequestTrigger
 
 MOST_BYTES = 6 * 1024
 APP_ID = 4711
@@ -199,6 +210,54 @@ def test_a_github_that_is_away_at_the_end_is_told_when_it_is_back(scene: Scene) 
     scene.wait_for_comment("No case can be affected")
     scene.wait_for_status(head, "success")
     assert len(scene.comments()) == 1
+
+
+def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource) -> None:
+    """What one of them reports stays when the other reports later; their servers are built, their trials made up."""
+    west_may_measure = threading.Event()
+    west = Simulated(
+        changes={"toy-get": 0.1}, on_trial=lambda _job, _block: _require(west_may_measure.wait(PATIENCE_SECONDS))
+    )
+    head = regressing(toy)
+    with zero_touch(tmp_path, toy) as scene, Store.open(str(scene.zerolap.store)) as store:
+        scene.open_pull_request(head)
+        fleet = SimulatedFleet(
+            store, tmp_path, Simulated(changes={"toy-get": 0.1}), agents=1, further_platforms={"west": west}
+        )
+        triggers = Triggers(store, read_trigger_settings(scene.settings), tmp_path / "mirrors")
+
+        async def scenario(fleet: SimulatedFleet) -> None:
+            await fleet.until(lambda: len(store.fleet.platforms()) == 2)
+            working = asyncio.create_task(triggers.run())
+            label = PullRequestTrigger(
+                repository=REPOSITORY,
+                number=NUMBER,
+                actor=MAINTAINER,
+                head=head,
+                base_ref="unstable",
+                base_sha=toy.first,
+                head_repository=REPOSITORY,
+                is_fork=False,
+                label=LABEL,
+                scope="affected",
+            )
+            store.triggers.add(stored_trigger(label, "a label", time.time()))
+            await fleet.until(lambda: any(f"`{PLATFORM}`: done" in body for body in scene.comments()))
+            [partly] = scene.comments()
+            assert "`west`: " in partly
+            assert "`west`: done" not in partly
+            assert f"more work on `{PLATFORM}`" in partly
+            west_may_measure.set()
+            await fleet.until(lambda: any("more work on both platforms" in body for body in scene.comments()))
+            working.cancel()
+
+        fleet.run(scenario)
+        [comment] = scene.comments()
+        assert comment.count(": done") == 2
+
+
+def _require(condition: bool) -> None:
+    assert condition
 
 
 def test_a_comment_that_was_removed_meanwhile_is_written_again(scene: Scene) -> None:

@@ -65,6 +65,14 @@ class Push:
         return self.trigger.branch if isinstance(self.trigger, PushTrigger) else self.trigger.tag
 
 
+@dataclass(frozen=True)
+class Looked:
+    """The pushes of a branch that nothing more comes of, the oldest first, and whether that is all for now."""
+
+    ended: Sequence[Push]
+    is_over: bool
+
+
 @dataclass
 class Notifier:
     """Looks at what pushes have brought. What was reported is in the store, by the commit that brought it."""
@@ -105,8 +113,8 @@ class Notifier:
             ENDED
         )
 
-    async def look(self, subject: str) -> bool:
-        """Report what is new about a branch; returns whether nothing more is to come for now."""
+    async def look(self, subject: str) -> Looked:
+        """Report what is new about a branch."""
         is_over = await asyncio.to_thread(self.is_over, subject)
         ended = await asyncio.to_thread(self.finished, subject)
         # Not tags: releases against each other go their own ways.
@@ -120,7 +128,7 @@ class Notifier:
             repair = repaired_by(regressed, [later.comparisons for later in pushes[index:]])
             if repair is not None:
                 reported &= await self._close(push, pushes[index + repair])
-        return is_over and reported
+        return Looked(ended, is_over and reported)
 
     async def _open(self, push: Push) -> bool:
         regression = await asyncio.to_thread(self._regression, push)

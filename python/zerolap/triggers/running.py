@@ -13,7 +13,7 @@ from zerolap.records import EnvironmentMissing
 from zerolap.store import Store
 from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import AppKey, GitHub, TokenFile
+from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
@@ -24,6 +24,8 @@ from zerolap.triggers.watching import Watcher
 from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
+PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
+"""Short, as what could not be done is done later, and others wait for their turn meanwhile."""
 
 log = structlog.get_logger("zerolap.triggers")
 
@@ -117,12 +119,12 @@ class Triggers:
             await self._reporter.report()
         for subject in sorted(self._branches):
             self._noted.discard(subject)
-            is_over = await self._notifier.look(subject)
-            for push in await asyncio.to_thread(self._notifier.finished, subject):
+            looked = await self._notifier.look(subject)
+            for push in looked.ended:
                 if push.stored.id not in self._shown:
                     self._shown.add(push.stored.id)
                     self.on_measured(push)
-            if is_over and subject not in self._noted:
+            if looked.is_over and subject not in self._noted:
                 self._branches.discard(subject)
 
 
@@ -147,7 +149,7 @@ def mirrors_of(store: Store) -> Path:
 def github_of(settings: GitHubSettings) -> GitHub | None:
     """Return the client that the settings describe; none where they have no token."""
     if settings.token is not None:
-        return GitHub(str(settings.api_url), TokenFile(settings.token))
+        return GitHub(str(settings.api_url), TokenFile(settings.token), patience=PATIENCE)
     if settings.app_id is not None and settings.private_key is not None:
-        return GitHub(str(settings.api_url), AppKey(str(settings.app_id), settings.private_key))
+        return GitHub(str(settings.api_url), AppKey(str(settings.app_id), settings.private_key), patience=PATIENCE)
     return None
