@@ -116,6 +116,9 @@ class NatsServer:
     def frozen(self) -> Iterator[None]:
         """Let it do nothing for a while: connections are kept, and nothing is answered."""
         os.kill(self.number, signal.SIGSTOP)
+        # Its threads stop one by one, on a busy machine some time later.
+        tasks = Path(f"/proc/{self.number}/task")
+        wait_until(lambda: all(_is_stopped(task / "stat") for task in tasks.iterdir()))
         try:
             yield
         finally:
@@ -215,3 +218,11 @@ async def until_none_wait(dispatcher: JetStreamDispatcher, platform: str) -> Non
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (await dispatcher.waiting())[platform]:
             await asyncio.sleep(0.02)
+
+
+def _is_stopped(stat: Path) -> bool:
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        # The thread has ended.
+        return True

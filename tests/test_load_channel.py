@@ -247,33 +247,37 @@ def test_addresses_are_read(address: str, split: tuple[str, int]) -> None:
 
 
 def test_a_cancellation_ends_every_wait() -> None:
-    def wait_for(step: Callable[[Cancellation], object]) -> None:
-        cancellation, ended = Cancellation(), list[ZerolapError]()
+    def wait_for(step: Callable[[threading.Event], object]) -> None:
+        cancellation, ended, is_connected = Cancellation(), list[ZerolapError](), threading.Event()
 
         def run() -> None:
             try:
                 with cancellation.current():
-                    step(cancellation)
+                    step(is_connected)
             except ZerolapError as fault:
                 ended.append(fault)
 
         thread = threading.Thread(target=run)
         thread.start()
-        wait_until(lambda: cancellation._running or not thread.is_alive())
+        wait_until(lambda: is_connected.is_set() or not thread.is_alive())
         cancellation.cancel()
         thread.join()
         assert [type(fault) for fault in ended] == [Interrupted]
 
-    def accept(_: Cancellation) -> None:
+    def accept(is_connected: threading.Event) -> None:
         with listen_for_load_host(LOOPBACK) as listening:
+            is_connected.set()
             listening.accept(SECRET, 3600)
 
-    def receive(_: Cancellation) -> None:
-        with connected() as (server, _load):
-            server.receive()
-
-    def serve(_: Cancellation) -> None:
+    def receive(is_connected: threading.Event) -> None:
+        # The other side is accepted in a thread of its own, and belongs to nobody.
         with connected() as (_server, load):
+            is_connected.set()
+            load.receive()
+
+    def serve(is_connected: threading.Event) -> None:
+        with connected() as (_server, load):
+            is_connected.set()
             serve_load(load)
 
     for step in (accept, receive, serve):
