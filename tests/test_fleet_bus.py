@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,43 +118,6 @@ def test_an_agent_asks_for_jobs_by_priority(server: NatsServer) -> None:
                 [job(f"{name}-{number}", priority=name) for number in (1, 2) for name in PRIORITIES]
             )
             assert await contents_of(link, 6) == [f"{name}-{number}" for name in PRIORITIES for number in (1, 2)]
-
-    run(test())
-
-
-def test_a_release_goes_first_though_there_was_none_a_moment_ago(server: NatsServer) -> None:
-    async def test() -> None:
-        async with server.dispatcher() as dispatcher, server.link() as link:
-            await dispatcher.publish([job("pull-1"), job("pull-2"), job("backfill-1", priority="backfill")])
-            assert await contents_of(link, 1) == ["pull-1"]
-            await dispatcher.publish([job("release-1", priority="release")])
-            await asyncio.sleep(jetstream_link.EMPTY_SECONDS)
-            assert await contents_of(link, 3) == ["release-1", "pull-2", "backfill-1"]
-
-    run(test())
-
-
-def test_all_agents_that_wait_are_notified_of_jobs_that_come_together(
-    server: NatsServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Longer than the test: agents get their jobs by notices only.
-    monkeypatch.setattr(jetstream_link, "FIRST_POLL_SECONDS", 25.0)
-
-    async def test() -> None:
-        async with server.dispatcher() as dispatcher, contextlib.AsyncExitStack() as stack:
-            conductor = await stack.enter_async_context(server.client("conductor"))
-            names = ("alpha-1", "alpha-2", "alpha-3")
-            links = [await stack.enter_async_context(server.link(name)) for name in names]
-            getting = [asyncio.create_task(contents_of(link, 1)) for link in links]
-
-            async def all_wait() -> bool:
-                answer = await conductor.nats.request("$JS.API.CONSUMER.INFO.NOTICES.alpha", b"")
-                return bool(json.loads(answer.data)["num_waiting"] == len(names))
-
-            await eventually(all_wait)
-            async with asyncio.timeout(20):
-                await dispatcher.publish([job(name) for name in names])
-                assert sorted(content for [content] in await asyncio.gather(*getting)) == list(names)
 
     run(test())
 

@@ -46,7 +46,7 @@ MOST_WAITING_AGENTS: Final = 4096
 LONGEST_WAIT_SECONDS: Final = 30
 """A request that is to wait for longer is refused, so that no agent can fill the list of those who wait."""
 NOTICE_SECONDS: Final = 2
-"""After so long a notice is dropped that no agent has waited for: all are busy, and look for jobs by themselves."""
+"""After so long a notice is dropped that no agent has waited for: all were busy, and look for jobs by themselves."""
 
 NO_MESSAGE: Final = 10037
 OTHER_CONFIGURATION: Final = 10058
@@ -79,7 +79,7 @@ class JetStreamDispatcher:
         self._answering: Answering | None = None
         self._room = asyncio.Semaphore(ANSWERED_AT_ONCE)
         self._answers: set[asyncio.Task[None]] = set()
-        self._platforms: set[str] = set()
+        self._machines: dict[str, int] = {}
         self._publisher: tuple[Session, JetStreamContext] | None = None
 
     @classmethod
@@ -141,7 +141,7 @@ class JetStreamDispatcher:
                 {"filter_subject": f"notices.{platform}", "deliver_policy": "new", "ack_policy": "none"},
                 notices.get(platform, {}),
             )
-            self._platforms.add(platform)
+            self._machines[platform] = max(machines, self._machines.get(platform, 1))
 
     async def publish(self, jobs: list[JobMessage]) -> None:
         """Publish jobs; they are kept by the bus when this returns."""
@@ -156,7 +156,7 @@ class JetStreamDispatcher:
 
     async def waiting(self) -> dict[str, int]:
         """Return how many jobs the bus holds by platform, delivered ones that have not ended included."""
-        counts = dict.fromkeys(self._platforms, 0)
+        counts = dict.fromkeys(self._machines, 0)
         seen = 0
         while True:
             info = await self._required(f"STREAM.INFO.{JOBS}", {"subjects_filter": "jobs.>", "offset": seen})
@@ -276,18 +276,14 @@ class JetStreamDispatcher:
                 future.cancel()
 
     async def _notify(self, session: Session, jobs: list[JobMessage]) -> None:
-        """Have an agent look for each job, of those that wait and one that is about to wait."""
+        """Have as many agents of each platform look for jobs as there are, and as can be there."""
         try:
             for platform, count in Counter(job.platform for job in jobs).items():
-                wanted = count if count == 1 else min(count, await self._waiting_agents(platform) + 1)
-                for _ in range(wanted):
+                for _ in range(min(count, self._machines.get(platform, 1))):
                     await session.client.publish(f"notices.{platform}")
-        except (*BUS_FAULTS, BusLost) as fault:
+        except BUS_FAULTS as fault:
             # The jobs are kept, and agents look for them by themselves after a while.
             log.debug("agents were not notified", fault=str(fault))
-
-    async def _waiting_agents(self, platform: str) -> int:
-        return int((await self._required(f"CONSUMER.INFO.{NOTICES}.{platform}", {}))["num_waiting"])
 
     async def _create_stream(self, configuration: Document) -> None:
         try:

@@ -41,10 +41,6 @@ POLL_SECONDS: Final = 5.0
 
 There is no notice of jobs that are delivered again.
 """
-EMPTY_SECONDS: Final = 1.0
-"""So long after a priority had no job an agent asks for the others first: its jobs follow each other quickly."""
-TOGETHER_SECONDS: Final = 0.05
-"""So long that a job is done waits for the request for the next one, to be sent together with it."""
 RETRY_SECONDS: Final = 1.0
 LEAST_DELAY_SECONDS: Final = 0.05
 CONFIRM_SECONDS: Final = 3.0
@@ -78,8 +74,6 @@ class JetStreamLink:
         self._poll_seconds = FIRST_POLL_SECONDS
         self._expected: tuple[str, asyncio.Future[Msg]] | None = None
         self._unanswered: dict[str, float] = {}
-        self._empty_until: dict[str, float] = {}
-        self._done: list[str] = []
 
     @classmethod
     async def connect(cls, credentials: AgentCredentials) -> "JetStreamLink":
@@ -150,20 +144,9 @@ class JetStreamLink:
             except BUS_FAULTS as fault:
                 log.debug("a job was not given back", fault=str(fault))
 
-    def send_done(self, subject: str) -> None:
-        """Acknowledge a job, with the next request or a moment later."""
-        self._done.append(subject)
-        self._connection.spawn(self._send_done(TOGETHER_SECONDS))
-
-    async def _send_done(self, seconds: float = 0) -> None:
-        await asyncio.sleep(seconds)
-        while self._done:
-            await self.send(self._done.pop(), ACKNOWLEDGED)
-
     async def _prepare(self, session: Session) -> None:
         self._inbox = session.client.new_inbox()
         self._unanswered.clear()
-        self._empty_until.clear()
         await session.client.subscribe(f"{self._inbox}.>", cb=self._receive)
         await session.client.subscribe(cancel_subject(self._platform), cb=self._cancelled)
 
@@ -172,24 +155,15 @@ class JetStreamLink:
             callback(message.data.decode(errors="replace"))
 
     async def _look_for_job(self, session: Session) -> "JetStreamJob | None":
-        """Return a job that the bus has now: of the first priority of which it has one.
-
-        Those that had none less than `EMPTY_SECONDS` ago come last.
-        """
-        await self._send_done()
-        for priority in sorted(PRIORITIES, key=self._is_empty):
+        """Return a job that the bus has now: of the first priority of which it has one."""
+        for priority in PRIORITIES:
             if _until(self._unanswered.get(priority, 0.0)) > 0:
                 continue
             subject = next_subject(JOBS, consumer_name(self._platform, priority))
             message = await self._request(session, subject, priority, {"batch": 1, "no_wait": True}, QUICK_SECONDS)
             if message is not None and (job := self._job(message)) is not None:
                 return job
-            self._empty_until[priority] = _after(EMPTY_SECONDS)
-        self._empty_until.clear()
         return None
-
-    def _is_empty(self, priority: str) -> bool:
-        return _until(self._empty_until.get(priority, 0.0)) > 0
 
     async def _wait_for_notice(self, session: Session, seconds: float) -> "JetStreamJob | None":
         """Wait until a job has been published that is for this agent; returns one only if it comes late."""
@@ -262,7 +236,7 @@ class JetStreamJob:
 
         It is not confirmed: if it is lost, the job is delivered again, and the conductor refuses it.
         """
-        self._link.send_done(self._subject)
+        await self._link.send(self._subject, ACKNOWLEDGED)
 
     async def give_back(self, delay_seconds: float) -> None:
         """Have the job delivered again after a delay, which counts as a delivery."""
