@@ -158,7 +158,7 @@ class Story:
         self.happens("synchronize", second)
         body = self.wait_for("both platforms are measured", lambda body: body.count(": done") == 2)
         tell("\nThe comment, but for what is folded:\n")
-        tell(_indented(body.partition("<details>")[0]))
+        tell(_indented(body.partition("<details>")[0].rstrip()))
         expect(
             "XADD does" in body and "more work on both platforms" in body, "the comment does not name the regression"
         )

@@ -69,7 +69,7 @@ class Triggers:
         """Work until cancelled."""
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
-        async with asyncio.TaskGroup() as group:
+        async with self.github or contextlib.nullcontext(), asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
             group.create_task(_always(self._work_off, self._wake))
             group.create_task(_always(self._report, self._has_worked))
