@@ -31,11 +31,12 @@ from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.cases import core_suite, load_cases, select
 from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
-from zerolap.records import EnvironmentMissing, Submission
+from zerolap.records import EnvironmentMissing, Priority, Submission
 from zerolap.store import Store
 
 FAULTS, REQUESTS = 200, 20
 OPEN_AT_ONCE: Final = 5
+SOME_PRIORITIES: Final[tuple[Priority, ...]] = ("release", "pull", "pull", "backfill")
 MEAN_PAUSE_SECONDS: Final = 2.2
 TICK_SECONDS: Final = 0.05
 PATIENCE_SECONDS: Final = 900.0
@@ -71,8 +72,7 @@ class Requests:
         """Submit another comparison; raises `EnvironmentMissing` while the database is away."""
         number = self._number
         platforms = list(PLATFORMS) if number % 6 == 0 else [PLATFORMS[number % 2]]
-        priority = self.chance.choice(["release", "pull", "pull", "backfill"])
-        wish = Wish(platforms, priority)  # type: ignore[arg-type]
+        wish = Wish(platforms, self.chance.choice(SOME_PRIORITIES))
         base, head, cases = self._of_redis(number) if number % 5 in (2, 4) else self._of_toy(number)
         if number % 9 == 4:
             options = Options(engines=["timed"], budget_seconds=15, seed=number)

@@ -27,9 +27,9 @@ from zero_touch import Scene, zero_touch
 
 from benches.figures import Figure
 from zerolap.store import Attempt, Store
-from zerolap.triggers.check import check_output
-from zerolap.triggers.notices import closing_text, issue_body, issue_title
-from zerolap.triggers.outcome import BranchRegression
+from zerolap.triggers.texts.check import check_output
+from zerolap.triggers.texts.notices import closing_text, issue_body, issue_title
+from zerolap.triggers.texts.outcome import BranchRegression, PullRequestState
 
 KIB: Final = 1024
 PLATFORMS: Final = 6
@@ -119,8 +119,8 @@ def _busy_seconds(attempts: Sequence[Attempt]) -> float:
     return busy
 
 
-def _kib(state: object) -> float:
-    return len(comment_markdown(state).encode()) / KIB  # type: ignore[arg-type]
+def _kib(state: PullRequestState) -> float:
+    return len(comment_markdown(state).encode()) / KIB
 
 
 def _acts(hostile: HostileText) -> Iterator[str]:

@@ -32,8 +32,8 @@ from benches.trigger_comments import markup_figure, overhead_figure, size_figure
 from zerolap.api.webhooks import webhooks_router
 from zerolap.cli.logging import set_up_logs
 from zerolap.store import Store
-from zerolap.triggers.admission import Delivery, logged
-from zerolap.triggers.outcomes import STATUS
+from zerolap.triggers.webhooks.admission import Delivery, logged
+from zerolap.triggers.webhooks.outcomes import STATUS
 
 PER_SECOND = 50
 SECONDS = 20

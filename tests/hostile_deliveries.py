@@ -25,9 +25,9 @@ from webhook_payloads import (
     signature,
 )
 
-from zerolap.triggers.admission import Delivery
-from zerolap.triggers.outcomes import Cause
 from zerolap.triggers.settings import Limits
+from zerolap.triggers.webhooks.admission import Delivery
+from zerolap.triggers.webhooks.outcomes import Cause
 
 HOSTILE_LIMITS = Limits(
     deliveries_per_minute_per_repository=1_000_000,

@@ -3,10 +3,10 @@
 from typing import Any
 
 from benches.page import FIXTURE
+from zerolap.api.tokens import INCLUDED, TokenScope, new_token, token_digest
 from zerolap.records import Comparison
 from zerolap.store import ApiToken, Store
 from zerolap.triggers.settings import LabSettings, TriggerSettings
-from zerolap.triggers.tokens import INCLUDED, TokenScope, new_token, token_digest
 
 COMPARISON = Comparison.model_validate_json(FIXTURE.read_text())
 ID = "c-0123456789abcdef01234567"

@@ -72,7 +72,8 @@ def test_every_input_and_output_is_described_and_used() -> None:
     identified = {step["id"] for step in STEPS if "id" in step}
     for described in ACTION["outputs"].values():
         assert described["description"]
-        assert re.search(r"steps\.(\w+)\.", described["value"])[1] in identified  # type: ignore[index]
+        [step] = re.findall(r"steps\.(\w+)\.", described["value"])
+        assert step in identified
 
 
 def test_the_script_runs_on_an_old_python() -> None:

@@ -34,12 +34,7 @@ from webhook_payloads import (
 )
 
 from zerolap.store import Store
-from zerolap.triggers.admission import Delivery, admit, logged
-from zerolap.triggers.commands import Acknowledge, Misunderstood, Run
-from zerolap.triggers.memory import Memory
 from zerolap.triggers.names import ref_fault
-from zerolap.triggers.outcomes import STATUS, UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
-from zerolap.triggers.rates import MOST_KEYS, Rate
 from zerolap.triggers.settings import Limits, TriggerSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
@@ -52,6 +47,11 @@ from zerolap.triggers.trigger import (
     read_trigger,
     trigger_json,
 )
+from zerolap.triggers.webhooks.admission import Delivery, admit, logged
+from zerolap.triggers.webhooks.commands import Acknowledge, Misunderstood, Run
+from zerolap.triggers.webhooks.memory import Memory
+from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
+from zerolap.triggers.webhooks.rates import MOST_KEYS, Rate
 
 OTHER_HEAD = "c" * 40
 ZERO = "0" * 40
@@ -376,7 +376,7 @@ def test_nothing_of_an_unsigned_delivery_is_read(gate: Gate, monkeypatch: pytest
     def unreadable(*_: Any, **__: Any) -> None:
         raise AssertionError("the body was read")
 
-    monkeypatch.setattr("zerolap.triggers.admission.json.loads", unreadable)
+    monkeypatch.setattr("zerolap.triggers.webhooks.admission.json.loads", unreadable)
     assert gate.cause("push", pushed(), x_hub_signature_256=signature(b"x")) == Cause.SIGNATURE
     with pytest.raises(AssertionError, match="the body was read"):
         gate.take("push", pushed())

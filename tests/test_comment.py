@@ -25,10 +25,10 @@ from test_report import (
 
 from zerolap.build.changes import parse_diff
 from zerolap.records import Comparison, FailOn
-from zerolap.triggers.check import Conclusion, check_output, commit_status
-from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.github import hidden_marker
-from zerolap.triggers.notices import (
+from zerolap.triggers.texts.check import Conclusion, check_output, commit_status
+from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.texts.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -37,7 +37,7 @@ from zerolap.triggers.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.outcome import (
+from zerolap.triggers.texts.outcome import (
     Acknowledgement,
     BranchRegression,
     Building,

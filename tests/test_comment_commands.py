@@ -2,7 +2,7 @@
 
 import pytest
 
-from zerolap.triggers.commands import (
+from zerolap.triggers.webhooks.commands import (
     LONGEST_PATTERN,
     LONGEST_REASON,
     MOST_PATTERNS,

@@ -24,9 +24,9 @@ from zerolap.lab import Wish, read_comparison
 from zerolap.records import Submission
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink, EventStream
-from zerolap.triggers.memory import stored_trigger
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
+from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import TriggerWork
 
 STREAM = "lab:events"

@@ -23,12 +23,12 @@ from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS, wait_until
 
+from zerolap.api.tokens import INCLUDED, TokenScope, new_token
 from zerolap.api.v1 import EXAMPLE, MOST_BODY_BYTES
 from zerolap.lab import Wish
 from zerolap.records import COMPARISON_SCHEMA
 from zerolap.store import FleetPlatform, KnownAgent, Store
 from zerolap.triggers.settings import TriggerSettings, checked_settings
-from zerolap.triggers.tokens import INCLUDED, TokenScope, new_token
 from zerolap.triggers.trigger import AskedComparison, asked_by
 from zerolap.triggers.work import TriggerWork
 

@@ -27,11 +27,11 @@ from zerolap.store import Store
 from zerolap.triggers import notifying
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import GitHub, Patience, TokenFile
-from zerolap.triggers.memory import stored_trigger
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
+from zerolap.triggers.webhooks.memory import stored_trigger
 
 REPOSITORY = "redis/redis"
 SUBJECT = f"{REPOSITORY}@main"

@@ -18,6 +18,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.api import pages
 from zerolap.api.pages import Page as MadePage
 from zerolap.api.pages import Pages, TooBusy
+from zerolap.api.tokens import new_token
 from zerolap.lab import read_pictures, read_run_pictures
 from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
@@ -25,7 +26,6 @@ from zerolap.report.html import comparison_html, content_security_policy, run_ht
 from zerolap.report.markdown import comparison_markdown
 from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
-from zerolap.triggers.tokens import new_token
 
 FOR_A_YEAR = "max-age=31536000, immutable"
 

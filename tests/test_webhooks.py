@@ -27,10 +27,10 @@ from zerolap.errors import UsageError
 from zerolap.fleet import Conductor, ServedPlatform
 from zerolap.fleet.in_process import InProcess
 from zerolap.store import Store
-from zerolap.triggers.admission import Delivery, logged
-from zerolap.triggers.outcomes import STATUS, UNSIGNED
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import Limits, TriggerSettings
+from zerolap.triggers.webhooks.admission import Delivery, logged
+from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED
 
 SLOW = Limits(body_seconds=0.2, body_mib=0.01)
 

@@ -18,10 +18,10 @@ from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
 
 from zerolap.engines.simulated import Simulated
 from zerolap.store import Store
-from zerolap.triggers.memory import stored_trigger
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import read_trigger_settings
 from zerolap.triggers.trigger import PullRequestTrigger
+from zerolap.triggers.webhooks.memory import stored_trigger
 
 MOST_BYTES = 6 * 1024
 APP_ID = 4711

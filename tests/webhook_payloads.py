@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from zerolap.triggers.admission import Delivery
 from zerolap.triggers.settings import GitHubSettings, Limits, RepositorySettings, TriggerSettings
+from zerolap.triggers.webhooks.admission import Delivery
 
 SECRET = "a secret of the tests, and of nobody else"
 REPOSITORY = "redis/redis"

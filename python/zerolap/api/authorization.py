@@ -13,11 +13,11 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from zerolap.api.problems import Problem, too_many
+from zerolap.api.tokens import TokenScope, token_digest
 from zerolap.store import ApiToken, TriggerRecords
-from zerolap.triggers.memory import MINUTE_SECONDS
-from zerolap.triggers.rates import Rate, network_of
 from zerolap.triggers.settings import Limits
-from zerolap.triggers.tokens import TokenScope, token_digest
+from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
+from zerolap.triggers.webhooks.rates import Rate, network_of
 
 USE_RECORDED_SECONDS: Final = 60.0
 """The use of a token is recorded at most so often."""

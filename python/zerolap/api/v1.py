@@ -29,9 +29,9 @@ from zerolap.api.resources import (
     trigger_resource,
 )
 from zerolap.store import ApiToken, Store, StoredTrigger, SubmissionInShort
-from zerolap.triggers.memory import HOUR_SECONDS, stored_trigger
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import AskedComparison, AskedTrigger, asked_by
+from zerolap.triggers.webhooks.memory import HOUR_SECONDS, stored_trigger
 
 MOST_BODY_BYTES: Final = 64 << 10
 MOST_LISTED: Final = 100

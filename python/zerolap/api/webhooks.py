@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect
 
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.store import Store
-from zerolap.triggers.admission import Delivery, admit, log_outcome
-from zerolap.triggers.memory import Memory
-from zerolap.triggers.outcomes import Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.webhooks.admission import Delivery, admit, log_outcome
+from zerolap.triggers.webhooks.memory import Memory
+from zerolap.triggers.webhooks.outcomes import Admitted, Cause, Ignored, Outcome, Refused
 
 MOST_HELD_BYTES: Final = 256 << 20
 """Of all bodies together, which are held in memory until their signatures are checked."""

@@ -11,7 +11,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.triggers.github import GitHub, GivenToken
-    from zerolap.triggers.outcome import PullRequestState
+    from zerolap.triggers.texts.outcome import PullRequestState
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -115,8 +115,8 @@ def _token(file: Path | None, login: str | None) -> "GivenToken":
 async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> int:
     """Write the comment and return its id; raises `UsageError` for a marker that is none."""
     from zerolap.errors import UsageError
-    from zerolap.triggers.comment import MOST_BYTES, body_markdown
     from zerolap.triggers.github import GitHubForbidden, hidden_marker
+    from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
 
     try:
         most_bytes = MOST_BYTES - len(hidden_marker(marker)) - 1

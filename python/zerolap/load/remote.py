@@ -59,7 +59,7 @@ class RemoteLoadHost:
         self._conversation.ask(Start(name=name, client=case.client, seed=seed, port=port), Done)
         try:
             yield RemoteLoad(self._conversation, name)
-        except Exception:
+        except ZerolapError:
             self._conversation.ask(Stop(name=name), Done)
             raise
         self._conversation.ask(Stop(name=name), Done)

@@ -9,7 +9,7 @@ from typing import Final
 
 from zerolap.records import Comparison
 from zerolap.store import Store
-from zerolap.triggers.outcome import FalseAlarms
+from zerolap.triggers.texts.outcome import FalseAlarms
 
 LOOKED_AT: Final = 500
 """The newest comparisons count, not those of long ago."""

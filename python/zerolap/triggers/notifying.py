@@ -13,8 +13,11 @@ from zerolap.records import Comparison, ZerolapError
 from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
-from zerolap.triggers.headline import headline_of
-from zerolap.triggers.notices import (
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.regressions import regressed_in, repaired_by
+from zerolap.triggers.settings import Notification, TriggerSettings
+from zerolap.triggers.texts.headline import headline_of
+from zerolap.triggers.texts.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -23,12 +26,9 @@ from zerolap.triggers.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
-from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import regressed_in, repaired_by
-from zerolap.triggers.settings import Notification, TriggerSettings
+from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
+from zerolap.triggers.texts.writing import plain_writing
 from zerolap.triggers.trigger import PushTrigger, TagTrigger, read_trigger
-from zerolap.triggers.writing import plain_writing
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"

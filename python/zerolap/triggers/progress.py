@@ -11,9 +11,9 @@ from zerolap.lab import read_comparison
 from zerolap.records import BuildJob, Changes, Comparison, UsageError
 from zerolap.store import Attempt, Store, StoredTrigger, SubmittedWork
 from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.outcome import (
+from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.texts.outcome import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -30,7 +30,6 @@ from zerolap.triggers.outcome import (
     Waiting,
     changed_lines,
 )
-from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
     NeedsLabelAgain,
@@ -39,6 +38,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     read_trigger,
 )
+from zerolap.triggers.webhooks.memory import STANDING_KINDS
 from zerolap.triggers.work import ON_REQUEST
 
 NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"

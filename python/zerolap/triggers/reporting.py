@@ -12,9 +12,6 @@ import structlog
 from zerolap.records import ZerolapError
 from zerolap.store import Post, Store
 from zerolap.store.triggers import PostKind
-from zerolap.triggers.check import CheckOutput, check_output, commit_status
-from zerolap.triggers.check import CommitStatus as HeadStatus
-from zerolap.triggers.comment import MOST_BYTES, body_markdown
 from zerolap.triggers.github import (
     Annotation,
     Check,
@@ -25,9 +22,12 @@ from zerolap.triggers.github import (
     GitHubUnavailable,
     hidden_marker,
 )
-from zerolap.triggers.outcome import PullRequestState
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.texts.check import CheckOutput, check_output, commit_status
+from zerolap.triggers.texts.check import CommitStatus as HeadStatus
+from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.texts.outcome import PullRequestState
 
 COMMENT_MARKER: Final = "pull-request"
 CHECK_NAME: Final = "zerolap"

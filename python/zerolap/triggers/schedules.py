@@ -13,12 +13,12 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.memory import stored_trigger
 from zerolap.triggers.mirror import Mirror, RemoteUnreachable
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import PREVIOUS, ScheduleSettings, TriggerSettings, Weekday
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
 from zerolap.triggers.versions import version_of
+from zerolap.triggers.webhooks.memory import stored_trigger
 
 LOOK_SECONDS: Final = 20.0
 LATE: Final = timedelta(hours=12)

@@ -8,7 +8,7 @@ from zerolap.build import changes_between
 from zerolap.records import Changes, Comparison, UsageError
 from zerolap.store import Store
 from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.outcome import (
+from zerolap.triggers.texts.outcome import (
     GITHUB,
     ChangedLines,
     CommitRange,

@@ -11,11 +11,11 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.memory import stored_trigger
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import WatchSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
+from zerolap.triggers.webhooks.memory import stored_trigger
 
 LONGEST_PAUSE_SECONDS: Final = 3600.0
 

@@ -18,9 +18,7 @@ from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
 from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
 from zerolap.store import Acknowledgement, Store, StoredTrigger
 from zerolap.triggers.affected import affected_cases
-from zerolap.triggers.commands import Acknowledge, Cancel, Misunderstood, Run
 from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
-from zerolap.triggers.memory import STANDING_KINDS
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
@@ -39,6 +37,8 @@ from zerolap.triggers.trigger import (
     read_trigger,
 )
 from zerolap.triggers.versions import tag_before
+from zerolap.triggers.webhooks.commands import Acknowledge, Cancel, Misunderstood, Run
+from zerolap.triggers.webhooks.memory import STANDING_KINDS
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.store import StoredDelivery, StoredTrigger, TriggerRecords
-from zerolap.triggers.rates import Rate
 from zerolap.triggers.settings import Limits
 from zerolap.triggers.trigger import PullRequestTrigger, Trigger, read_trigger, trigger_json
+from zerolap.triggers.webhooks.rates import Rate
 
 MINUTE_SECONDS: Final = 60.0
 HOUR_SECONDS: Final = 3600.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from zerolap.records import Answer, Verdict
 from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
 from zerolap.report.reading import CHANGED, Answered
-from zerolap.triggers.outcome import (
+from zerolap.triggers.texts.outcome import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -21,8 +21,8 @@ from zerolap.triggers.outcome import (
     Unaffected,
     Waiting,
 )
-from zerolap.triggers.rows import CaseRows, Row, cases_of, rows_of
-from zerolap.triggers.writing import Writing
+from zerolap.triggers.texts.rows import CaseRows, Row, cases_of, rows_of
+from zerolap.triggers.texts.writing import Writing
 
 COMMIT_DIGITS = 12
 NAMED_PLATFORMS = 2

@@ -10,9 +10,9 @@ from zerolap.report.markdown import answer_cell, answer_heading, build_facts, fo
 from zerolap.report.markup import code, prose, table_row
 from zerolap.report.reading import ANSWERS, effort, skipped_line, state_line, usual_metric
 from zerolap.report.terminal_reasons import failed_check
-from zerolap.triggers.comment_detail import Detail
-from zerolap.triggers.outcome import PullRequestState, in_order_of_names
-from zerolap.triggers.rows import CaseRows, Row, cases_of
+from zerolap.triggers.texts.comment_detail import Detail
+from zerolap.triggers.texts.outcome import PullRequestState, in_order_of_names
+from zerolap.triggers.texts.rows import CaseRows, Row, cases_of
 
 Usual: TypeAlias = dict[Answer, str | None]
 """By answer, the metric that most cases rest on; without an answer that no case has."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from zerolap.records import Finding
 from zerolap.report.reading import ranked
-from zerolap.triggers.outcome import ChangedLines
-from zerolap.triggers.rows import Row
+from zerolap.triggers.texts.outcome import ChangedLines
+from zerolap.triggers.texts.rows import Row
 
 
 @dataclass(frozen=True)

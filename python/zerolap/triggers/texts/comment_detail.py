@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.triggers.writing import Writing, markdown_writing
+from zerolap.triggers.texts.writing import Writing, markdown_writing
 
 
 @dataclass(frozen=True)

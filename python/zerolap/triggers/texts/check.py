@@ -8,9 +8,9 @@ from zerolap.records import Comparison, FailOn
 from zerolap.report.format import counted
 from zerolap.report.markup import plain
 from zerolap.report.reading import CHANGED, answers, sentence, telling_word
-from zerolap.triggers.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.headline import Headline, headline_of
-from zerolap.triggers.outcome import (
+from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
+from zerolap.triggers.texts.headline import Headline, headline_of
+from zerolap.triggers.texts.outcome import (
     Acknowledgement,
     Cancelled,
     ChangedLines,
@@ -20,9 +20,9 @@ from zerolap.triggers.outcome import (
     Superseded,
     Unaffected,
 )
-from zerolap.triggers.reasons import Reason, reasons_of
-from zerolap.triggers.rows import rows_of
-from zerolap.triggers.writing import plain_writing
+from zerolap.triggers.texts.reasons import Reason, reasons_of
+from zerolap.triggers.texts.rows import rows_of
+from zerolap.triggers.texts.writing import plain_writing
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]

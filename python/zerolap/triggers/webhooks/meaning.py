@@ -1,19 +1,6 @@
 """What an event means: pure, from a payload, the settings of its repository and how the pull request stands."""
 
-from zerolap.triggers.commands import command_in
-from zerolap.triggers.memory import Standing
 from zerolap.triggers.names import BRANCHES, TAGS
-from zerolap.triggers.outcomes import Cause, ignored, refused
-from zerolap.triggers.payloads import (
-    AnyEvent,
-    CreateEvent,
-    IssueCommentEvent,
-    PingEvent,
-    PullRequestEvent,
-    PushEvent,
-    Sender,
-    is_zero,
-)
 from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
@@ -25,6 +12,19 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     Trigger,
     Withdrawn,
+)
+from zerolap.triggers.webhooks.commands import command_in
+from zerolap.triggers.webhooks.memory import Standing
+from zerolap.triggers.webhooks.outcomes import Cause, ignored, refused
+from zerolap.triggers.webhooks.payloads import (
+    AnyEvent,
+    CreateEvent,
+    IssueCommentEvent,
+    PingEvent,
+    PullRequestEvent,
+    PushEvent,
+    Sender,
+    is_zero,
 )
 
 

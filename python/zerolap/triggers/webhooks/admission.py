@@ -11,13 +11,13 @@ from typing import Any, Final
 import structlog
 from pydantic import SecretStr, ValidationError
 
-from zerolap.triggers.meaning import meaning_of
-from zerolap.triggers.memory import Memory, Standing
-from zerolap.triggers.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
-from zerolap.triggers.payloads import EVENTS, AnyEvent, PingEvent, PullRequestEvent
-from zerolap.triggers.rates import network_of
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
+from zerolap.triggers.webhooks.meaning import meaning_of
+from zerolap.triggers.webhooks.memory import Memory, Standing
+from zerolap.triggers.webhooks.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
+from zerolap.triggers.webhooks.payloads import EVENTS, AnyEvent, PingEvent, PullRequestEvent
+from zerolap.triggers.webhooks.rates import network_of
 
 MOST_DEPTH: Final = 32
 LONGEST_LOGGED: Final = 100

@@ -1,0 +1,1 @@
+"""Webhook deliveries of GitHub: whether they are admitted, and what they mean."""
