@@ -354,7 +354,7 @@ def test_a_trigger_is_told_with_what_became_of_it(store: Store, tmp_path: Path) 
     store.triggers.add(stored)
     happenings: list[Happening] = []
     work = TriggerWork(store, TriggerSettings(), tmp_path / "mirrors", None, happenings.append)
-    asyncio.run(work.work_off())
+    asyncio.run(work.work_on(stored))
     [told] = happenings
     assert told.event == "trigger"
     assert (told.trigger, told.subject, told.actor, told.state) == (stored.id, pushed.subject, "alice", "refused")

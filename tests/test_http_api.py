@@ -109,7 +109,10 @@ def of_history(toy: ToySource) -> tuple[str, str]:
 
 async def carry_out(store: Store, settings: TriggerSettings, directory: Path) -> None:
     """Work on what was recorded, as `zerolap serve` does."""
-    await TriggerWork(store, settings, directory / "mirrors", None).work_off()
+    work = TriggerWork(store, settings, directory / "mirrors", None)
+    for waiting in (await work.waiting()).values():
+        for stored in waiting:
+            await work.work_on(stored)
 
 
 # Asking.

@@ -106,12 +106,11 @@ class Branch:
         self.made_up: dict[str, Comparison] = {}
         self.before = remote.first
 
-    def push(self, *platforms: dict[str, float], state: SubmissionState = "done") -> str:
+    def push(self, *platforms: dict[str, float], state: SubmissionState = "done", schedule: str = "") -> str:
         """Push a commit whose comparisons have cases with these changes; returns it."""
         commit = self.remote.commit(f"commit {time.time_ns()}")
-        new = stored_trigger(
-            PushTrigger(repository=REPOSITORY, branch="main", before=self.before, after=commit), commit, 1
-        )
+        pushed = PushTrigger(repository=REPOSITORY, branch="main", before=self.before, after=commit, schedule=schedule)
+        new = stored_trigger(pushed, commit, 1)
         self.store.triggers.add(new)
         base, head = (AskedServer(resolve(revision, self.remote.path)) for revision in (self.before, commit))
         question = comparison_question(base, head, made_up_cases(1), Options(engines=["counted"]))
@@ -130,16 +129,16 @@ class Branch:
         self.before = commit
         return commit
 
-    def look(self) -> bool:
+    def look(self, subject: str = SUBJECT) -> bool:
         """Look at the branch as the lab does after a start; returns whether nothing more is to come."""
-        return asyncio.run(self._look())
+        return asyncio.run(self._look(subject))
 
-    async def _look(self) -> bool:
+    async def _look(self, subject: str) -> bool:
         patience = Patience(request_seconds=5, total_seconds=0.1, first_wait_seconds=0.01)
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
             standings = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
             standings.made_up = self.made_up
-            looked = await Notifier(self.store, self.settings, standings, client).look(SUBJECT)
+            looked = await Notifier(self.store, self.settings, standings, client).look(subject)
             return looked.is_over
 
     def issues(self) -> list[tuple[str, str]]:
@@ -240,6 +239,25 @@ def test_what_came_back_is_told_again(branch: Branch) -> None:
     commits = [branch.push({"xadd": change}) for change in changes]
     assert branch.look()
     assert branch.told() == [("opened", commits[0]), ("closed", commits[1]), ("opened", commits[2])]
+
+
+def test_what_a_schedule_sees_again_is_not_told_again(branch: Branch) -> None:
+    nightly = f"{SUBJECT}:nightly"
+    commit = branch.push({"xadd": 0.1})
+    assert branch.look()
+    branch.push({"xadd": 0.1}, schedule="nightly")
+    assert branch.look(nightly)
+    branch.push({"xadd": -0.0909})
+    assert branch.look()
+    assert branch.look(nightly)
+    assert [event for event, _ in branch.told()] == ["opened", "closed"]
+    assert branch.told()[0] == ("opened", commit)
+    of_schedule = branch.push({"xadd": 0.1, "get": 0.1}, schedule="nightly")
+    assert branch.look(nightly)
+    assert branch.told()[2:] == [("opened", of_schedule)]
+    branch.push({"get": 0.1})
+    assert branch.look()
+    assert len(branch.told()) == 3
 
 
 @pytest.mark.parametrize("kind", ["error", "closes", "retry_later"])

@@ -195,6 +195,15 @@ def test_a_tag_is_compared_with_the_one_before_it(watching: Watching) -> None:
     assert {line["commit"] for line in watching.lines()} == {release}
 
 
+def test_one_look_at_a_remote_that_is_away_fails(watching: Watching) -> None:
+    watching.start("--once")
+    assert watching.ended() == 0
+    watching.source.path.rename(watching.source.path.with_name("moved"))
+    watching.start("--once")
+    assert watching.ended() == 3
+    assert "does not appear to be a git repository" in watching.log.read_text()
+
+
 def test_a_second_conductor_on_a_store_is_refused(watching: Watching) -> None:
     watching.start()
     watching.until(FOLLOWING)

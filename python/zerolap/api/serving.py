@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -60,6 +60,11 @@ class Serving:
     triggers: Triggers | None = None
     until: Callable[[], Awaitable[None]] | None = None
 
+    def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
+        """Raise `UsageError` if the triggers are for a platform that is not one of these."""
+        if self.triggers is not None:
+            self.triggers.settings.require_served([platform.name for platform in platforms])
+
     def tell(self, happening: Happening) -> None:
         """Tell those who listen what happens."""
         if self.triggers is not None:
@@ -86,6 +91,7 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
     """Have this machine carry out the jobs."""
     queues = InProcess()
     platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
+    serving.require_served(platforms)
     conductor = Conductor(
         serving.store,
         queues,
@@ -102,13 +108,15 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
 async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> None:
     """Have the agents of a fleet carry out the jobs."""
     credentials = read_conductor_credentials(directory)
+    platforms = served_platforms(read_configuration(directory))
+    serving.require_served(platforms)
     pace = serving.pace or Pace()
     dispatcher = await JetStreamDispatcher.connect(credentials, pace.lease_seconds)
     try:
         conductor = Conductor(
             serving.store,
             dispatcher,
-            served_platforms(read_configuration(directory)),
+            platforms,
             # The conductor's password is as secret as its tokens have to be.
             tokens=Tokens(hashlib.sha256(f"tokens {credentials.password}".encode()).digest()),
             sandbox=serving.sandbox,

@@ -3,11 +3,11 @@
 import asyncio
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from zerolap.api.serving import CONDUCTOR, Serving, serve
-from zerolap.records import UsageError
+from zerolap.records import Comparison, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import RequestBusy, Store
 from zerolap.triggers.mirror import Mirror
@@ -25,7 +25,7 @@ async def follow(
     store: Store,
     settings: TriggerSettings,
     sandbox: SandboxPolicy,
-    on_measured: Callable[[Push], None],
+    on_measured: Callable[[Push, Sequence[Comparison]], None],
     *,
     since: str = "",
     once: bool = False,

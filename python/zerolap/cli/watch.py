@@ -1,5 +1,7 @@
 """`zerolap watch`: follows a branch of any git remote, and measures what comes."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +11,7 @@ from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
+    from zerolap.records import Comparison
     from zerolap.triggers.notifying import Push
     from zerolap.triggers.settings import TriggerSettings
 
@@ -83,7 +86,7 @@ def watch(
     set_up_logs()
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)
-        asyncio.run(follow(results, settings, policy, lambda push: _show(push, json), since=since, once=once))
+        asyncio.run(follow(results, settings, policy, partial(_show, json), since=since, once=once))
 
 
 def _settings(watched: dict[str, object]) -> "TriggerSettings":
@@ -95,7 +98,7 @@ def _settings(watched: dict[str, object]) -> "TriggerSettings":
     )
 
 
-def _show(push: "Push", json: str | None) -> None:
+def _show(json: str | None, push: "Push", comparisons: Sequence["Comparison"]) -> None:
     """Write a line about a push that is measured."""
     import json as encoder
 
@@ -103,15 +106,15 @@ def _show(push: "Push", json: str | None) -> None:
     from zerolap.triggers.trigger import PushTrigger
 
     if json is None:
-        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push)}")
+        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push, comparisons)}")
         return
     line = encoder.dumps(
         {
             "schema": WATCH_SCHEMA,
             "branch" if isinstance(push.trigger, PushTrigger) else "tag": push.ref,
             "commit": push.commit,
-            "comparisons": [comparison.id for comparison in push.comparisons],
-            "regressions": regressed_cases(push),
+            "comparisons": list(push.comparisons),
+            "regressions": regressed_cases(comparisons),
             "failures": list(push.failures),
         }
     )

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import httpx
@@ -14,7 +14,7 @@ from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import regressed_in, repaired_by
+from zerolap.triggers.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.texts.headline import headline_of
 from zerolap.triggers.texts.notices import (
@@ -28,14 +28,17 @@ from zerolap.triggers.texts.notices import (
 )
 from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
 from zerolap.triggers.texts.writing import plain_writing
-from zerolap.triggers.trigger import PushTrigger, TagTrigger, read_trigger
+from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, read_trigger
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
 LOGGED: Final = "logged"
+ELSEWHERE: Final = "elsewhere"
 KINDS: Final = ("push", "tag")
 SEND_SECONDS: Final = 30.0
 AGAIN_SECONDS: Final = 60.0
+MOST_PUSHES: Final = 300
+"""A regression that is older than so many pushes of its branch is not closed any more."""
 ENDED: Final = ("done", "failed", "cancelled", "superseded")
 
 log = structlog.get_logger("zerolap.notifying")
@@ -47,11 +50,14 @@ class NotSent(ZerolapError):
 
 @dataclass(frozen=True)
 class Push:
-    """A push or a tag that nothing more comes of: its comparisons, and why platforms have none, in sentences."""
+    """A push or a tag that nothing more comes of.
+
+    `comparisons` are the ids of its comparisons, `failures` are why platforms have none, in sentences.
+    """
 
     stored: StoredTrigger
     trigger: PushTrigger | TagTrigger
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[str]
     failures: Sequence[str] = ()
 
     @property
@@ -81,22 +87,41 @@ class Notifier:
     settings: TriggerSettings
     standings: Standings
     github: GitHub | None = None
+    _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    _measured: dict[str, Push] = field(default_factory=dict)
 
     def finished(self, subject: str) -> list[Push]:
         """Return the pushes of a branch, or the tag, that are measured or have failed, the oldest first; blocks.
 
         Those that were superseded or cancelled are none of them, nor those that can affect nothing.
         """
-        pushes = []
-        for stored in reversed(self.store.triggers.of_subject(subject, KINDS)):
-            trigger = read_trigger(stored.document)
-            states = self.store.fleet.states(stored.submissions)
-            has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
-            if has_ended and isinstance(trigger, PushTrigger | TagTrigger):
-                done = [identity for identity in stored.submissions if states[identity] == "done"]
-                comparisons = [self.standings.comparison(identity) for identity in done]
-                pushes.append(Push(stored, trigger, comparisons, self._failures(stored, states)))
-        return pushes
+        history = reversed(self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES))
+        pushes = (self._measured.get(stored.id) or self._finished(stored) for stored in history)
+        return [push for push in pushes if push is not None]
+
+    def _finished(self, stored: StoredTrigger) -> Push | None:
+        trigger = read_trigger(stored.document)
+        states = self.store.fleet.states(stored.submissions)
+        has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
+        if not has_ended or not isinstance(trigger, PushTrigger | TagTrigger):
+            return None
+        done = [identity for identity in stored.submissions if states[identity] == "done"]
+        push = Push(stored, trigger, done, self._failures(stored, states))
+        if done and not push.failures:
+            # What has failed may be tried again; this does not change any more.
+            self._measured[stored.id] = push
+        return push
+
+    def comparisons(self, push: Push) -> list[Comparison]:
+        """Return the comparisons of a push; blocks."""
+        return [self.standings.comparison(identity) for identity in push.comparisons]
+
+    def _changes_of(self, push: Push) -> list[Change]:
+        """Return what a push has changed; blocks. Only that is remembered, as comparisons are large."""
+        for identity in push.comparisons:
+            if identity not in self._changes:
+                self._changes[identity] = changes_in(self.standings.comparison(identity))
+        return [change for identity in push.comparisons for change in self._changes[identity]]
 
     def _failures(self, stored: StoredTrigger, states: Mapping[str, str]) -> list[str]:
         """Return why platforms have no comparison, or why nothing could be submitted."""
@@ -107,7 +132,7 @@ class Notifier:
 
     def is_over(self, subject: str) -> bool:
         """Whether everything about a branch or tag has ended; blocks."""
-        newest = self.store.triggers.of_subject(subject, KINDS)
+        newest = self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES)
         states = self.store.fleet.states([one for stored in newest for one in stored.submissions])
         return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
             ENDED
@@ -119,16 +144,45 @@ class Notifier:
         ended = await asyncio.to_thread(self.finished, subject)
         # Not tags: releases against each other go their own ways.
         pushes = [push for push in ended if isinstance(push.trigger, PushTrigger)]
+        changes = await asyncio.to_thread(lambda: [self._changes_of(push) for push in pushes])
         reported = True
         for index, push in enumerate(pushes):
-            regressed = regressed_in(push.comparisons)
-            if not regressed:
+            regressed = regressed_in(changes[index])
+            if not regressed or await asyncio.to_thread(self._is_reported_elsewhere, push, regressed):
                 continue
             reported &= await self._open(push)
-            repair = repaired_by(regressed, [later.comparisons for later in pushes[index:]])
+            repair = repaired_by(regressed, changes[index:])
             if repair is not None:
                 reported &= await self._close(push, pushes[index + repair])
         return Looked(ended, is_over and reported)
+
+    def _is_reported_elsewhere(self, push: Push, regressed: Sequence[Regressed]) -> bool:
+        """Whether a schedule and the pushes to its branch see the same regressions, and the other has reported them.
+
+        That is decided before the first of them is reported, and recorded.
+        """
+        subject, records = push.stored.subject, self.store.triggers
+        earlier = records.post(subject, "issue", f"{push.commit} {ELSEWHERE}")
+        if earlier is not None or records.post(subject, "issue", f"{push.commit} log") is not None:
+            return earlier is not None
+        reported: set[Regressed] = set()
+        for other in self._same_branch(push):
+            for pushed in self.finished(other):
+                post = records.post(other, "issue", f"{pushed.commit} log")
+                if post is not None and post.digest == OPENED:
+                    reported |= set(regressed_in(self._changes_of(pushed)))
+        if not reported.issuperset(regressed):
+            return False
+        log.info("a regression is reported already", subject=subject, commit=push.commit)
+        records.set_post(Post(subject, "issue", f"{push.commit} {ELSEWHERE}", digest=ELSEWHERE, posted=time.time()))
+        return True
+
+    def _same_branch(self, push: Push) -> list[str]:
+        """Return the other subjects that are about the branch of a push."""
+        branch = branch_subject(push.trigger.repository, push.ref)
+        subjects = self.store.triggers.subjects("push", 0.0)
+        same = (subject for subject in subjects if subject == branch or subject.startswith(f"{branch}:"))
+        return [subject for subject in same if subject != push.stored.subject]
 
     async def _open(self, push: Push) -> bool:
         regression = await asyncio.to_thread(self._regression, push)
@@ -226,18 +280,19 @@ class Notifier:
         return "" if head is None else head.subject
 
 
-def headline(push: Push) -> str:
+def headline(push: Push, comparisons: Sequence[Comparison]) -> str:
     """Return what has come of a push in a sentence of plain text."""
-    if not push.comparisons:
+    if not comparisons:
         return f"not measured: {plain('; '.join(push.failures))}"
-    platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in push.comparisons]
+    platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in comparisons]
     text = headline_of(platforms, plain_writing()).text
     return "; ".join([text, *(plain(failure) for failure in push.failures)])
 
 
-def regressed_cases(push: Push) -> list[str]:
+def regressed_cases(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the names of the cases that a push made worse on any platform."""
-    return sorted({regressed.case for regressed in regressed_in(push.comparisons)})
+    changes = (change for comparison in comparisons for change in changes_in(comparison))
+    return sorted({regressed.case for regressed in regressed_in(changes)})
 
 
 async def _send(url: str, document: dict[str, Any]) -> str:

@@ -156,6 +156,7 @@ class Standings:
             address,
             f"{address}.json" if address else "",
             self.alarms.of(submission.platform),
+            on_request=bool(name),
         )
 
     def _state(self, work: SubmittedWork) -> PlatformState:

@@ -1,9 +1,9 @@
 """Regressions on a branch over its pushes: which push brought one, and with which it went away again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import CaseResult, Comparison, metric_named
+from zerolap.records import Comparison, metric_named
 
 TOLERANCE = 2.0
 """A regression is gone once what is left of it is below so many minimum effects: both are measured with errors."""
@@ -18,17 +18,40 @@ class Regressed:
     metric: str
 
 
-def regressed_in(comparisons: Sequence[Comparison]) -> list[Regressed]:
-    """Return what comparisons of one push report as regressions."""
-    return [
-        Regressed(comparison.platform.name, case.case, case.deciding)
-        for comparison in comparisons
+@dataclass(frozen=True)
+class Change:
+    """A metric of a case that a push changed on a platform beyond doubt, with the minimum effect as the judge had it.
+
+    `is_regression` is whether it decided that the case is one.
+    """
+
+    of: Regressed
+    change: float
+    min_effect: float
+    is_regression: bool
+
+
+def changes_in(comparison: Comparison) -> tuple[Change, ...]:
+    """Return what a comparison reports as changed."""
+    return tuple(
+        Change(
+            Regressed(comparison.platform.name, case.case, verdict.metric),
+            verdict.change,
+            verdict.min_effect,
+            case.verdict == "regression" and case.deciding == verdict.metric,
+        )
         for case in comparison.cases
-        if case.verdict == "regression" and case.deciding is not None
-    ]
+        for verdict in case.verdicts
+        if verdict.verdict in ("regression", "improvement")
+    )
 
 
-def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Comparison]]) -> int | None:
+def regressed_in(changes: Iterable[Change]) -> list[Regressed]:
+    """Return what one push made worse."""
+    return [change.of for change in changes if change.is_regression]
+
+
+def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Change]]) -> int | None:
     """Return the place in `pushes` of the one with which regressions went away; the first brought them.
 
     None while any of them is there. What comes back later is another regression.
@@ -37,33 +60,17 @@ def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Compar
     return next(repairs, None)
 
 
-def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Comparison]]) -> bool:
+def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Change]]) -> bool:
     """Whether later pushes have undone a regression; the first of `pushes` brought it.
 
     Each push is compared with the one before it, so that the factors of their changes multiply. Of those in between
     that are the same only what is beyond the minimum effect counts: a slow drift is another matter.
     """
     factor, minimum = 1.0, 0.0
-    for comparisons in pushes:
-        for verdict_change, min_effect in _changes(regressed, comparisons):
-            factor *= 1 + verdict_change
-            minimum = max(minimum, min_effect)
+    for changes in pushes:
+        for change in changes:
+            if change.of == regressed:
+                factor *= 1 + change.change
+                minimum = max(minimum, change.min_effect)
     worse = factor - 1 if metric_named(regressed.metric).less_is_better else 1 / factor - 1
     return worse <= TOLERANCE * minimum
-
-
-def _changes(regressed: Regressed, comparisons: Sequence[Comparison]) -> Iterator[tuple[float, float]]:
-    """Yield the changes of the metric, which are beyond doubt, with the minimum effect."""
-    for comparison in comparisons:
-        if comparison.platform.name != regressed.platform:
-            continue
-        for case in comparison.cases:
-            yield from _verdicts(case, regressed)
-
-
-def _verdicts(case: CaseResult, regressed: Regressed) -> Iterator[tuple[float, float]]:
-    if case.case != regressed.case:
-        return
-    for verdict in case.verdicts:
-        if verdict.metric == regressed.metric and verdict.verdict in ("regression", "improvement"):
-            yield verdict.change, verdict.min_effect

@@ -2,15 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from zerolap.records import EnvironmentMissing
-from zerolap.store import Store
+from zerolap.records import Comparison, EnvironmentMissing
+from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
@@ -24,6 +24,8 @@ from zerolap.triggers.watching import Watcher
 from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
+REPOSITORIES_AT_ONCE: Final = 3
+"""Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
 """Short, as what could not be done is done later, and others wait for their turn meanwhile."""
 
@@ -41,7 +43,7 @@ class Triggers:
     store: Store
     settings: TriggerSettings
     mirrors: Path
-    on_measured: Callable[[Push], None] = lambda _push: None
+    on_measured: Callable[[Push, Sequence[Comparison]], None] = lambda _push, _comparisons: None
 
     def __post_init__(self) -> None:
         for measuring in (*self.settings.repositories, *self.settings.watches):
@@ -59,7 +61,7 @@ class Triggers:
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
-        self._is_working = False
+        self._at_work: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
         """Look for triggers at once; to be called in the event loop."""
@@ -71,7 +73,7 @@ class Triggers:
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with self.github or contextlib.nullcontext(), asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
-            group.create_task(_always(self._work_off, self._wake))
+            group.create_task(_always(lambda: self._work_off(group), self._wake))
             group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:
                 group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
@@ -79,15 +81,21 @@ class Triggers:
                 group.create_task(watcher.run())
 
     async def until_idle(self) -> None:
-        """Wait until every remote was asked, and all that came of it is measured and reported."""
+        """Wait until every remote was asked, and all that came of it is measured and reported.
+
+        Raises `EnvironmentMissing` if a remote cannot be reached.
+        """
         while not all(watcher.has_looked for watcher in self._watchers):
             await asyncio.sleep(LOOK_SECONDS)
+            for watcher in self._watchers:
+                if watcher.trouble is not None:
+                    raise watcher.trouble
         is_idle = False
         while not is_idle:
             await asyncio.sleep(LOOK_SECONDS)
             # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            is_idle = not waiting and not self._is_working and not self._branches
+            is_idle = not waiting and not self._at_work and not self._branches
 
     def _recall(self) -> None:
         if self._reporter is not None:
@@ -96,13 +104,24 @@ class Triggers:
             self._branches |= set(self.store.triggers.subjects(kind, 0.0))
         self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
 
-    async def _work_off(self) -> None:
-        self._is_working = True
+    async def _work_off(self, group: asyncio.TaskGroup) -> None:
+        """Work on what waits, repositories side by side: one that takes long to fetch holds up only itself."""
+        # What waits is read while these are at work: it may have been worked on since.
+        busy = set(self._at_work)
+        for repository, waiting in (await self._work.waiting()).items():
+            if repository not in busy and len(self._at_work) < REPOSITORIES_AT_ONCE:
+                self._at_work[repository] = group.create_task(self._work_off_repository(repository, waiting))
+
+    async def _work_off_repository(self, repository: str, waiting: Sequence[StoredTrigger]) -> None:
         try:
-            for subject in await self._work.work_off():
-                self._note(subject)
+            for stored in waiting:
+                await self._work.work_on(stored)
+                self._note(stored.subject)
+        except EnvironmentMissing as fault:
+            log.error("waiting", trouble=fault.message)
         finally:
-            self._is_working = False
+            del self._at_work[repository]
+            self.wake()
 
     def _note(self, subject: str) -> None:
         """Look at what there is to report about a subject."""
@@ -123,7 +142,7 @@ class Triggers:
             for push in looked.ended:
                 if push.stored.id not in self._shown:
                     self._shown.add(push.stored.id)
-                    self.on_measured(push)
+                    self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
             if looked.is_over and subject not in self._noted:
                 self._branches.discard(subject)
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import time
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -297,6 +297,16 @@ class TriggerSettings(_Part):
                     hint=f'add [[repository]] with name = "{schedule.repository}"',
                 )
         return self
+
+    def require_served(self, served: Collection[str]) -> None:
+        """Raise `UsageError` if a platform is named that no agent can serve."""
+        for measuring in (*self.repositories, *self.watches):
+            for name in measuring.platforms:
+                if name not in served:
+                    raise UsageError(
+                        f"the platform {name} of the trigger settings is not served",
+                        hint=f"platforms: {', '.join(sorted(served))}",
+                    )
 
     def measured(self, name: str) -> RepositorySettings | WatchSettings | None:
         """Return the settings of a repository or a watched remote, by the name in triggers."""

@@ -25,7 +25,7 @@ log = structlog.get_logger("zerolap.watch")
 class Watcher:
     """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
 
-    `has_looked` is set once the remote was asked.
+    `has_looked` is set once the remote was asked; `trouble` is why it could not be asked the last time.
     """
 
     def __init__(self, watch: WatchSettings, store: Store, mirrors: Path, on_new: Callable[[], object]) -> None:
@@ -34,6 +34,7 @@ class Watcher:
         self._mirror = Mirror.below(mirrors, watch.remote)
         self._on_new = on_new
         self.has_looked = False
+        self.trouble: EnvironmentMissing | None = None
 
     async def run(self) -> None:
         """Ask again and again, more rarely while the remote cannot be reached."""
@@ -42,9 +43,10 @@ class Watcher:
             try:
                 if await asyncio.to_thread(self.look):
                     self._on_new()
-                self.has_looked = True
+                self.has_looked, self.trouble = True, None
                 pause_seconds = self._watch.every_seconds
             except EnvironmentMissing as fault:
+                self.trouble = fault
                 pause_seconds = min(2 * pause_seconds, LONGEST_PAUSE_SECONDS)
                 log.warning("asked again later", remote=self._mirror.shown, reason=fault.message)
             await asyncio.sleep(pause_seconds)

@@ -73,7 +73,7 @@ class Compared:
 
 
 class TriggerWork:
-    """Works on triggers, one after the other; `mirrors` is a directory for clones of their repositories.
+    """Works on triggers, each in its turn by repository; `mirrors` is a directory for clones of their repositories.
 
     `on_happening` is called in the event loop with each trigger that was worked on.
     """
@@ -93,16 +93,16 @@ class TriggerWork:
         self._on_happening = on_happening
         self._not_before: dict[str, float] = {}
 
-    async def work_off(self) -> list[str]:
-        """Work on all triggers that wait, and return the subjects of those that were."""
-        subjects = []
+    async def waiting(self) -> dict[str, list[StoredTrigger]]:
+        """Return the triggers that can be worked on now, of each repository, the oldest first."""
+        by_repository: dict[str, list[StoredTrigger]] = {}
         for stored in await asyncio.to_thread(self._store.triggers.in_state, "waiting"):
             if time.monotonic() >= self._not_before.get(stored.id, 0.0):
-                await self._work_on(stored)
-                subjects.append(stored.subject)
-        return subjects
+                by_repository.setdefault(stored.repository.lower(), []).append(stored)
+        return by_repository
 
-    async def _work_on(self, stored: StoredTrigger) -> None:
+    async def work_on(self, stored: StoredTrigger) -> None:
+        """Work on a trigger; what cannot be done now is left waiting."""
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
                 submissions = await self._carried_out(read_trigger(stored.document))
@@ -256,6 +256,9 @@ class TriggerWork:
             before = None
         # Where the branch was rewritten, its commits are new from the merge base on.
         base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
+        if base == trigger.after:
+            # The branch went back: what it had is undone.
+            base = before
         if base is None or base == trigger.after:
             return []
         priority: Priority = "backfill" if trigger.schedule else "pull"
@@ -328,10 +331,7 @@ class TriggerWork:
             cases = affected_cases(cases, changes)
         if not cases:
             return []
-        served = [platform.name for platform in self._store.fleet.platforms()]
-        platforms = [name for name in measuring.platforms or served if name in served]
-        if not platforms:
-            raise EnvironmentMissing("no platform is served that is to measure it", hint="zerolap fleet status")
+        platforms = self._platforms(measuring)
         variant = parse_variant(measuring.variant)
         options = Options(engines=measuring.engines, budget_seconds=measuring.budget_seconds)
         question = comparison_question(
@@ -339,6 +339,15 @@ class TriggerWork:
         )
         wish = Wish(platforms, compared.priority, compared.topic, compared.cause)
         return [submission.id for submission in submit(question, wish, self._store)]
+
+    def _platforms(self, measuring: Measuring) -> Sequence[str]:
+        """Return the platforms that are to measure; raises `EnvironmentMissing` while one of them is not served."""
+        served = [platform.name for platform in self._store.fleet.platforms()]
+        absent = [name for name in measuring.platforms if name not in served]
+        if absent or not served:
+            fault = f"not served: the platform {absent[0]}" if absent else "no platform is served"
+            raise EnvironmentMissing(fault, hint="zerolap fleet status")
+        return measuring.platforms or served
 
 
 def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:

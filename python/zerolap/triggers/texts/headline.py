@@ -199,7 +199,8 @@ class _Standing:
         return [case for case in self.cases if case.first.word == word]
 
     def _effects(self, changed: Sequence[CaseRows], does: str, do: str) -> str:
-        text = effect_of(changed[0], self.cases, len(self.platforms), self.writing)
+        platforms = sum(not platform.on_request for platform in self.platforms)
+        text = effect_of(changed[0], self.cases, platforms, self.writing)
         further = len(changed) - 1
         if not further:
             return text
@@ -288,13 +289,18 @@ def _phrase(verdicts: Sequence[Verdict], writing: Writing) -> str:
 
 
 def _places(case: CaseRows, agreeing: Sequence[Row], platforms: int, writing: Writing) -> str:
-    """Return on which platforms it is so, nothing where there is one."""
+    """Return on which platforms it is so, nothing where there is one.
+
+    A case that was measured once more on request counts as what it was before, if it was measured at all.
+    """
     if platforms == 1:
         return ""
+    own = [row for row in case.rows if not row.on_request]
+    agreeing = [row for row in agreeing if not row.on_request] or agreeing
     if len(agreeing) == platforms:
         return " on both platforms" if platforms == 2 else f" on all {platforms} platforms"
     if len(agreeing) > NAMED_PLATFORMS:
         return f" on {len(agreeing)} of {platforms} platforms"
     names = " and ".join(writing.name(row.platform) for row in agreeing)
-    unchanged = [writing.name(row.platform) for row in case.rows if row.is_unchanged]
+    unchanged = [writing.name(row.platform) for row in own if row.is_unchanged]
     return f" on {names}" + (f", not on {' and '.join(unchanged)}" if 0 < len(unchanged) <= NAMED_PLATFORMS else "")

@@ -148,7 +148,7 @@ class FalseAlarms:
 
 @dataclass(frozen=True)
 class PlatformOutcome:
-    """What has come of a change on one platform.
+    """What has come of a change on one platform, or of the cases that a person has asked for there: `on_request`.
 
     `comparison` is there as soon as a case was judged. The addresses are those of the report and of its JSON, empty
     until there is one. Without `false_alarms` nothing is claimed of them.
@@ -160,6 +160,7 @@ class PlatformOutcome:
     report_url: str = ""
     json_url: str = ""
     false_alarms: FalseAlarms | None = None
+    on_request: bool = False
 
     @property
     def is_ongoing(self) -> bool:

@@ -11,12 +11,16 @@ from zerolap.triggers.texts.outcome import Acknowledgement, PlatformOutcome, in_
 
 @dataclass(frozen=True)
 class Row:
-    """A case on a platform, its place among others by `place_of`, and who accepts its regression."""
+    """A case on a platform, its place among others by `place_of`, and who accepts its regression.
+
+    `on_request` is whether a person has asked for the case there.
+    """
 
     platform: str
     case: CaseResult
     place: tuple[int, int, float]
     acknowledgement: Acknowledgement | None = None
+    on_request: bool = False
 
     @property
     def word(self) -> Word:
@@ -76,7 +80,8 @@ def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Ack
         for case in platform.comparison.cases if platform.comparison is not None else []:
             place = place_of(case)
             if WORDS[place[0]] != "unsure" or not platform.is_ongoing:
-                rows.append(Row(platform.name, case, place, _acknowledgement(case, place, acknowledgements)))
+                accepted = _acknowledgement(case, place, acknowledgements)
+                rows.append(Row(platform.name, case, place, accepted, platform.on_request))
     rows.sort(key=lambda row: (row.place[0], row.acknowledgement is not None, row.place))
     return [row for case in cases_of(rows) for row in case.rows]
 
