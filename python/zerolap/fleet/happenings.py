@@ -326,8 +326,10 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappen
         )
         for side, measurement in event.measurements.items()
     }
+    # A trial that is carried out again, because its job was cut off, is another one.
+    outcomes = (f"{side} {sides[side].model_dump_json()}" for side in sorted(sides))
     return TrialHappened(
-        id=_identity("trial", job.id, str(event.block), *sorted(sides)),
+        id=_identity("trial", job.id, str(event.block), attempt.agent or "", *outcomes),
         time=_text_of(time.time()),
         request=attempt.submission,
         state="done",
@@ -345,7 +347,7 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappen
 
 def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> TrialHappened:
     return TrialHappened(
-        id=_identity("failed trial", attempt.id, str(event.block), event.side or ""),
+        id=_identity("failed trial", attempt.id, str(event.block), event.side or "", attempt.agent or "", event.reason),
         time=_text_of(time.time()),
         request=attempt.submission,
         state="failed",
