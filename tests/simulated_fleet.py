@@ -47,6 +47,7 @@ class SimulatedFleet:
     load_agents: int | None = None
     on_happening: Callable[[Happening], None] = lambda _happening: None
     further_platforms: Mapping[str, Simulated] = field(default_factory=dict)
+    new_queues: Callable[[], InProcess] = InProcess
     queues: InProcess = field(default_factory=InProcess)
     running: list[Agent] = field(default_factory=list)
     conductor: Conductor | None = None
@@ -118,7 +119,7 @@ class SimulatedFleet:
         self._tasks.append(asyncio.create_task(agent.run()))
 
     async def _run(self, scenario: Callable[["SimulatedFleet"], Awaitable[None]]) -> None:
-        self.queues = InProcess()
+        self.queues = self.new_queues()
         requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
         platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
         further = [ServedPlatform(name, name) for name in self.further_platforms]

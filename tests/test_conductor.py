@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 import simulated_fleet
-from simulated_fleet import SimulatedFleet, made_up_cases, other_build
+from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
 from waiting import PATIENCE_SECONDS
 
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
 from zerolap.fleet.ongoing import Ongoing, Plan
 from zerolap.fleet.roster import Roster
@@ -32,7 +33,7 @@ from zerolap.records import (
     UsageError,
     Validity,
 )
-from zerolap.store import Store
+from zerolap.store import Attempt, Store
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
@@ -513,3 +514,51 @@ def test_an_agent_repeats_what_the_store_did_not_take(fleet: SimulatedFleet, mon
         assert [agent.name for agent in fleet.store.fleet.agents()] == ["agent-0"]
 
     fleet.run(scenario)
+
+
+class Forgetful(InProcess):
+    """Queues that can lose all that they have, as a bus does that was started again."""
+
+    times_lost = 0
+
+    async def set_up(self, platforms: dict[str, int]) -> str:
+        return str(self.times_lost)
+
+    def lose(self) -> None:
+        self._waiting, self._delivered = [], []
+        self.times_lost += 1
+
+
+def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_its_job(fleet: SimulatedFleet) -> None:
+    released = threading.Event()
+    fleet.new_queues, fleet.agents = Forgetful, 1
+    fleet.engine.on_trial = lambda _job, _block: assert_set(released)
+    submission = fleet.submit(made_up_cases(8))
+
+    def in_state(state: str) -> list[Attempt]:
+        return [attempt for attempt in fleet.store.fleet.open_attempts() if attempt.state == state]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        conductor, queues = fleet.conductor, fleet.queues
+        assert conductor is not None
+        assert isinstance(queues, Forgetful)
+        try:
+            await fleet.until(lambda: in_state("claimed") and in_state("ready"))
+            await fleet.until(lambda: all(one.publications for one in conductor.intake.attempts.values()))
+            [held] = in_state("claimed")
+            queues.lose()
+            await fleet.until(lambda: any(one.publications == 2 for one in conductor.intake.attempts.values()))
+            await asyncio.sleep(5 * PACE.sweep_seconds)
+            publications = {one.id: one.publications for one in conductor.intake.attempts.values()}
+            assert publications.pop(held.id) == 1
+            assert set(publications.values()) == {2}
+        finally:
+            released.set()
+        assert await fleet.ended(submission) == ["done"]
+        assert len(fleet.engine.carried_out) == len(set(fleet.engine.carried_out))
+
+    fleet.run(scenario)
+
+
+def assert_set(event: threading.Event) -> None:
+    assert event.wait(PATIENCE_SECONDS)

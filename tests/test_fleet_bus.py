@@ -486,28 +486,33 @@ def test_a_bus_that_was_wiped_is_noticed_and_set_up_again(server: NatsServer) ->
     run(test())
 
 
-def test_jobs_outlive_the_server_and_reach_an_agent_that_waits(server: NatsServer) -> None:
+def test_the_server_forgets_its_jobs_when_it_ends_and_all_others_wait_for_it(server: NatsServer) -> None:
     async def answering(name: AgentName, content: bytes) -> bytes:
         return content
 
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.link() as link, server.link("beta-1") as other:
             await dispatcher.answer(answering)
+            created = await dispatcher.set_up({"alpha": 3, "beta": 1})
+            assert await dispatcher.set_up({"alpha": 3, "beta": 1}) == created
             await dispatcher.publish([job("before")])
             held = await link.next_job(PATIENCE_SECONDS)
             assert held is not None
-            await dispatcher.publish([job("kept", "beta")])
+            await dispatcher.publish([job("forgotten", "beta")])
             waiting = asyncio.create_task(contents_of(link, 1))
             cancelled: list[str] = []
             link.on_cancel(cancelled.append)
             await asyncio.sleep(0.1)
             await asyncio.to_thread(server.restart)
             await eventually(lambda: is_set_up(dispatcher))
-            assert await held.extend()
+            assert await dispatcher.set_up({"alpha": 3, "beta": 1}) != created
+            assert set((await dispatcher.waiting()).values()) == {0}
+            await dispatcher.publish([job("after"), job("again", "beta")])
+            # Of a job that was forgotten, not of the one that is the first now.
             await held.done()
-            await dispatcher.publish([job("after")])
+            assert (await dispatcher.waiting())["beta"] == 1
             assert await waiting == ["after"]
-            assert await contents_of(other, 1) == ["kept"]
+            assert await contents_of(other, 1) == ["again"]
             assert await link.ask(b"still there?", PATIENCE_SECONDS) == b"still there?"
 
             async def is_told() -> bool:

@@ -6,6 +6,7 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -114,6 +115,8 @@ class Conductor:
         self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
         self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
+        self._queues: str | None = None
+        self._unknown_to_bus: set[str] = set()
         self._swept = 0.0
         self._polled = 0.0
 
@@ -142,6 +145,8 @@ class Conductor:
         if trouble != self.trouble:
             log.error("waiting", trouble=trouble)
         self.trouble = trouble
+        # What the bus has lost is looked for as soon as it is there again.
+        self._swept = 0.0
         await asyncio.sleep(self._pace.poll_seconds)
 
     def grant(self, token: str) -> Grant | None:
@@ -427,25 +432,32 @@ class Conductor:
 
     async def _sweep(self) -> None:
         """Publish again what the bus has lost, and end what it has given up; record which agents are there."""
-        await self._dispatcher.set_up({name: max(1, count) for name, count in self.roster.machines().items()})
+        queues = await self._dispatcher.set_up({name: max(1, count) for name, count in self.roster.machines().items()})
+        # Also after a start of the conductor: it is not known what the bus has lost until then.
+        may_be_empty = queues != self._queues
         for content in await self._dispatcher.exhausted():
             await self._give_up_exhausted(content)
-        before = time.time() - self._pace.sweep_seconds
-        unrecorded = {attempt.id for attempt in self._unrecorded}
         kept = await self._dispatcher.waiting()
-        for platform in {attempt.platform for attempt in self.intake.attempts.values()}:
-            of_platform = [one for one in self.intake.attempts.values() if one.platform == platform]
-            lost = [
-                attempt
-                for attempt in of_platform
-                if attempt.created < before and attempt.id not in unrecorded and not self.intake.is_held(attempt)
-            ]
-            if lost and kept.get(platform, 0) < len(of_platform):
+        held = {attempt.id for attempt in self.intake.attempts.values() if self.intake.is_held(attempt)}
+        # Their agents go on with them, as the conductor answers, also where the bus has forgotten them.
+        self._unknown_to_bus = held if may_be_empty else self._unknown_to_bus & held
+        absent = self._unknown_to_bus | self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
+        attempts = [one for one in self.intake.attempts.values() if one.id not in absent]
+        before = math.inf if may_be_empty else time.time() - self._pace.sweep_seconds
+        for platform in {attempt.platform for attempt in attempts}:
+            published = [attempt for attempt in attempts if attempt.platform == platform]
+            lost = [one for one in published if one.created < before and one.id not in held]
+            if lost and kept.get(platform, 0) < len(published):
                 log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))
-                for attempt in [one for one in lost if one.publications >= MOST_PUBLICATIONS]:
-                    await self.intake.give_up(attempt, f"published {attempt.publications} times, and no agent kept it")
-                await self._publish([one for one in lost if one.publications < MOST_PUBLICATIONS])
+                await self._publish_again(lost)
+        self._queues = queues
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
+
+    async def _publish_again(self, lost: Sequence[Attempt]) -> None:
+        for attempt in lost:
+            if attempt.publications >= MOST_PUBLICATIONS:
+                await self.intake.give_up(attempt, f"published {attempt.publications} times, and no agent kept it")
+        await self._publish([one for one in lost if one.publications < MOST_PUBLICATIONS])
 
     async def _give_up_exhausted(self, content: bytes) -> None:
         try:

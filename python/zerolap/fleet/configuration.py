@@ -403,7 +403,7 @@ tls {{
 }}
 jetstream {{
   store_dir: {_quoted(directory / "bus")}
-  # What was confirmed is on the disk.
+  # The queues are in memory. A stream that is kept here has on the disk what was confirmed.
   sync_interval: always
 }}
 accounts {{

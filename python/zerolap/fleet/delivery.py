@@ -87,8 +87,11 @@ class Dispatcher(Protocol):
     def outlives_conductor(self) -> bool:
         """Whether jobs and their agents go on without the conductor."""
 
-    async def set_up(self, platforms: dict[str, int]) -> None:
-        """Create what the bus lacks for these platforms, each with its number of machines; may be called again."""
+    async def set_up(self, platforms: dict[str, int]) -> str:
+        """Create what the bus lacks for these platforms, each with its number of machines; may be called again.
+
+        Returns another text than before once the bus has lost its jobs.
+        """
 
     async def answer(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""

@@ -32,8 +32,9 @@ class InProcess:
         """Return the connection of an agent of that name."""
         return InProcessLink(self, name)
 
-    async def set_up(self, platforms: dict[str, int]) -> None:
-        """Do nothing: a queue needs no preparation."""
+    async def set_up(self, platforms: dict[str, int]) -> str:
+        """Do nothing: a queue needs no preparation, and loses nothing."""
+        return ""
 
     async def answer(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on."""

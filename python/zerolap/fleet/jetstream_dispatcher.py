@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import json
+import time
 from collections import Counter
 from typing import Any, Final, TypeAlias
 
@@ -49,7 +50,7 @@ NOTICE_SECONDS: Final = 2
 """After so long a notice is dropped that no agent has waited for: all were busy, and look for jobs by themselves."""
 
 NO_MESSAGE: Final = 10037
-OTHER_CONFIGURATION: Final = 10058
+NO_STREAM: Final = 10059
 
 Document: TypeAlias = dict[str, Any]
 
@@ -100,17 +101,19 @@ class JetStreamDispatcher:
 
     # Queues.
 
-    async def set_up(self, platforms: dict[str, int]) -> None:
+    async def set_up(self, platforms: dict[str, int]) -> str:
         """Create what the bus lacks for these platforms, each with its number of machines; may be called again.
 
         As many jobs of a priority can be with the agents of a platform as it has ever had machines, and at least one.
+        Returns when the queues were created.
         """
-        await self._create_stream(
+        created = await self._create_stream(
             {
                 "name": JOBS,
                 "subjects": ["jobs.*.*.*"],
                 "retention": "workqueue",
-                "storage": "file",
+                # The store has them in any case, and a write to the disk is 40 % of what a job costs the bus.
+                "storage": "memory",
                 "duplicate_window": DUPLICATE_SECONDS * NANOSECONDS,
             }
         )
@@ -118,7 +121,8 @@ class JetStreamDispatcher:
             {
                 "name": EXHAUSTED,
                 "subjects": [f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{JOBS}.>"],
-                "storage": "file",
+                # Its reports are of use as long as the other stream has the jobs.
+                "storage": "memory",
             }
         )
         await self._create_stream(
@@ -142,6 +146,7 @@ class JetStreamDispatcher:
                 notices.get(platform, {}),
             )
             self._machines[platform] = max(machines, self._machines.get(platform, 1))
+        return created
 
     async def publish(self, jobs: list[JobMessage]) -> None:
         """Publish jobs; they are kept by the bus when this returns."""
@@ -285,13 +290,29 @@ class JetStreamDispatcher:
             # The jobs are kept, and agents look for them by themselves after a while.
             log.debug("agents were not notified", fault=str(fault))
 
-    async def _create_stream(self, configuration: Document) -> None:
+    async def _create_stream(self, wanted: Document) -> str:
+        """Create a stream, or give it another configuration; returns when it was created."""
+        name = wanted["name"]
         try:
-            await self._api(f"STREAM.CREATE.{configuration['name']}", configuration)
+            info = await self._api(f"STREAM.INFO.{name}", {})
         except _Refused as refused:
-            if refused.number != OTHER_CONFIGURATION:
+            if refused.number != NO_STREAM:
                 raise BusLost(str(refused)) from refused
-            await self._required(f"STREAM.UPDATE.{configuration['name']}", configuration)
+            return await self._new_stream(wanted)
+        if all(info["config"].get(key) == value for key, value in wanted.items()):
+            return str(info["created"])
+        try:
+            return str((await self._api(f"STREAM.UPDATE.{name}", info["config"] | wanted))["created"])
+        except _Refused as refused:
+            # Such as for the kind of its storage. What it holds is published again.
+            log.warning("a stream is made anew", stream=name, reason=str(refused))
+            await self._required(f"STREAM.DELETE.{name}", {})
+            return await self._new_stream(wanted)
+
+    async def _new_stream(self, wanted: Document) -> str:
+        # No number of a job that was lost is used again: who holds it would end another.
+        first = time.time_ns() // 1_000_000
+        return str((await self._required(f"STREAM.CREATE.{wanted['name']}", wanted | {"first_seq": first}))["created"])
 
     async def _consumers(self, stream: str) -> dict[str, Document]:
         """Return the configurations of a stream's consumers by name."""
