@@ -13,7 +13,7 @@ import pytest
 from sources import binary_source, revision_source, tree_source
 from toy_server import ToySource
 
-from zerolap.build import Builder, changes_between, measured_server, parse_variant, resolve
+from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, resolve
 from zerolap.build import builder as builder_module
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
@@ -476,3 +476,15 @@ def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tm
     assert here.record.source_root == elsewhere.record.source_root
     functions = reading.source_functions(str(here.program.path), here.record.source_root)
     assert "format.c" in {file for file, _, _, _ in functions}
+
+
+def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
+    abandoned, begun_now, kept = (tmp_path / name for name in ("w-abandoned", "w-new", "0123abcd"))
+    for directory in (abandoned, begun_now, kept):
+        (directory / "source").mkdir(parents=True)
+    for directory in (abandoned, kept):
+        os.utime(directory, (0, 0))
+    Builds(tmp_path).clear_up()
+    assert not abandoned.exists()
+    assert begun_now.exists()
+    assert kept.exists()

@@ -86,6 +86,10 @@ class Builds:
             raise EnvironmentMissing(f"the build {digest} is not on this machine", hint="build it again")
         return built
 
+    def clear_up(self) -> None:
+        """Remove the directories of builds whose process was killed."""
+        remove_abandoned(WORK_PREFIX, self.directory)
+
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""
         return Relinkable.read(self.directory / digest).relinking
@@ -273,7 +277,7 @@ class Builder:
     def _work_directory(self) -> Iterator[Path]:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            remove_abandoned(WORK_PREFIX, self._directory)
+            self.builds.clear_up()
             with scratch_directory(WORK_PREFIX, self._directory) as work:
                 yield work
         except OSError as fault:

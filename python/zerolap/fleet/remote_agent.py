@@ -49,8 +49,8 @@ async def work(
     directory, policy = machine.directory, machine.policy
     require_sandbox(policy, "code of other people")
     with _held(directory):
-        clearing = asyncio.create_task(_clear_up())
         builds, blobs = Builds(directory / "builds", policy), open_blobs(None, directory / "blobs")
+        clearing = asyncio.create_task(_clear_up(builds))
         trust = ssl.create_default_context(cadata=credentials.certificate_authority)
         link = await JetStreamLink.connect(credentials)
         files = FilesOverHttp(credentials.artifacts, trust, directory / "blobs", builds)
@@ -66,10 +66,11 @@ async def work(
             await link.close()
 
 
-async def _clear_up() -> None:
+async def _clear_up(builds: Builds) -> None:
     """Remove now and then what killed agents have left: what is young at the start of this one, it cannot tell yet."""
     while True:
         await asyncio.to_thread(remove_abandoned, TRIAL_PREFIX)
+        await asyncio.to_thread(builds.clear_up)
         await asyncio.sleep(CLEARING_SECONDS)
 
 
