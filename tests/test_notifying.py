@@ -27,6 +27,7 @@ from zerolap.store import Store
 from zerolap.triggers import notifying
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import GitHub, Patience, TokenFile
+from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.settings import TriggerSettings, checked_settings
@@ -106,13 +107,20 @@ class Branch:
         self.made_up: dict[str, Comparison] = {}
         self.before = remote.first
 
-    def push(self, *platforms: dict[str, float], state: SubmissionState = "done", schedule: str = "") -> str:
-        """Push a commit whose comparisons have cases with these changes; returns it."""
+    def push(
+        self,
+        *platforms: dict[str, float],
+        state: SubmissionState = "done",
+        schedule: str = "",
+        since: str | None = None,
+    ) -> str:
+        """Push a commit whose comparisons, with the last one or `since`, have cases with these changes; returns it."""
+        before = since or self.before
         commit = self.remote.commit(f"commit {time.time_ns()}")
-        pushed = PushTrigger(repository=REPOSITORY, branch="main", before=self.before, after=commit, schedule=schedule)
+        pushed = PushTrigger(repository=REPOSITORY, branch="main", before=before, after=commit, schedule=schedule)
         new = stored_trigger(pushed, commit, 1)
         self.store.triggers.add(new)
-        base, head = (AskedServer(resolve(revision, self.remote.path)) for revision in (self.before, commit))
+        base, head = (AskedServer(resolve(revision, self.remote.path)) for revision in (before, commit))
         question = comparison_question(base, head, made_up_cases(1), Options(engines=["counted"]))
         names = [f"platform-{number}" for number in range(len(platforms))]
         submissions = submit(question, Wish(names), self.store)
@@ -126,6 +134,7 @@ class Branch:
             )
             self.store.fleet.set_state(submission.id, state, "it does not build" if state == "failed" else "")
         self.store.triggers.set_state(new.id, "done", "", [submission.id for submission in submissions])
+        Mirror.below(self.directory / "mirrors", str(self.remote.path)).fetch([commit])
         self.before = commit
         return commit
 
@@ -243,21 +252,47 @@ def test_what_came_back_is_told_again(branch: Branch) -> None:
 
 def test_what_a_schedule_sees_again_is_not_told_again(branch: Branch) -> None:
     nightly = f"{SUBJECT}:nightly"
+    first = branch.before
     commit = branch.push({"xadd": 0.1})
     assert branch.look()
-    branch.push({"xadd": 0.1}, schedule="nightly")
+    branch.push({"xadd": 0.1}, schedule="nightly", since=first)
     assert branch.look(nightly)
     branch.push({"xadd": -0.0909})
     assert branch.look()
     assert branch.look(nightly)
     assert [event for event, _ in branch.told()] == ["opened", "closed"]
     assert branch.told()[0] == ("opened", commit)
+    before = branch.before
     of_schedule = branch.push({"xadd": 0.1, "get": 0.1}, schedule="nightly")
     assert branch.look(nightly)
     assert branch.told()[2:] == [("opened", of_schedule)]
-    branch.push({"get": 0.1})
+    branch.push({"get": 0.1}, since=before)
     assert branch.look()
     assert len(branch.told()) == 3
+
+
+def test_another_regression_of_the_same_case_is_told_while_the_first_is_open(branch: Branch) -> None:
+    first = branch.push({"xadd": 0.1})
+    assert branch.look()
+    second = branch.push({"xadd": 0.1}, schedule="nightly")
+    assert branch.look(f"{SUBJECT}:nightly")
+    assert branch.told() == [("opened", first), ("opened", second)]
+
+
+def test_a_channel_that_is_set_up_later_hears_only_of_what_is_open(branch: Branch) -> None:
+    [repository] = branch.settings.repositories
+    all_channels = repository.notify
+    without = repository.model_copy(update={"notify": all_channels.model_copy(update={"url": None})})
+    settings = branch.settings
+    branch.settings = settings.model_copy(update={"repositories": (without,)})
+    branch.push({"xadd": 0.1, "get": 0.0})
+    still_open = branch.push({"get": 0.1})
+    branch.push({"xadd": -0.0909})
+    assert branch.look()
+    assert len(branch.listener.at(PATH_OF_SLACK)) == 3
+    branch.settings = settings
+    assert branch.look()
+    assert branch.told() == [("opened", still_open)]
 
 
 @pytest.mark.parametrize("kind", ["error", "closes", "retry_later"])

@@ -224,3 +224,14 @@ def test_faults_name_the_setting(directory: Path, old: str, new: str, place: str
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
         read_trigger_settings(tmp_path / "triggers.toml")
+
+
+def test_two_remotes_of_one_name_are_refused(directory: Path) -> None:
+    watches = [f'[[watch]]\nremote = "{remote}"\nbranches = ["main"]\n' for remote in ("/a/redis", "/b/redis.git")]
+    with pytest.raises(UsageError, match="two entries are called watched/redis"):
+        read(directory, "".join(watches))
+    both = read(directory, watches[0] + watches[1] + 'name = "fork"\n')
+    assert [watch.repository for watch in both.watches] == ["watched/redis", "watched/fork"]
+    repository = '[[repository]]\nname = "watched/redis"\n'
+    with pytest.raises(UsageError, match="two entries are called watched/redis"):
+        read(directory, repository + watches[0])

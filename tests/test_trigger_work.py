@@ -2,9 +2,12 @@
 
 import asyncio
 import contextlib
+import itertools
 import socket
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,13 @@ from zerolap.records import UsageError
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.trigger import PushTrigger
+from zerolap.triggers.trigger import PullRequestTrigger, PushTrigger, Withdrawn
+from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import TriggerWork
 
 HERE = "here"
+NUMBERS = itertools.count()
 HELD_UP, FREE = "redis/redis", "valkey-io/valkey"
 
 
@@ -40,25 +45,107 @@ def entry(name: str, remote: Any, **fields: Any) -> dict[str, Any]:
     return {"name": name, "clone_url": str(remote), "branches": ["main"], "cases_directory": str(CASES), **fields}
 
 
-def pushed(store: Store, repository: str, before: str, after: str) -> StoredTrigger:
-    push = PushTrigger(repository=repository, branch="main", before=before, after=after)
-    stored = stored_trigger(push, f"{repository} {before} {after}", 1.0)
+def pushed(store: Store, repository: str, before: str, after: str, schedule: str = "") -> StoredTrigger:
+    push = PushTrigger(repository=repository, branch="main", before=before, after=after, schedule=schedule)
+    stored = stored_trigger(push, f"push {next(NUMBERS)}", time.time())
     store.triggers.add(stored)
     return stored
 
 
-def test_a_branch_that_went_back_is_compared_with_what_it_was(store: Store, source: ToySource, tmp_path: Path) -> None:
-    dropped = source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+@dataclass
+class Lab:
+    """A lab with one repository, whose triggers are worked on one by one."""
+
+    store: Store
+    source: ToySource
+    work: TriggerWork
+
+    def push(self, before: str, after: str, schedule: str = "") -> StoredTrigger:
+        """Work on a push, and return what became of it."""
+        stored = pushed(self.store, HELD_UP, before, after, schedule)
+        assert asyncio.run(self.work.work_on(stored))
+        return self.ended(stored)
+
+    def ended(self, stored: StoredTrigger) -> StoredTrigger:
+        """Return a trigger as it is now."""
+        found = self.store.triggers.with_id(stored.id)
+        assert found is not None
+        return found
+
+    def compared(self, ended: StoredTrigger) -> list[tuple[str, str]]:
+        """Return the commits that a trigger has led to comparisons of, which are done then."""
+        pairs = []
+        for submission in ended.submissions:
+            servers = self.store.fleet.submitted(submission).submission.servers
+            base, head = (servers[side].source.revision for side in ("base", "head"))
+            assert base is not None
+            assert head is not None
+            pairs.append((base.commit, head.commit))
+            self.store.fleet.set_state(submission, "done")
+        return pairs
+
+
+@pytest.fixture
+def lab(store: Store, source: ToySource, tmp_path: Path) -> Lab:
     settings = checked_settings({"repository": [entry(HELD_UP, source.path)]}, tmp_path)
-    work = TriggerWork(store, settings, tmp_path / "mirrors", None)
-    back = pushed(store, HELD_UP, dropped, source.first)
-    asyncio.run(work.work_on(back))
-    ended = store.triggers.with_id(back.id)
-    assert ended is not None
-    [submission] = ended.submissions
-    servers = store.fleet.submitted(submission).submission.servers
-    revisions = [servers[side].source.revision for side in ("base", "head")]
-    assert [one and one.commit for one in revisions] == [dropped, source.first]
+    return Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
+
+
+def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
+    dropped = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
+
+
+def test_a_schedule_without_new_commits_measures_nothing_again(lab: Lab) -> None:
+    head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    assert lab.compared(lab.push(lab.source.first, head, "nightly")) == [(lab.source.first, head)]
+    for _ in range(2):
+        again = lab.push(lab.source.first, head, "nightly")
+        assert (again.state, again.submissions) == ("done", ())
+    lab.source.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
+    newest = lab.source.commit("repair")
+    assert lab.compared(lab.push(head, newest, "nightly")) == [(head, newest)]
+
+
+def test_what_had_to_wait_does_not_supersede_what_is_newer(lab: Lab) -> None:
+    absent = pushed(lab.store, HELD_UP, lab.source.first, "a" * 40)
+    assert not asyncio.run(lab.work.work_on(absent))
+    head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    newer = lab.push(lab.source.first, head)
+    assert asyncio.run(lab.work.work_on(absent))
+    assert (lab.ended(absent).state, lab.ended(newer).state) == ("refused", "done")
+    assert [work.submission.id for work in lab.store.fleet.submissions(is_open=True)] == list(newer.submissions)
+
+
+def test_what_waits_is_tried_in_its_turn_and_holds_up_its_repository_alone(lab: Lab) -> None:
+    first, second = (pushed(lab.store, HELD_UP, lab.source.first, digit * 40) for digit in "ab")
+    other = pushed(lab.store, FREE, lab.source.first, "c" * 40)
+    assert asyncio.run(lab.work.waiting()) == {HELD_UP: [first, second], FREE: [other]}
+    assert not asyncio.run(lab.work.work_on(first))
+    assert asyncio.run(lab.work.waiting()) == {HELD_UP: [second], FREE: [other]}
+
+
+def test_a_withdrawn_pull_request_that_had_to_wait_is_not_measured(lab: Lab) -> None:
+    of_pull: dict[str, Any] = {"repository": HELD_UP, "number": 7, "actor": "alice"}
+    labelled = PullRequestTrigger(
+        **of_pull,
+        head="a" * 40,
+        base_ref="main",
+        base_sha=lab.source.first,
+        head_repository=HELD_UP,
+        is_fork=False,
+        label="perf",
+        scope="all",
+    )
+    waiting, withdrawn = (
+        stored_trigger(one, one.kind, time.time()) for one in (labelled, Withdrawn(**of_pull, cause="closed"))
+    )
+    lab.store.triggers.add(waiting)
+    assert not asyncio.run(lab.work.work_on(waiting))
+    lab.store.triggers.add(withdrawn)
+    assert asyncio.run(lab.work.work_on(withdrawn))
+    assert lab.ended(waiting).state == "refused"
+    assert lab.store.triggers.in_state("waiting") == []
 
 
 @contextlib.contextmanager
@@ -114,3 +201,17 @@ def test_a_platform_that_is_not_served_is_refused(tmp_path: Path) -> None:
         settings.require_served(["arm", "x86"])
     assert "arm, x86" in (raised.value.hint or "")
     settings.require_served(["arm", "x68"])
+
+
+def test_the_first_tag_of_a_watched_remote_is_new(store: Store, source: ToySource, tmp_path: Path) -> None:
+    watch = {"remote": str(source.path), "name": "toy", "tags": ["v*"], "branches": ["release-*"]}
+    [settings] = checked_settings({"watch": [watch]}, tmp_path).watches
+    watcher = Watcher(settings, store, tmp_path / "mirrors", lambda: None)
+    assert [watcher.look(), watcher.look()] == [0, 0]
+    source.git("tag", "v1")
+    source.git("branch", "release-1")
+    assert [watcher.look(), watcher.look()] == [2, 0]
+    assert [one.subject for one in store.triggers.in_state("waiting")] == [
+        "watched/toy@release-1",
+        "watched/toy@tag:v1",
+    ]

@@ -13,6 +13,7 @@ from zerolap.records import Comparison, ZerolapError
 from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
+from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.triggers.settings import Notification, TriggerSettings
@@ -150,8 +151,8 @@ class Notifier:
             regressed = regressed_in(changes[index])
             if not regressed or await asyncio.to_thread(self._is_reported_elsewhere, push, regressed):
                 continue
-            reported &= await self._open(push)
             repair = repaired_by(regressed, changes[index:])
+            reported &= await self._open(push, is_repaired=repair is not None)
             if repair is not None:
                 reported &= await self._close(push, pushes[index + repair])
         return Looked(ended, is_over and reported)
@@ -169,13 +170,23 @@ class Notifier:
         for other in self._same_branch(push):
             for pushed in self.finished(other):
                 post = records.post(other, "issue", f"{pushed.commit} log")
-                if post is not None and post.digest == OPENED:
+                if post is not None and post.digest == OPENED and self._have_common_commits(push, pushed):
                     reported |= set(regressed_in(self._changes_of(pushed)))
         if not reported.issuperset(regressed):
             return False
         log.info("a regression is reported already", subject=subject, commit=push.commit)
         records.set_post(Post(subject, "issue", f"{push.commit} {ELSEWHERE}", digest=ELSEWHERE, posted=time.time()))
         return True
+
+    def _have_common_commits(self, push: Push, other: Push) -> bool:
+        """Whether two pushes have brought a commit both, so that they can see the same regression."""
+        measured = self.settings.measured(push.trigger.repository)
+        if measured is None:
+            return False
+        mirror = Mirror.below(self.standings.mirrors, measured.remote)
+        one, another = (self.standings.commits(each.stored, each.trigger) for each in (push, other))
+        pairs = ((one.base, another.head), (another.base, one.head))
+        return all(base != head and mirror.is_ancestor(base, head) for base, head in pairs)
 
     def _same_branch(self, push: Push) -> list[str]:
         """Return the other subjects that are about the branch of a push."""
@@ -184,11 +195,15 @@ class Notifier:
         same = (subject for subject in subjects if subject == branch or subject.startswith(f"{branch}:"))
         return [subject for subject in same if subject != push.stored.subject]
 
-    async def _open(self, push: Push) -> bool:
+    async def _open(self, push: Push, *, is_repaired: bool) -> bool:
         regression = await asyncio.to_thread(self._regression, push)
+        is_reported = (await self._post(push, "log")).digest != ""
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
+            if is_reported and is_repaired and post.posted is None and not post.not_before:
+                # The channel was set up later.
+                continue
             if post.digest or time.time() < post.not_before:
                 sent &= bool(post.digest)
                 continue
@@ -202,7 +217,7 @@ class Notifier:
         for channel in self._channels(push):
             post = await self._post(push, channel)
             if post.digest != OPENED or time.time() < post.not_before:
-                sent &= post.digest == CLOSED
+                sent &= post.digest != OPENED
                 continue
             log.info("a regression is gone", subject=push.stored.subject, commit=repaired.commit, channel=channel)
             sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))

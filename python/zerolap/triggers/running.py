@@ -115,8 +115,11 @@ class Triggers:
     async def _work_off_repository(self, repository: str, waiting: Sequence[StoredTrigger]) -> None:
         try:
             for stored in waiting:
-                await self._work.work_on(stored)
+                has_ended = await self._work.work_on(stored)
                 self._note(stored.subject)
+                if not has_ended:
+                    # The others would wait for the same remote; other repositories have their turn before.
+                    return
         except EnvironmentMissing as fault:
             log.error("waiting", trouble=fault.message)
         finally:

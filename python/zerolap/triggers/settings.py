@@ -290,6 +290,11 @@ class TriggerSettings(_Part):
         names = [repository.name.lower() for repository in self.repositories]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise SettingFault(f"two entries of the repository {twice[0]}", hint="keep one of them")
+        watched = [watch.repository.lower() for watch in self.watches]
+        if twice := sorted({name for name in watched if name in names or watched.count(name) > 1}):
+            raise SettingFault(
+                f"two entries are called {twice[0]} in reports", hint='give a watch a name: name = "fork"'
+            )
         for schedule in self.schedules:
             if schedule.repository.lower() not in names:
                 raise SettingFault(

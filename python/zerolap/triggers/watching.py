@@ -18,6 +18,7 @@ from zerolap.triggers.trigger import PushTrigger, TagTrigger
 from zerolap.triggers.webhooks.memory import stored_trigger
 
 LONGEST_PAUSE_SECONDS: Final = 3600.0
+NO_COMMIT: Final = "0" * 40
 
 log = structlog.get_logger("zerolap.watch")
 
@@ -57,14 +58,16 @@ class Watcher:
         What the remote has when it is asked for the first time is where following begins, of branches as of tags.
         """
         commits = self._followed(self._mirror.refs())
-        before = self._followed(self._store.triggers.watched(self._watch.remote))
-        triggers = list(self._triggers(before, commits))
+        watched = self._store.triggers.watched(self._watch.remote)
+        before, asked = self._followed(watched), self._kinds & watched.keys()
+        triggers = list(self._triggers(before, commits, asked))
         changed = {ref: commit for ref, commit in commits.items() if before.get(ref) != commit}
+        changed |= dict.fromkeys(self._kinds - asked, NO_COMMIT)
         if changed:
             self._store.triggers.saw(self._watch.remote, changed, triggers)
         if gone := sorted(before.keys() - commits.keys()):
             self._store.triggers.lost_refs(self._watch.remote, gone)
-        if not before:
+        if not asked and not before:
             log.info("following", remote=self._mirror.shown, refs=len(commits))
         for trigger in triggers:
             log.info("new", remote=self._mirror.shown, subject=trigger.subject, trigger=trigger.id)
@@ -72,11 +75,21 @@ class Watcher:
 
     def _followed(self, commits: Mapping[str, str]) -> dict[str, str]:
         """Return those refs that are followed: another watch may follow others of the same remote."""
-        return {ref: commit for ref, commit in commits.items() if self._watch.follows(ref)}
+        return {
+            ref: commit for ref, commit in commits.items() if ref not in (BRANCHES, TAGS) and self._watch.follows(ref)
+        }
 
-    def _triggers(self, before: Mapping[str, str], commits: Mapping[str, str]) -> Iterator[StoredTrigger]:
+    @property
+    def _kinds(self) -> set[str]:
+        """What is followed, by the beginning of its refs, under which it is recorded that the remote was asked."""
+        return {*([BRANCHES] if self._watch.branches else []), *([TAGS] if self._watch.tags else [])}
+
+    def _triggers(
+        self, before: Mapping[str, str], commits: Mapping[str, str], asked: set[str]
+    ) -> Iterator[StoredTrigger]:
+        """Yield a trigger for each change of what was asked for before, also where there was nothing of it then."""
         repository = self._watch.repository
-        known = {prefix for prefix in (BRANCHES, TAGS) for ref in before if ref.startswith(prefix)}
+        known = asked | {prefix for prefix in (BRANCHES, TAGS) for ref in before if ref.startswith(prefix)}
         for ref, commit in sorted(commits.items()):
             if before.get(ref) == commit or not ref.startswith(tuple(known)):
                 continue

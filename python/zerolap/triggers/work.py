@@ -101,22 +101,27 @@ class TriggerWork:
                 by_repository.setdefault(stored.repository.lower(), []).append(stored)
         return by_repository
 
-    async def work_on(self, stored: StoredTrigger) -> None:
-        """Work on a trigger; what cannot be done now is left waiting."""
+    async def work_on(self, stored: StoredTrigger) -> bool:
+        """Work on a trigger; returns false if it cannot be done now, and waits."""
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
-                submissions = await self._carried_out(read_trigger(stored.document))
+                trigger = read_trigger(stored.document)
+                await asyncio.to_thread(self._require_newest, stored, trigger)
+                submissions = await self._carried_out(trigger)
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(replace(stored, state="refused", reason=str(reason)))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
-                if time.time() - stored.created > PATIENCE_SECONDS:
-                    log.error("failed", reason=fault.message)
-                    await self._end(replace(stored, state="failed", reason=fault.message))
-                    return
-                wait_seconds = max(RETRY_SECONDS, getattr(fault, "retry_after_seconds", 0.0))
-                self._not_before[stored.id] = time.monotonic() + wait_seconds
-                log.warning("tried again later", reason=fault.message, wait_seconds=wait_seconds)
+                age_seconds = time.time() - stored.created
+                if age_seconds <= PATIENCE_SECONDS:
+                    asked_seconds = fault.retry_after_seconds if isinstance(fault, GitHubUnavailable) else 0.0
+                    # More and more rarely: a remote that hangs holds a place each time.
+                    wait_seconds = max(RETRY_SECONDS, asked_seconds, age_seconds / 4)
+                    self._not_before[stored.id] = time.monotonic() + wait_seconds
+                    log.warning("tried again later", reason=fault.message, wait_seconds=round(wait_seconds))
+                    return False
+                log.error("failed", reason=fault.message)
+                await self._end(replace(stored, state="failed", reason=fault.message))
             except ZerolapError as fault:
                 log.error("failed", reason=fault.message)
                 reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
@@ -125,6 +130,22 @@ class TriggerWork:
                 log.info("worked on", submissions=submissions)
                 reason_text = "" if submissions else "nothing that is measured can be affected"
                 await self._end(replace(stored, state="done", reason=reason_text, submissions=tuple(submissions)))
+            self._not_before.pop(stored.id, None)
+            return True
+
+    def _require_newest(self, stored: StoredTrigger, trigger: Trigger) -> None:
+        """Raise `NotPermitted` for a trigger that had to wait while a newer one of its subject was carried out."""
+        measuring = self._settings.measured(trigger.repository)
+        if isinstance(measuring, WatchSettings) and measuring.each_commit:
+            return
+        kinds = STANDING_KINDS if stored.kind in STANDING_KINDS else (stored.kind,)
+        if isinstance(trigger, CommandTrigger) or (isinstance(trigger, AskedTrigger) and not trigger.topic):
+            return
+        for newer in self._store.triggers.of_subject(stored.subject, kinds):
+            if newer.id == stored.id:
+                return
+            if newer.state == "done":
+                raise NotPermitted("a newer one was carried out before it could be")
 
     async def _end(self, ended: StoredTrigger) -> None:
         """Record that a trigger was worked on."""
@@ -174,6 +195,7 @@ class TriggerWork:
         if base is None:
             raise UsageError(f"{trigger.head} has no commit in common with {trigger.base_ref}")
         topic = f"{trigger.subject}{ON_REQUEST}{' '.join(patterns)}" if patterns else trigger.subject
+        self._supersede_on_request(trigger)
         return self._submit(
             Compared(
                 mirror,
@@ -187,8 +209,20 @@ class TriggerWork:
             )
         )
 
+    def _supersede_on_request(self, trigger: PullRequestTrigger) -> None:
+        """End what commands have asked for at earlier heads."""
+        for work in self._store.fleet.submissions(is_open=True):
+            if work.submission.topic.startswith(f"{trigger.subject}{ON_REQUEST}"):
+                revision = work.submission.servers["head"].source.revision
+                if revision is None or revision.commit != trigger.head:
+                    self._store.fleet.set_state(work.submission.id, "superseded", f"by {trigger.head}")
+
     def _cancel(self, subject: str, reason: str) -> None:
-        """End what is open for a subject, also what was asked for by commands."""
+        """End what is open for a pull request, also what was asked for by commands, or waits to be submitted."""
+        for stored in self._store.triggers.of_subject(subject, ["pull request"]):
+            # Only what had to wait: what came after this has not been tried.
+            if stored.state == "waiting" and stored.id in self._not_before:
+                self._store.triggers.set_state(stored.id, "refused", reason)
         for work in self._store.fleet.submissions(is_open=True):
             topic = work.submission.topic
             if topic == subject or topic.startswith(f"{subject}{ON_REQUEST}"):
@@ -271,7 +305,7 @@ class TriggerWork:
         """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
         for stored in self._store.triggers.of_subject(trigger.subject, ["push"]):
             earlier = read_trigger(stored.document)
-            if not isinstance(earlier, PushTrigger) or earlier.after == trigger.after or stored.state != "done":
+            if not isinstance(earlier, PushTrigger) or stored.state != "done":
                 continue
             states = set(self._store.fleet.states(stored.submissions).values())
             # Where a platform has failed, the others go on; what can affect nothing has no state.
