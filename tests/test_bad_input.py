@@ -166,6 +166,7 @@ def test_source_that_does_not_build(zerolap: Zerolap, toy: ToySource) -> None:
 # Servers
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_server_that_dies_of_one_command(zerolap: Zerolap, toy: ToySource) -> None:
     crash = 'if (last_checksum != 1) { printf("cannot go on\\n"); fflush(stdout); abort(); }'
@@ -215,6 +216,7 @@ def test_server_that_does_not_start(zerolap: Zerolap, toy_program: Path) -> None
     assert case["metrics"] == {}
 
 
+@pytest.mark.slow
 def test_redis_with_a_setting_that_it_refuses(zerolap: Zerolap, redis_server: Path) -> None:
     arguments = ["hset", "--quick", "--server", redis_server, "--json", "-"]
     for setting, part in (("nonsense=1", "nonsense"), ("requirepass=secret", "refused `PING`")):
@@ -270,6 +272,7 @@ def test_no_sandbox(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
     assert any("without a sandbox: bubblewrap is not installed" in note for note in document["notes"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_no_sandbox_for_a_build_that_was_made_in_one(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
     common = ["run", "--server", toy.first, "--repo", toy.path, "--store", zerolap.store, *GET]
@@ -304,6 +307,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_full_disk(zerolap: Zerolap, toy: ToySource, toy_program: Path, small_disk: Path) -> None:
     store = small_disk / "store"

@@ -132,6 +132,7 @@ def test_the_token_of_a_person(scene: Scene, tmp_path: Path) -> None:
     assert len(scene.bodies(LAB)) == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written(scene: Scene) -> None:
     scene.record("c-1")
     number = ("--pull-request", str(NUMBER))

@@ -186,6 +186,7 @@ def test_what_timers_execute_is_work(compare: Any, toy: ToySource) -> None:
     assert "what the server's timers execute" in case["findings"][0]["text"]
 
 
+@pytest.mark.slow
 def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySource) -> None:
     spin = "static void *spin(void *unused) { for (volatile long turns = 0;; turns++) (void)unused; return NULL; }\n\n"
     begun = "    pthread_t thread;\n    pthread_create(&thread, NULL, spin, NULL);\n"
@@ -198,6 +199,7 @@ def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySourc
     assert "a thread of the server never waits" in case["failure"]
 
 
+@pytest.mark.slow
 def test_busy_loop_and_failing_on_it(compare: Any, toy: ToySource) -> None:
     head = toy.changed(("commands.c", WORK_BEGINS, BUSY))
     ended = compare(toy.first, head, "--fail-on", "regression")
@@ -315,6 +317,7 @@ def test_one_binary_under_two_settings(compare: Any, toy_program: Path) -> None:
     assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 3.0})
 
 
+@pytest.mark.slow
 def test_reports_from_the_store_alone(zerolap: Zerolap, tmp_path: Path) -> None:
     source = ToySource(tmp_path / "gone")
     head = source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
@@ -338,6 +341,7 @@ def test_reports_from_the_store_alone(zerolap: Zerolap, tmp_path: Path) -> None:
     assert "checksum_value" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_an_unused_function_leaves_the_work_identical_and_costs_no_time(
     zerolap: Zerolap, toy: ToySource, shared_store: Path
 ) -> None:

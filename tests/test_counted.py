@@ -192,6 +192,7 @@ SLEEP = "for (;;) usleep(1000);"
 UNISTD = ("commands.c", "#include <strings.h>", "#include <strings.h>\n#include <unistd.h>")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind", "compiler")
 class TestSilentServers:
     """A server that does not answer fails the trial; only the wait that it is to end is short here."""

@@ -135,6 +135,7 @@ def test_a_job_is_delivered_again_when_its_lease_has_ended(server: NatsServer) -
     run(test())
 
 
+@pytest.mark.slow
 def test_a_job_whose_lease_is_extended_is_not_delivered_again(server: NatsServer) -> None:
     lease = 2.0
 
@@ -267,6 +268,7 @@ def test_no_more_jobs_are_with_agents_than_there_are_machines(server: NatsServer
     run(test())
 
 
+@pytest.mark.slow
 def test_an_agent_that_waits_while_no_more_jobs_may_be_delivered_is_given_one_then(
     server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -524,6 +526,7 @@ def test_the_server_forgets_its_jobs_when_it_ends_and_all_others_wait_for_it(ser
     run(test())
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_connected_to_again(
     server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def comparison(zerolap: Zerolap, program: Path, cases: Path, **environment: str)
     return child
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path, number: signal.Signals) -> None:
     ended = stop(comparison(zerolap, toy_program, cases), number)
@@ -115,6 +116,7 @@ def all_servers_answer(zerolap: Zerolap) -> bool:
     return 0 < len(started) <= len(loaded)
 
 
+@pytest.mark.slow
 def test_killed(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
     cases = tmp_path / "cases.yml"
     cases.write_text('group: toy\ncases:\n  - {name: work-1, commands: ["WORK key 100000"]}\n')
@@ -157,6 +159,7 @@ def test_the_same_command_goes_on(zerolap: Zerolap, toy_program: Path, tmp_path:
     assert afresh.document()["id"] != identity, "what is done is not continued"
 
 
+@pytest.mark.slow
 def test_killed_without_a_sandbox(zerolap: Zerolap, toy_program: Path, cases: Path, tmp_path: Path) -> None:
     child = comparison(zerolap, toy_program, cases, **path_without(tmp_path / "path", "bwrap"))
     stop(child, signal.SIGKILL)

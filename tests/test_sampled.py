@@ -92,6 +92,7 @@ def test_a_pass_whose_replies_are_wrong_is_not_valid(
     assert not measurement.validity.valid
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_sides_are_sampled_in_turns(cases: dict[str, Case], redis_server: Path, tmp_path: Path) -> None:
     place = place_in(tmp_path / "t")
@@ -133,6 +134,7 @@ def test_too_few_samples_and_lost_ones_are_reported(
     assert {check.check for check in measurement.validity.failed} >= {"stack_samples", "lost_samples"}
 
 
+@pytest.mark.slow
 def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
     file: Path, redis_server: Path, tmp_path: Path
 ) -> None:

@@ -252,6 +252,7 @@ def test_a_file_that_cannot_run_is_a_fault(zerolap: Zerolap, redis_server: Path,
     assert "it cannot run: arguments" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_run_of_public_suites(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
     suites = {

@@ -158,6 +158,7 @@ def test_all_that_is_asked_takes_effect(build: Any, era: str) -> None:
     assert b"made with cc -fomit-frame-pointer -O3 ." in little.program.path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_word_changes_one_thing(build: Any, era: str) -> None:
     own = own_flags(build(era, "default"))
@@ -278,6 +279,7 @@ def test_one_revision_in_two_variants(zerolap: Zerolap, toy: ToySource, shared_s
     assert all(name in (zerolap.directory / "out.md").read_text() for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_variants_that_cannot_be(zerolap: Zerolap, toy: ToySource, toy_program: Path) -> None:
     common = ["--cases", CASES, "--repo", toy.path]

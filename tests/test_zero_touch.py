@@ -212,6 +212,7 @@ def test_a_github_that_is_away_at_the_end_is_told_when_it_is_back(scene: Scene) 
     assert len(scene.comments()) == 1
 
 
+@pytest.mark.slow
 def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource) -> None:
     """What one of them reports stays when the other reports later; their servers are built, their trials made up."""
     west_may_measure = threading.Event()
