@@ -266,6 +266,17 @@ def test_commands_of_permitted_people_are_taken(gate: Gate) -> None:
     assert gate.cause("issue_comment", commented("/zerolap cancel", action="edited")) == Cause.ACTION
 
 
+def test_a_permitted_person_accepts_by_a_label(store: Store) -> None:
+    gate = Gate(store, settings_of_tests(accept_labels=["perf: accepted"]))
+    accepted = labelled(label="perf: accepted")
+    assert gate.cause("pull_request", accepted | {"sender": person(STRANGER)}) == Cause.ACTOR
+    trigger = gate.admitted("pull_request", accepted)
+    assert isinstance(trigger, CommandTrigger)
+    assert (trigger.number, trigger.comment) == (12, None)
+    assert trigger.command == Acknowledge(reason="label perf: accepted")
+    assert read_trigger(trigger_json(trigger)) == trigger
+
+
 def test_the_lab_does_not_command_itself(gate: Gate) -> None:
     assert gate.cause("issue_comment", commented("/zerolap cancel", kind="Bot")) == Cause.OWN_COMMENT
     by_application = commented("/zerolap cancel")

@@ -235,3 +235,8 @@ def test_two_remotes_of_one_name_are_refused(directory: Path) -> None:
     repository = '[[repository]]\nname = "watched/redis"\n'
     with pytest.raises(UsageError, match="two entries are called watched/redis"):
         read(directory, repository + watches[0])
+
+
+def test_a_label_either_measures_or_accepts(directory: Path) -> None:
+    with pytest.raises(UsageError, match="both to measure and to accept"):
+        read(directory, '[[repository]]\nname = "a/b"\nlabels = { perf = "all" }\naccept_labels = ["perf"]\n')

@@ -127,9 +127,9 @@ class Measuring(_Part):
 class RepositorySettings(Measuring):
     """A repository at GitHub that may cause work.
 
-    `labels` are those that have a pull request measured. `actors` may set them and write commands; so may who has
-    `permission` in the repository, which GitHub is asked for. Pushes to `branches` and `tags`, which are globs, are
-    measured whoever pushes: that is decided by GitHub.
+    `labels` are those that have a pull request measured, `accept_labels` those that accept its regressions. `actors`
+    may set them and write commands; so may who has `permission` in the repository, which GitHub is asked for. Pushes
+    to `branches` and `tags`, which are globs, are measured whoever pushes: that is decided by GitHub.
     """
 
     name: RepositoryName
@@ -137,10 +137,17 @@ class RepositorySettings(Measuring):
     labels: dict[Annotated[str, Field(min_length=1, max_length=200)], Scope] = Field(
         default_factory=lambda: dict(DEFAULT_LABELS)
     )
+    accept_labels: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
     actors: tuple[Login, ...] = ()
     permission: Permission | None = None
     branches: tuple[Glob, ...] = ()
     tags: tuple[Glob, ...] = ()
+
+    @model_validator(mode="after")
+    def _labels_mean_one_thing(self) -> "RepositorySettings":
+        if both := sorted(set(self.labels) & set(self.accept_labels)):
+            raise SettingFault(f"the label {both[0]} is both to measure and to accept", hint="use two labels")
+        return self
 
     @property
     def remote(self) -> str:

@@ -67,14 +67,14 @@ class NeedsLabelAgain(_OfPullRequest):
 
 
 class CommandTrigger(_OfPullRequest):
-    """A command in a comment, whose number at GitHub is `comment`. A command names no commit.
+    """A command in a comment, whose number at GitHub is `comment`, or by a label, which has none. It names no commit.
 
     The commit that it is about is that of the last `PullRequestTrigger` of its subject, which a permitted person has
     seen, and never what the pull request has become since.
     """
 
     kind: Literal["command"] = "command"
-    comment: Annotated[int, Field(ge=1, lt=1 << 63)]
+    comment: Annotated[int, Field(ge=1, lt=1 << 63)] | None
     command: Command
     needs_permission: Permission | None = None
 

@@ -268,7 +268,7 @@ class TriggerWork:
 
     async def _react(self, trigger: CommandTrigger) -> None:
         """Show at the comment that the command is carried out; it is, also where that cannot be shown."""
-        if self._github is not None:
+        if self._github is not None and trigger.comment is not None:
             try:
                 await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
             except (GitHubRefused, GitHubUnavailable) as fault:
@@ -276,7 +276,7 @@ class TriggerWork:
 
     async def _reply(self, trigger: CommandTrigger, text: str) -> None:
         if self._github is not None:
-            marker = f"zerolap:reply:{trigger.comment}"
+            marker = f"zerolap:reply:{trigger.comment or trigger.delivery}"
             await self._github.create_comment(trigger.repository, trigger.number, marker, text)
 
     # Branches and tags.

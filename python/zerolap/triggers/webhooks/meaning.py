@@ -13,7 +13,7 @@ from zerolap.triggers.trigger import (
     Trigger,
     Withdrawn,
 )
-from zerolap.triggers.webhooks.commands import command_in
+from zerolap.triggers.webhooks.commands import Acknowledge, command_in
 from zerolap.triggers.webhooks.memory import Standing
 from zerolap.triggers.webhooks.outcomes import Cause, ignored, refused
 from zerolap.triggers.webhooks.payloads import (
@@ -52,6 +52,8 @@ def _of_pull_request(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing
 ) -> Trigger:
     action = event.action
+    if action == "labeled" and event.label_name in repository.accept_labels:
+        return _accepted(event, delivery, repository)
     if action in ("labeled", "unlabeled"):
         if event.label_name not in repository.labels:
             raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
@@ -123,6 +125,19 @@ def _withdrawn(event: PullRequestEvent, delivery: str, repository: RepositorySet
         number=event.number,
         actor=event.sender.login,
         cause="closed" if event.action == "closed" else "label removed",
+    )
+
+
+def _accepted(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> CommandTrigger:
+    """Accept the regressions of what is measured, as the command does."""
+    return CommandTrigger(
+        repository=repository.name,
+        delivery=delivery,
+        number=event.number,
+        actor=event.sender.login,
+        comment=None,
+        command=Acknowledge(reason=f"label {event.label_name}"),
+        needs_permission=_permission_to_ask_for(event.sender, repository),
     )
 
 
