@@ -9,7 +9,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -519,6 +519,23 @@ def test_annotations_of_an_update_that_was_given_up_are_not_sent_again(app: Lab)
     identifier = app.does(finish)
     assert _annotations(app, identifier) == [annotation.message for annotation in check.annotations]
     assert app.github.repositories[REPOSITORY].checks[identifier]["conclusion"] == "failure"
+
+
+def test_only_annotations_that_are_not_there_are_added(app: Lab) -> None:
+    check = _annotated(3)
+    first, second, third = check.annotations
+    # Others come before those that are there, and what is said of the same lines may be new.
+    again = replace(check, annotations=(third, replace(first, message="again"), second))
+
+    async def add(client: GitHub) -> int:
+        identifier = await client.create_check(
+            REPOSITORY, HEAD, "benchmarks", "c-1", replace(check, annotations=(first,))
+        )
+        await client.update_check(REPOSITORY, identifier, again)
+        await client.update_check(REPOSITORY, identifier, again)
+        return identifier
+
+    assert _annotations(app, app.does(add)) == ["annotation 1", "annotation 3", "annotation 2"]
 
 
 def test_a_personal_token_falls_back_on_commit_statuses(lab: Lab) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from zerolap.records.base import Record
+from zerolap.triggers.github.checks import AnnotationPlace
 
 Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
 Name: TypeAlias = Annotated[str, Field(max_length=1024)]
@@ -103,6 +104,20 @@ class CheckRun(Answer):
     output: CheckOutput
 
 
+class CheckAnnotation(Answer):
+    """An annotation that a check run has."""
+
+    path: Annotated[str, Field(max_length=1 << 12)]
+    start_line: int
+    end_line: int
+    title: Name | None
+
+    @property
+    def place(self) -> AnnotationPlace:
+        """What it is known by."""
+        return AnnotationPlace(self.path, self.start_line, self.end_line, self.title or "")
+
+
 class CheckRuns(Answer):
     """The check runs of a commit."""
 
@@ -136,5 +151,7 @@ class InstallationToken(Answer):
 
 Comments: TypeAlias = Annotated[tuple[Comment, ...], Field(max_length=100)]
 COMMENTS: TypeAdapter[tuple[Comment, ...]] = TypeAdapter(Comments)
+Annotations: TypeAlias = Annotated[tuple[CheckAnnotation, ...], Field(max_length=100)]
+ANNOTATIONS: TypeAdapter[tuple[CheckAnnotation, ...]] = TypeAdapter(Annotations)
 Issues: TypeAlias = Annotated[tuple[Issue, ...], Field(max_length=100)]
 ISSUES: TypeAdapter[tuple[Issue, ...]] = TypeAdapter(Issues)
