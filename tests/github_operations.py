@@ -178,10 +178,9 @@ def _get_pull_request(asked: Asked) -> tuple[int, Any]:
 
 def _permission(asked: Asked) -> tuple[int, Any]:
     user = asked.parameters["username"]
-    if user not in asked.repository.permissions:
+    if user not in asked.repository.roles:
         raise Refusal(404, f"{user} is not a user")
-    permission = asked.repository.permissions[user]
-    return 200, {"permission": permission, "role_name": permission, "user": {"login": user}}
+    return 200, {**asked.repository.roles[user], "user": {"login": user}}
 
 
 def _remove_label(asked: Asked) -> tuple[int, Any]:

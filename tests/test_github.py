@@ -594,13 +594,24 @@ def _with_deleted_fork(description: Description) -> Callable[[str, int, Any], An
 
 
 def test_the_permission_of_a_person_is_read(lab: Lab) -> None:
-    lab.github.permit(REPOSITORY, "maintainer", "write")
-    lab.github.permit(REPOSITORY, "passer-by", "read")
+    roles = ["admin", "maintain", "write", "triage", "read"]
+    for role in roles:
+        lab.github.permit(REPOSITORY, role, role)
 
     async def read(client: GitHub) -> list[str]:
-        return [await client.permission(REPOSITORY, user) for user in ("maintainer", "passer-by", "x/../maintainer")]
+        return [await client.permission(REPOSITORY, user) for user in (*roles, "x/../admin")]
 
-    assert lab.does(read) == ["write", "read", "none"]
+    assert lab.does(read) == [*roles, "none"]
+
+
+def test_a_role_of_an_organization_counts_as_what_it_was_made_of(lab: Lab) -> None:
+    lab.github.permit(REPOSITORY, "captain", "maintain", "release captain")
+    lab.github.permit(REPOSITORY, "mallory", "read", "maintain")
+
+    async def read(client: GitHub) -> list[str]:
+        return [await client.permission(REPOSITORY, user) for user in ("captain", "mallory")]
+
+    assert lab.does(read) == ["write", "read"]
 
 
 def test_a_label_is_taken_off_once(lab: Lab) -> None:

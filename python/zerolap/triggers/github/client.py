@@ -250,7 +250,7 @@ class GitHub:
             answer = await self._ask(repository, Call("GET", path), PermissionOfUser)
         except GitHubMissing:
             return "none"
-        return answer.permission
+        return answer.role
 
     async def remove_label(self, repository: str, number: int, label: str) -> None:
         """Take a label off an issue or a pull request, which may not have it."""
