@@ -126,3 +126,17 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
         pull.add(pushed)
     assert pull.state().platforms == measured.platforms
     assert pull.state().needs_approval
+
+
+@pytest.mark.parametrize("state", ["superseded", "cancelled", "failed"])
+def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(
+    pull: Pull, state: SubmissionState
+) -> None:
+    pull.label(pull.head)
+    pull.run("get*", state)
+    assert pull.conclusion() == "neutral"
+    pull.run("set*", "done")
+    assert pull.conclusion() == "neutral"
+    pull.run("get*", "done")
+    assert [platform.name for platform in pull.state().platforms] == ["arm", "arm: get*", "arm: set*"]
+    assert pull.conclusion() == "success"

@@ -66,9 +66,7 @@ class Standings:
         if measured is None:
             return None
         stored, trigger = measured
-        platforms = self._platforms(stored)
-        for command in self.store.triggers.of_subject(subject, ["command"], states=["done"]):
-            platforms += self._on_request(command, subject, trigger.head)
+        platforms = [*self._platforms(stored), *self._on_request(subject, trigger.head)]
         [last] = self.store.triggers.of_subject(subject, STANDING_KINDS, limit=1)
         newest = read_trigger(last.document)
         is_stale = not earlier_head and isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
@@ -129,16 +127,18 @@ class Standings:
             state = Unaffected()
         return [PlatformOutcome(name, state) for name in names]
 
-    def _on_request(self, stored: StoredTrigger, subject: str, head: str) -> list[PlatformOutcome]:
-        """Return what has come of the cases that a command has named."""
-        outcomes = []
-        for identity in stored.submissions:
+    def _on_request(self, subject: str, head: str) -> list[PlatformOutcome]:
+        """Return what has come of the cases that commands have named, of the newest of those that are alike."""
+        outcomes: dict[str, PlatformOutcome] = {}
+        commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
+        for identity in [identity for command in commands for identity in command.submissions]:
             work = self.store.fleet.submitted(identity)
             revision = work.submission.servers["head"].source.revision
-            if revision is not None and revision.commit == head:
-                patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
-                outcomes.append(self._outcome(work, f"{work.submission.platform}: {patterns}"))
-        return outcomes
+            patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
+            name = f"{work.submission.platform}: {patterns}"
+            if revision is not None and revision.commit == head and name not in outcomes:
+                outcomes[name] = self._outcome(work, name)
+        return list(outcomes.values())
 
     def _outcome(self, work: SubmittedWork, name: str = "") -> PlatformOutcome:
         submission = work.submission
