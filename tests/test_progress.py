@@ -140,3 +140,21 @@ def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(
     pull.run("get*", "done")
     assert [platform.name for platform in pull.state().platforms] == ["arm", "arm: get*", "arm: set*"]
     assert pull.conclusion() == "success"
+
+
+def test_a_push_to_a_fork_asks_for_approval_of_the_new_head(pull: Pull) -> None:
+    pull.label(pull.head)
+    pushed = "d" * 40
+    pull.add(NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head=pushed, label=LABEL))
+    newest, earlier = pull.state().at_newest_head, pull.state(pull.head)
+    checks = {state.commits.head: check_output(state, "regression") for state in (newest, earlier)}
+    assert {head: check.conclusion for head, check in checks.items()} == {
+        pushed: "action_required",
+        pull.head: "success",
+    }
+    assert "Compared" not in checks[pushed].summary
+    # It is measured once the label is set again.
+    pull.head = pull.source.commit("what is pushed")
+    pull.label(pull.head)
+    assert pull.state().at_newest_head == pull.state()
+    assert pull.conclusion() == "success"

@@ -69,7 +69,8 @@ class Standings:
         platforms = [*self._platforms(stored), *self._on_request(subject, trigger.head)]
         [last] = self.store.triggers.of_subject(subject, STANDING_KINDS, limit=1)
         newest = read_trigger(last.document)
-        is_stale = not earlier_head and isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
+        unapproved = newest.head if not earlier_head and isinstance(newest, NeedsLabelAgain) else trigger.head
+        is_stale = unapproved != trigger.head
         return PullRequestState(
             commits=self._range(stored, trigger.head, trigger.base_sha),
             number=trigger.number,
@@ -78,6 +79,7 @@ class Standings:
             platforms=tuple(platforms),
             acknowledgements=self._acknowledgements(subject, trigger.head),
             needs_approval=NEEDS_LABEL if is_stale else "",
+            unapproved_head=unapproved if is_stale else None,
         )
 
     def commits(self, stored: StoredTrigger, trigger: PushTrigger | TagTrigger) -> CommitRange:
