@@ -149,6 +149,11 @@ def _changed_check(asked: Asked, run: dict[str, Any]) -> dict[str, Any]:
     return run
 
 
+def _list_annotations(asked: Asked) -> tuple[int, Any]:
+    asked.element(asked.repository.checks, "check_run_id")
+    return 200, asked.repository.annotations[asked.number("check_run_id")]
+
+
 def _list_checks(asked: Asked) -> tuple[int, Any]:
     name = asked.query.get("check_name")
     runs = [
@@ -173,10 +178,9 @@ def _get_pull_request(asked: Asked) -> tuple[int, Any]:
 
 def _permission(asked: Asked) -> tuple[int, Any]:
     user = asked.parameters["username"]
-    if user not in asked.repository.permissions:
+    if user not in asked.repository.roles:
         raise Refusal(404, f"{user} is not a user")
-    permission = asked.repository.permissions[user]
-    return 200, {"permission": permission, "role_name": permission, "user": {"login": user}}
+    return 200, {**asked.repository.roles[user], "user": {"login": user}}
 
 
 def _remove_label(asked: Asked) -> tuple[int, Any]:
@@ -238,6 +242,7 @@ OPERATIONS: Final[dict[str, Callable[[Asked], tuple[int, Any]]]] = {
     "checks/get": _get_check,
     "checks/update": _update_check,
     "checks/list-for-ref": _list_checks,
+    "checks/list-annotations": _list_annotations,
     "repos/create-commit-status": _create_status,
     "pulls/get": _get_pull_request,
     "repos/get-collaborator-permission-level": _permission,
@@ -246,5 +251,10 @@ OPERATIONS: Final[dict[str, Callable[[Asked], tuple[int, Any]]]] = {
     "issues/create": _create_issue,
     "issues/update": _update_issue,
 }
-PAGED: Final = {"issues/list-comments": "", "issues/list-for-repo": "", "checks/list-for-ref": "check_runs"}
+PAGED: Final = {
+    "issues/list-comments": "",
+    "issues/list-for-repo": "",
+    "checks/list-for-ref": "check_runs",
+    "checks/list-annotations": "",
+}
 """Operations with pages, and where the list is in their answers."""

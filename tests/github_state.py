@@ -44,7 +44,7 @@ class PlayedRepository:
     statuses: list[dict[str, Any]] = field(default_factory=list)
     issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     pull_requests: dict[int, dict[str, Any]] = field(default_factory=dict)
-    permissions: dict[str, str] = field(default_factory=dict)
+    roles: dict[str, dict[str, str]] = field(default_factory=dict)
     reactions: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -110,10 +110,11 @@ class GitHubState:
         with self.lock:
             self.repositories[repository].issues[number]["labels"].append({"name": label})
 
-    def permit(self, repository: str, user: str, permission: str) -> None:
-        """Give a person a permission."""
+    def permit(self, repository: str, user: str, role: str, name: str = "") -> None:
+        """Give a person a role, or one that an organization has made of it, with another name."""
         with self.lock:
-            self.repositories[repository].permissions[user] = permission
+            permission = {"maintain": "write", "triage": "read"}.get(role, role)
+            self.repositories[repository].roles[user] = {"permission": permission, "role_name": name or role}
 
     def comment(self, repository: str, number: int, author: str, body: str) -> int:
         """Write a comment as somebody and return its id."""

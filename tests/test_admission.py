@@ -198,6 +198,15 @@ def test_a_label_that_is_removed_withdraws(gate: Gate) -> None:
     assert gate.cause("pull_request", pull_request("unlabeled", label="bug")) == Cause.LABEL
 
 
+def test_a_label_that_is_removed_leaves_what_another_has_measured(gate: Gate) -> None:
+    measured = gate.admitted("pull_request", labelled(fork=False))
+    one_left = pull_request("unlabeled", label=LABEL_ALL, labels=["bug", LABEL])
+    assert gate.cause("pull_request", one_left) == Cause.LABEL
+    assert [stored.kind for stored in gate.store.triggers.of_subject(measured.subject)] == ["pull request"]
+    none_left = pull_request("unlabeled", label=LABEL, labels=["bug"])
+    assert isinstance(gate.admitted("pull_request", none_left), Withdrawn)
+
+
 def test_a_pull_request_that_is_closed_is_withdrawn_if_it_was_measured(gate: Gate) -> None:
     assert gate.cause("pull_request", pull_request("closed", number=7)) == Cause.LABEL
     gate.admitted("pull_request", labelled())
@@ -495,9 +504,10 @@ def test_a_rate_recovers_and_forgets_old_keys() -> None:
 
 
 @pytest.mark.parametrize("name", [*REF_NAMES.split(), "a\x7fb", "", "a\tb", "a b"])
-def test_refs_are_those_that_git_takes(name: str, compiler: None) -> None:
-    checked = subprocess.run(["git", "check-ref-format", "--branch", name], capture_output=True, check=False)
+def test_refs_are_those_that_git_takes(name: str, compiler: None, tmp_path: Path) -> None:
     # Outside of a repository `@{-1}` stands for no other branch, and is refused too.
+    command = ["git", "check-ref-format", "--branch", name]
+    checked = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
     assert (ref_fault(name) is None) == (checked.returncode == 0), checked.stderr
 
 

@@ -418,6 +418,19 @@ def test_an_acknowledged_regression_is_annotated_as_a_notice() -> None:
     assert [one.annotation_level for one in output.annotations] == ["notice"]
 
 
+def test_annotations_come_with_the_conclusion() -> None:
+    ongoing = a_state(a_platform("arm", ISSUE), a_platform("x86", None, Running(1, 2)))
+    assert check_output(ongoing, "regression").annotations == ()
+    ended = a_state(a_platform("arm", ISSUE), a_platform("x86", UNCHANGED))
+    assert [one.title for one in check_output(ended, "regression").annotations] == ["regression of xadd-auto-id on arm"]
+
+
+def test_cases_on_request_leave_the_annotations_as_they_are() -> None:
+    measured, asked = a_platform("arm", ISSUE), a_platform("arm: xlen*", UNCHANGED, on_request=True)
+    before, after = (check_output(a_state(*platforms), "regression") for platforms in ([measured], [measured, asked]))
+    assert before.annotations == after.annotations != ()
+
+
 def test_a_status_has_room_for_140_characters() -> None:
     platforms = [a_platform(f"a-platform-with-a-long-name-{number}", ALL) for number in range(4)]
     assert len(commit_status(a_state(*platforms), "never").description) <= 140

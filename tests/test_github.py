@@ -9,7 +9,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -521,6 +521,23 @@ def test_annotations_of_an_update_that_was_given_up_are_not_sent_again(app: Lab)
     assert app.github.repositories[REPOSITORY].checks[identifier]["conclusion"] == "failure"
 
 
+def test_only_annotations_that_are_not_there_are_added(app: Lab) -> None:
+    check = _annotated(3)
+    first, second, third = check.annotations
+    # Others come before those that are there, and what is said of the same lines may be new.
+    again = replace(check, annotations=(third, replace(first, message="again"), second))
+
+    async def add(client: GitHub) -> int:
+        identifier = await client.create_check(
+            REPOSITORY, HEAD, "benchmarks", "c-1", replace(check, annotations=(first,))
+        )
+        await client.update_check(REPOSITORY, identifier, again)
+        await client.update_check(REPOSITORY, identifier, again)
+        return identifier
+
+    assert _annotations(app, app.does(add)) == ["annotation 1", "annotation 3", "annotation 2"]
+
+
 def test_a_personal_token_falls_back_on_commit_statuses(lab: Lab) -> None:
     async def report(client: GitHub) -> None:
         try:
@@ -577,13 +594,24 @@ def _with_deleted_fork(description: Description) -> Callable[[str, int, Any], An
 
 
 def test_the_permission_of_a_person_is_read(lab: Lab) -> None:
-    lab.github.permit(REPOSITORY, "maintainer", "write")
-    lab.github.permit(REPOSITORY, "passer-by", "read")
+    roles = ["admin", "maintain", "write", "triage", "read"]
+    for role in roles:
+        lab.github.permit(REPOSITORY, role, role)
 
     async def read(client: GitHub) -> list[str]:
-        return [await client.permission(REPOSITORY, user) for user in ("maintainer", "passer-by", "x/../maintainer")]
+        return [await client.permission(REPOSITORY, user) for user in (*roles, "x/../admin")]
 
-    assert lab.does(read) == ["write", "read", "none"]
+    assert lab.does(read) == [*roles, "none"]
+
+
+def test_a_role_of_an_organization_counts_as_what_it_was_made_of(lab: Lab) -> None:
+    lab.github.permit(REPOSITORY, "captain", "maintain", "release captain")
+    lab.github.permit(REPOSITORY, "mallory", "read", "maintain")
+
+    async def read(client: GitHub) -> list[str]:
+        return [await client.permission(REPOSITORY, user) for user in ("captain", "mallory")]
+
+    assert lab.does(read) == ["write", "read"]
 
 
 def test_a_label_is_taken_off_once(lab: Lab) -> None:

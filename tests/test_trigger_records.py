@@ -108,6 +108,8 @@ def test_triggers_of_a_subject_and_of_an_actor_are_counted(store: Store) -> None
     assert [stored.id for stored in store.triggers.of_subject(SUBJECT)] == ["t-2", "t-1", "t-0"]
     assert [stored.id for stored in store.triggers.of_subject(SUBJECT, ["push"], limit=1)] == ["t-2"]
     assert store.triggers.of_subject("redis/redis#13") == []
+    store.triggers.set_state("t-1", "refused")
+    assert [stored.id for stored in store.triggers.of_subject(SUBJECT, limit=1, states=["refused", "done"])] == ["t-1"]
     assert store.triggers.count_of_actor("maintainer", ["push"], 0.0) == 2
     assert store.triggers.count_of_actor("maintainer", ["push", "command"], 1.0) == 2
     assert store.triggers.count_of_actor("stranger", ["push"], 0.0) == 0

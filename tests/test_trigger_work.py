@@ -12,15 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from github_description import NotInstalled, description_path
+from github_state import TOKEN
+from played_github import PlayedGitHub
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.records import UsageError
 from zerolap.store import FleetPlatform, Store, StoredTrigger
+from zerolap.triggers.github import GitHub, TokenFile
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.trigger import PullRequestTrigger, PushTrigger, Withdrawn
+from zerolap.triggers.trigger import CommandTrigger, Permission, PullRequestTrigger, PushTrigger, Withdrawn
 from zerolap.triggers.watching import Watcher
+from zerolap.triggers.webhooks.commands import Cancel
 from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import TriggerWork
 
@@ -39,6 +44,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def source(compiler: None, tmp_path: Path) -> ToySource:
     return ToySource(tmp_path / "remote")
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedGitHub]:
+    monkeypatch.setenv("NO_PROXY", "*")
+    try:
+        description_path()
+    except NotInstalled as reason:
+        pytest.skip(str(reason))
+    with PlayedGitHub.started() as started:
+        yield started
+    assert started.violations == []
 
 
 def entry(name: str, remote: Any, **fields: Any) -> dict[str, Any]:
@@ -193,6 +210,34 @@ def test_a_repository_that_does_not_answer_holds_up_no_other(store: Store, sourc
             await until_done(remote)
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("role", "needed", "state"),
+    [("maintain", "maintain", "done"), ("write", "maintain", "refused"), ("triage", "triage", "done")],
+)
+def test_who_has_the_role_that_is_needed_is_permitted(
+    store: Store, tmp_path: Path, github: PlayedGitHub, role: str, needed: Permission, state: str
+) -> None:
+    (tmp_path / "token").write_text(TOKEN)
+    settings = checked_settings({"repository": [entry(HELD_UP, "/nowhere")]}, tmp_path)
+    asked = CommandTrigger(
+        repository=HELD_UP, number=12, actor="colleague", comment=1, command=Cancel(), needs_permission=needed
+    )
+
+    async def work() -> None:
+        async with GitHub(github.url, TokenFile(tmp_path / "token")) as client:
+            await TriggerWork(store, settings, tmp_path / "mirrors", client).work_on(waiting)
+
+    waiting = stored_trigger(asked, "a comment", 1.0)
+    store.triggers.add(waiting)
+    github.add_repository(HELD_UP)
+    github.add_pull_request(HELD_UP, 12, "a" * 40, "b" * 40)
+    github.permit(HELD_UP, "colleague", role)
+    asyncio.run(work())
+    ended = store.triggers.with_id(waiting.id)
+    assert ended is not None
+    assert ended.state == state
 
 
 def test_a_platform_that_is_not_served_is_refused(tmp_path: Path) -> None:

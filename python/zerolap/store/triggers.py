@@ -141,11 +141,15 @@ class TriggerRecords:
         with self._database.writing() as connection:
             connection.execute(update(trigger).where(trigger.c.id == identity).values(**values))
 
-    def of_subject(self, subject: str, kinds: Sequence[str] = (), limit: int = 100) -> list[StoredTrigger]:
-        """Return the newest triggers of a subject, of these kinds or of all, the newest first."""
+    def of_subject(
+        self, subject: str, kinds: Sequence[str] = (), limit: int = 100, *, states: Sequence[TriggerState] = ()
+    ) -> list[StoredTrigger]:
+        """Return the newest triggers of a subject, of these kinds and in these states or of all, the newest first."""
         statement = select(trigger).where(trigger.c.subject == subject).order_by(trigger.c.number.desc())
         if kinds:
             statement = statement.where(trigger.c.kind.in_(list(kinds)))
+        if states:
+            statement = statement.where(trigger.c.state.in_(list(states)))
         with self._database.reading() as connection:
             return [_trigger(row) for row in connection.execute(statement.limit(limit))]
 

@@ -10,6 +10,7 @@ from zerolap.build import changes_between
 from zerolap.lab import read_comparison
 from zerolap.records import BuildJob, Changes, Comparison, UsageError
 from zerolap.store import Attempt, Store, StoredTrigger, SubmittedWork
+from zerolap.store.triggers import TriggerState
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
@@ -31,7 +32,6 @@ from zerolap.triggers.texts.outcome import (
     changed_lines,
 )
 from zerolap.triggers.trigger import (
-    CommandTrigger,
     NeedsLabelAgain,
     PullRequestTrigger,
     PushTrigger,
@@ -43,6 +43,7 @@ from zerolap.triggers.work import ON_REQUEST
 
 NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"
 MOST_REMEMBERED: Final = 200
+NOT_REFUSED: Final[tuple[TriggerState, ...]] = ("waiting", "working", "done", "failed")
 
 
 @dataclass
@@ -61,16 +62,15 @@ class Standings:
 
         None for one that no permitted person has had measured.
         """
-        triggers = self.store.triggers.of_subject(subject)
-        measured = self._measured(triggers, earlier_head)
+        measured = self._measured(subject, earlier_head)
         if measured is None:
             return None
         stored, trigger = measured
-        platforms = self._platforms(stored)
-        for command in triggers:
-            platforms += self._on_request(command, subject, trigger.head)
-        newest = next((read_trigger(one.document) for one in triggers if one.kind in STANDING_KINDS), trigger)
-        is_stale = not earlier_head and isinstance(newest, NeedsLabelAgain) and newest.head != trigger.head
+        platforms = [*self._platforms(stored), *self._on_request(subject, trigger.head)]
+        [last] = self.store.triggers.of_subject(subject, STANDING_KINDS, limit=1)
+        newest = read_trigger(last.document)
+        unapproved = newest.head if not earlier_head and isinstance(newest, NeedsLabelAgain) else trigger.head
+        is_stale = unapproved != trigger.head
         return PullRequestState(
             commits=self._range(stored, trigger.head, trigger.base_sha),
             number=trigger.number,
@@ -79,6 +79,7 @@ class Standings:
             platforms=tuple(platforms),
             acknowledgements=self._acknowledgements(subject, trigger.head),
             needs_approval=NEEDS_LABEL if is_stale else "",
+            unapproved_head=unapproved if is_stale else None,
         )
 
     def commits(self, stored: StoredTrigger, trigger: PushTrigger | TagTrigger) -> CommitRange:
@@ -100,13 +101,14 @@ class Standings:
 
     # What is measured.
 
-    def _measured(
-        self, triggers: Sequence[StoredTrigger], head: str
-    ) -> tuple[StoredTrigger, PullRequestTrigger] | None:
-        """Return the newest trigger by which a pull request is measured, at a head if one is given."""
-        for stored in triggers:
+    def _measured(self, subject: str, head: str) -> tuple[StoredTrigger, PullRequestTrigger] | None:
+        """Return the newest trigger by which a pull request is measured, at a head if one is given.
+
+        What strangers cause, as often as they like, is left out: it would take the place of what is measured.
+        """
+        for stored in self.store.triggers.of_subject(subject, ["pull request"], states=NOT_REFUSED):
             trigger = read_trigger(stored.document)
-            if not isinstance(trigger, PullRequestTrigger) or stored.state == "refused":
+            if not isinstance(trigger, PullRequestTrigger):
                 continue
             # Nobody has to be asked any more whether who caused it is permitted.
             is_permitted = stored.state != "waiting" or trigger.needs_permission is None
@@ -127,20 +129,18 @@ class Standings:
             state = Unaffected()
         return [PlatformOutcome(name, state) for name in names]
 
-    def _on_request(self, stored: StoredTrigger, subject: str, head: str) -> list[PlatformOutcome]:
-        """Return what has come of the cases that a command has named."""
-        if stored.kind != "command" or not stored.submissions:
-            return []
-        if not isinstance(read_trigger(stored.document), CommandTrigger):
-            return []
-        outcomes = []
-        for identity in stored.submissions:
+    def _on_request(self, subject: str, head: str) -> list[PlatformOutcome]:
+        """Return what has come of the cases that commands have named, of the newest of those that are alike."""
+        outcomes: dict[str, PlatformOutcome] = {}
+        commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
+        for identity in [identity for command in commands for identity in command.submissions]:
             work = self.store.fleet.submitted(identity)
             revision = work.submission.servers["head"].source.revision
-            if revision is not None and revision.commit == head:
-                patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
-                outcomes.append(self._outcome(work, f"{work.submission.platform}: {patterns}"))
-        return outcomes
+            patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
+            name = f"{work.submission.platform}: {patterns}"
+            if revision is not None and revision.commit == head and name not in outcomes:
+                outcomes[name] = self._outcome(work, name)
+        return list(outcomes.values())
 
     def _outcome(self, work: SubmittedWork, name: str = "") -> PlatformOutcome:
         submission = work.submission

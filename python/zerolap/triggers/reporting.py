@@ -80,18 +80,20 @@ class Reporter:
         if texts is None:
             return True
         state = texts.state
-        self._concluded.discard((subject, state.commits.head))
+        newest = self._texts_of(state.at_newest_head)
+        head = newest.state.commits.head
+        self._concluded.discard((subject, head))
         written = [
             await self._write(
                 _Text(subject, "comment", texts.body, texts.is_final),
                 lambda post: self._comment(state, texts.body, post),
             ),
-            await self._conclude(subject, texts),
+            await self._conclude(subject, newest),
         ]
-        for head in await asyncio.to_thread(self._earlier_heads, subject, state.commits.head):
-            earlier = await asyncio.to_thread(self._texts, subject, head)
+        for earlier_head in await asyncio.to_thread(self._earlier_heads, subject, head):
+            earlier = await asyncio.to_thread(self._texts, subject, earlier_head)
             if earlier is None or (earlier.is_final and await self._conclude(subject, earlier)):
-                self._concluded.add((subject, head))
+                self._concluded.add((subject, earlier_head))
             else:
                 written.append(False)
         return texts.is_final and all(written)
@@ -109,8 +111,9 @@ class Reporter:
     def _texts(self, subject: str, earlier_head: str = "") -> "_Texts | None":
         """Return what is to be shown of a pull request now; none if it is not measured."""
         state = self.standings.pull_request(subject, earlier_head)
-        if state is None:
-            return None
+        return None if state is None else self._texts_of(state)
+
+    def _texts_of(self, state: PullRequestState) -> "_Texts":
         measured = self.settings.measured(state.commits.repository)
         fail_on = "regression" if measured is None else measured.fail_on
         body = body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1)

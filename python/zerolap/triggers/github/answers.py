@@ -1,18 +1,21 @@
 """What the lab reads of GitHub's answers; other fields are ignored, and what is too long is refused."""
 
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from zerolap.records.base import Record
+from zerolap.triggers.github.checks import AnnotationPlace
 
 Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
 Name: TypeAlias = Annotated[str, Field(max_length=1024)]
 Commit: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 Text: TypeAlias = Annotated[str, Field(max_length=1 << 18)]
 """Of a comment or an issue; GitHub takes 65,536 characters."""
-Permission: TypeAlias = Literal["admin", "write", "read", "none"]
+Permission: TypeAlias = Literal["admin", "maintain", "write", "triage", "read", "none"]
+COUNTED_AS: Final[dict[Permission, Permission]] = {"maintain": "write", "triage": "read"}
+"""What GitHub counts the roles as that are newer than its permissions."""
 
 
 class Answer(Record):
@@ -103,6 +106,20 @@ class CheckRun(Answer):
     output: CheckOutput
 
 
+class CheckAnnotation(Answer):
+    """An annotation that a check run has."""
+
+    path: Annotated[str, Field(max_length=1 << 12)]
+    start_line: int
+    end_line: int
+    title: Name | None
+
+    @property
+    def place(self) -> AnnotationPlace:
+        """What it is known by."""
+        return AnnotationPlace(self.path, self.start_line, self.end_line, self.title or "")
+
+
 class CheckRuns(Answer):
     """The check runs of a commit."""
 
@@ -110,9 +127,19 @@ class CheckRuns(Answer):
 
 
 class PermissionOfUser(Answer):
-    """What a person may do in a repository; `maintain` counts as `write`, `triage` as `read`."""
+    """What a person may do in a repository: `permission` is admin, write, read or none, `role_name` may say more.
+
+    A role that an organization has made has a name of its own.
+    """
 
     permission: Permission
+    role_name: Name = ""
+
+    @property
+    def role(self) -> Permission:
+        """The role, where it is one of GitHub's own."""
+        own = (role for role, counted in COUNTED_AS.items() if (role, counted) == (self.role_name, self.permission))
+        return next(own, self.permission)
 
 
 class App(Answer):
@@ -136,5 +163,7 @@ class InstallationToken(Answer):
 
 Comments: TypeAlias = Annotated[tuple[Comment, ...], Field(max_length=100)]
 COMMENTS: TypeAdapter[tuple[Comment, ...]] = TypeAdapter(Comments)
+Annotations: TypeAlias = Annotated[tuple[CheckAnnotation, ...], Field(max_length=100)]
+ANNOTATIONS: TypeAdapter[tuple[CheckAnnotation, ...]] = TypeAdapter(Annotations)
 Issues: TypeAlias = Annotated[tuple[Issue, ...], Field(max_length=100)]
 ISSUES: TypeAdapter[tuple[Issue, ...]] = TypeAdapter(Issues)

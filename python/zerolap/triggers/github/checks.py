@@ -1,6 +1,7 @@
 """What the lab tells GitHub about a commit: check runs with annotations on lines, and commit statuses."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 ANNOTATIONS_AT_ONCE: Final = 50
@@ -9,6 +10,16 @@ STATUS_CHARACTERS: Final = 140
 CheckStatus: TypeAlias = Literal["queued", "in_progress", "completed"]
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"]
 StatusState: TypeAlias = Literal["pending", "success", "failure", "error"]
+
+
+@dataclass(frozen=True)
+class AnnotationPlace:
+    """What an annotation is known by: the lines that it is on, and its title. What it says of them may change."""
+
+    path: str
+    start_line: int
+    end_line: int
+    title: str
 
 
 @dataclass(frozen=True)
@@ -21,6 +32,11 @@ class Annotation:
     level: Literal["notice", "warning", "failure"]
     message: str
     title: str = ""
+
+    @property
+    def place(self) -> AnnotationPlace:
+        """What it is known by."""
+        return AnnotationPlace(self.path, self.start_line, self.end_line, self.title)
 
     def document(self) -> dict[str, object]:
         """Return it as GitHub takes it."""
@@ -38,7 +54,7 @@ class Annotation:
 class Check:
     """What a check run shows. `conclusion` is given exactly when `status` is `completed`; `summary` is Markdown.
 
-    GitHub only ever adds annotations: `annotations` are all of the run, those that it has already first.
+    GitHub only ever adds annotations: those of `annotations` that the run does not have are added to it.
     """
 
     status: CheckStatus
@@ -47,6 +63,11 @@ class Check:
     conclusion: Conclusion | None = None
     details_url: str = ""
     annotations: tuple[Annotation, ...] = ()
+
+    def without(self, places: Collection[AnnotationPlace]) -> "Check":
+        """Return it without the annotations of these places."""
+        left = tuple(annotation for annotation in self.annotations if annotation.place not in places)
+        return replace(self, annotations=left)
 
     def document(self, start: int) -> tuple[dict[str, object], int]:
         """Return it as GitHub takes it, with annotations from a place on, and the place where they go on.

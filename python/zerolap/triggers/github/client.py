@@ -8,9 +8,11 @@ from urllib.parse import quote
 
 from zerolap.errors import UsageError
 from zerolap.triggers.github.answers import (
+    ANNOTATIONS,
     COMMENTS,
     ISSUES,
     Answer,
+    CheckAnnotation,
     CheckRun,
     CheckRuns,
     Comment,
@@ -204,16 +206,22 @@ class GitHub:
             return run if run.output.annotations_count >= annotations else None
 
         try:
-            run = await self._ask(repository, Call("GET", path), CheckRun)
-            start, is_written = run.output.annotations_count, False
-            while not is_written or start < len(check.annotations):
-                document, end = check.document(start)
+            there = await self._annotations(repository, check_id) if check.annotations else []
+            added = check.without({annotation.place for annotation in there})
+            start, is_written = 0, False
+            while not is_written or start < len(added.annotations):
+                document, end = added.document(start)
                 # A batch whose answer was lost would be there twice.
-                done = None if end == start else lambda end=end: run_with(end)
+                done = None if end == start else lambda end=end: run_with(len(there) + end)
                 await self._ask(repository, Call("PATCH", path, body=document), CheckRun, done)
                 start, is_written = end, True
         except GitHubForbidden as forbidden:
             raise ChecksForbidden(forbidden.message, forbidden.status) from forbidden
+
+    async def _annotations(self, repository: str, check_id: int) -> list[CheckAnnotation]:
+        call = Call("GET", _in(repository, f"/check-runs/{check_id}/annotations"), {"per_page": PAGE_SIZE})
+        pages = self._pages(repository, call, ANNOTATIONS.validate_json)
+        return [annotation async for annotations in pages for annotation in annotations]
 
     async def _check(self, repository: str, head_sha: str, name: str, external_id: str) -> CheckRun | None:
         path = _in(repository, f"/commits/{quote(head_sha, safe='')}/check-runs")
@@ -242,7 +250,7 @@ class GitHub:
             answer = await self._ask(repository, Call("GET", path), PermissionOfUser)
         except GitHubMissing:
             return "none"
-        return answer.permission
+        return answer.role
 
     async def remove_label(self, repository: str, number: int, label: str) -> None:
         """Take a label off an issue or a pull request, which may not have it."""

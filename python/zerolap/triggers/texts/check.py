@@ -48,7 +48,10 @@ class Annotation:
 
 @dataclass(frozen=True)
 class CheckOutput:
-    """A check run: it has a conclusion once it is completed. `title` is plain, `summary` is Markdown."""
+    """A check run: it has a conclusion once it is completed. `title` is plain, `summary` is Markdown.
+
+    Annotations come with the conclusion: GitHub takes none back, and while platforms report, their order changes.
+    """
 
     status: Literal["queued", "in_progress", "completed"]
     conclusion: Conclusion | None
@@ -74,7 +77,7 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
         conclusion=conclusion,
         title=plain(_headline(state).text, TITLE_CHARACTERS),
         summary=body_markdown(state, MOST_BYTES),
-        annotations=annotations_of(state),
+        annotations=() if conclusion is None else annotations_of(state),
     )
 
 
@@ -119,8 +122,9 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
 def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
     """Return texts at changed lines that are reasons of changes, those of most weight."""
     rows = rows_of(state.platforms, state.acknowledgements)
+    measured = [platform.name for platform in state.platforms if not platform.on_request]
     annotations = [
-        _annotation(reason, lines, several=len(state.platforms) > 1)
+        _annotation(reason, lines, names_platform=[reason.row.platform] != measured)
         for reason in reasons_of(rows, state.commits.changed)
         for lines in reason.places
         if not lines.is_removal
@@ -159,14 +163,15 @@ def _without_acknowledged(comparison: Comparison, acknowledgements: Sequence[Ack
     return comparison.model_copy(update={"cases": left, "summary": summary})
 
 
-def _annotation(reason: Reason, lines: ChangedLines, *, several: bool) -> Annotation:
+def _annotation(reason: Reason, lines: ChangedLines, *, names_platform: bool) -> Annotation:
     row = reason.row
     verdicts = [
         f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
         for answered in answers(row.case)
         if answered.decided is not None and answered.word in CHANGED
     ]
-    where = f" on {row.platform}" if several else ""
+    # The title stays when a person asks for further cases: GitHub knows the annotation by it.
+    where = f" on {row.platform}" if names_platform else ""
     is_warning = row.word == "regression" and row.acknowledgement is None
     texts = [plain(text, MESSAGE_CHARACTERS) for text in (reason.finding.text, *verdicts)]
     if reason.further_cases:

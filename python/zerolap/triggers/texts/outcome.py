@@ -1,7 +1,7 @@
 """What has come of a change on every platform: what comments, checks and notices are made from."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from zerolap.records import Changes, Comparison
@@ -189,7 +189,8 @@ class Acknowledgement:
 class PullRequestState:
     """All that is to be reported back to a pull request.
 
-    `command` repeats the comparison. `needs_approval` is why nothing is measured until a permitted person allows it.
+    `command` repeats the comparison. `needs_approval` is why nothing is measured until a permitted person allows it,
+    `unapproved_head` the commit that was pushed since, none where it is the one that was measured.
     """
 
     commits: CommitRange
@@ -199,6 +200,15 @@ class PullRequestState:
     platforms: tuple[PlatformOutcome, ...]
     acknowledgements: tuple[Acknowledgement, ...] = ()
     needs_approval: str = ""
+    unapproved_head: str | None = None
+
+    @property
+    def at_newest_head(self) -> "PullRequestState":
+        """How it stands with the pull request's newest head, of which nothing is measured while it is unapproved."""
+        if self.unapproved_head is None:
+            return self
+        commits = replace(self.commits, head=self.unapproved_head, changed=())
+        return replace(self, commits=commits, command="", platforms=(), acknowledgements=(), unapproved_head=None)
 
 
 @dataclass(frozen=True)

@@ -54,13 +54,15 @@ def _of_pull_request(
     action = event.action
     if action == "labeled" and event.label_name in repository.accept_labels:
         return _accepted(event, delivery, repository)
+    labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
     if action in ("labeled", "unlabeled"):
         if event.label_name not in repository.labels:
             raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
-        if action == "unlabeled":
-            return _withdrawn(event, delivery, repository)
-        return _measured(event, delivery, repository, event.label_name, standing)
-    labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
+        if action == "labeled":
+            return _measured(event, delivery, repository, event.label_name, standing)
+        if labels:
+            raise ignored(Cause.LABEL, "another label still has the pull request measured")
+        return _withdrawn(event, delivery, repository)
     if action == "closed" and (labels or standing.head is not None):
         return _withdrawn(event, delivery, repository)
     if action not in ("opened", "reopened", "synchronize", "closed"):

@@ -1,0 +1,160 @@
+"""How it stands with a pull request, as it follows from the triggers and submissions in the store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from simulated_fleet import made_up_cases
+from test_notifying import Known
+from test_report import PLATFORM, a_case, a_comparison, a_work
+from toy_server import ToySource
+from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
+
+from zerolap.build import resolve
+from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
+from zerolap.records import SubmissionState
+from zerolap.store import Store
+from zerolap.triggers.false_alarms import FalseAlarmRecord
+from zerolap.triggers.settings import checked_settings
+from zerolap.triggers.texts.check import check_output
+from zerolap.triggers.texts.outcome import PullRequestState
+from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, Permission, PullRequestTrigger, Trigger
+from zerolap.triggers.webhooks.commands import Misunderstood, Run
+from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.work import ON_REQUEST
+
+NUMBER = 12
+SUBJECT = f"{REPOSITORY}#{NUMBER}"
+MANY = 101
+"""More triggers than are read at once."""
+
+
+class Pull:
+    """A pull request of which nothing is carried out: the test says what comes of it."""
+
+    def __init__(self, directory: Path, source: ToySource) -> None:
+        self.source = source
+        self.store = Store.open(str(directory / "store"))
+        settings = checked_settings({"repository": [{"name": REPOSITORY, "clone_url": str(source.path)}]}, directory)
+        self.head = source.commit("what is proposed")
+        self.standings = Known(self.store, settings, directory / "mirrors", FalseAlarmRecord(self.store))
+        self.standings.made_up = {}
+        self._count = 0
+
+    def labelled(self, head: str, actor: str = MAINTAINER, needs_permission: Permission | None = None) -> Trigger:
+        """Return the trigger by which a head is measured."""
+        return PullRequestTrigger(
+            repository=REPOSITORY,
+            number=NUMBER,
+            actor=actor,
+            head=head,
+            base_ref="unstable",
+            base_sha=self.source.first,
+            head_repository="stranger/redis",
+            is_fork=True,
+            label=LABEL,
+            scope="affected",
+            needs_permission=needs_permission,
+        )
+
+    def label(self, head: str) -> None:
+        """Have a head measured, on the platform `arm`, with no change."""
+        self._worked_on(self.add(self.labelled(head)), head, SUBJECT, "done")
+
+    def run(self, pattern: str, state: SubmissionState) -> None:
+        """Have the cases measured that a command names."""
+        trigger = CommandTrigger(
+            repository=REPOSITORY, number=NUMBER, actor=MAINTAINER, comment=1, command=Run(patterns=(pattern,))
+        )
+        self._worked_on(self.add(trigger), self.head, f"{SUBJECT}{ON_REQUEST}{pattern}", state)
+
+    def add(self, trigger: Trigger) -> str:
+        """Record a trigger and return its id."""
+        self._count += 1
+        stored = stored_trigger(trigger, f"trigger {self._count}", float(self._count))
+        assert self.store.triggers.add(stored)
+        return stored.id
+
+    def state(self, earlier_head: str = "") -> PullRequestState:
+        """Return how it stands."""
+        state = self.standings.pull_request(SUBJECT, earlier_head)
+        assert state is not None
+        return state
+
+    def conclusion(self) -> str | None:
+        """Return the conclusion of the head's check."""
+        return check_output(self.state(), "regression").conclusion
+
+    def _worked_on(self, identity: str, head: str, topic: str, state: SubmissionState) -> None:
+        base, compared = (AskedServer(resolve(commit, self.source.path)) for commit in (self.source.first, head))
+        question = comparison_question(base, compared, made_up_cases(1), Options(engines=["counted"]))
+        [submission] = submit(question, Wish(["arm"], "pull", topic), self.store)
+        case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
+        comparison = a_comparison([case], id=submission.id, platform=PLATFORM | {"name": "arm"})
+        self.standings.made_up[submission.id] = comparison
+        self.store.fleet.set_state(submission.id, state)
+        self.store.triggers.set_state(identity, "done", "", [submission.id])
+
+
+@pytest.fixture
+def pull(compiler: None, tmp_path: Path) -> Iterator[Pull]:
+    prepared = Pull(tmp_path, ToySource(tmp_path / "remote"))
+    with prepared.store:
+        yield prepared
+
+
+def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None:
+    pull.label(pull.head)
+    pull.run("get*", "done")
+    measured = pull.state()
+    assert [platform.name for platform in measured.platforms] == ["arm", "arm: get*"]
+    strange = CommandTrigger(
+        repository=REPOSITORY,
+        number=NUMBER,
+        actor=STRANGER,
+        comment=2,
+        command=Misunderstood(reply="no such command"),
+        needs_permission="write",
+    )
+    reopened = pull.labelled("c" * 40, STRANGER, "write")
+    for _ in range(MANY):
+        for trigger in (strange, reopened):
+            pull.store.triggers.set_state(pull.add(trigger), "refused", "no permission")
+    assert pull.state() == measured
+    pushed = NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head="d" * 40, label=LABEL)
+    for _ in range(MANY):
+        pull.add(pushed)
+    assert pull.state().platforms == measured.platforms
+    assert pull.state().needs_approval
+
+
+@pytest.mark.parametrize("state", ["superseded", "cancelled", "failed"])
+def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(
+    pull: Pull, state: SubmissionState
+) -> None:
+    pull.label(pull.head)
+    pull.run("get*", state)
+    assert pull.conclusion() == "neutral"
+    pull.run("set*", "done")
+    assert pull.conclusion() == "neutral"
+    pull.run("get*", "done")
+    assert [platform.name for platform in pull.state().platforms] == ["arm", "arm: get*", "arm: set*"]
+    assert pull.conclusion() == "success"
+
+
+def test_a_push_to_a_fork_asks_for_approval_of_the_new_head(pull: Pull) -> None:
+    pull.label(pull.head)
+    pushed = "d" * 40
+    pull.add(NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head=pushed, label=LABEL))
+    newest, earlier = pull.state().at_newest_head, pull.state(pull.head)
+    checks = {state.commits.head: check_output(state, "regression") for state in (newest, earlier)}
+    assert {head: check.conclusion for head, check in checks.items()} == {
+        pushed: "action_required",
+        pull.head: "success",
+    }
+    assert "Compared" not in checks[pushed].summary
+    # It is measured once the label is set again.
+    pull.head = pull.source.commit("what is pushed")
+    pull.label(pull.head)
+    assert pull.state().at_newest_head == pull.state()
+    assert pull.conclusion() == "success"
