@@ -390,6 +390,33 @@ def test_a_diff_is_read() -> None:
     assert parse_diff("").files == []
 
 
+@pytest.mark.parametrize("end", ["\f", "\x1c", "\x85", "\u2028", "\r"])
+def test_no_line_of_a_source_is_read_as_a_header(toy: ToySource, end: str) -> None:
+    added = [
+        f"/* {end}@@ -1{'1' * 5000} +1 @@ */",
+        f"/* {end}diff --git a/src/a b/src/b{end}--- a/src/a{end}+++ b/src/b{end}@@ -1 +1 @@ */",
+        "++ b/src/other.c",
+        "@@ -1 +1 @@",
+        "diff --git a/src/a b/src/b",
+    ]
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    table = toy.path / "src" / "table.c"
+    text = "\n".join([table.read_text(), *added])
+    table.write_bytes(text.encode())
+    head = toy.commit("hostile")
+    changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
+    assert changes is not None
+    [file] = changes.files
+    assert (file.old_file, file.new_file) == ("src/table.c", "src/table.c")
+    [hunk] = file.hunks
+    assert hunk.new_lines == hunk.text.count("\n") + 1
+    assert all(f"+{line}" in hunk.text.split("\n") for line in added)
+
+
+def test_a_number_that_is_too_long_is_no_header() -> None:
+    assert parse_diff(f"--- a/a\n+++ b/a\n@@ -{'1' * 5000} +1 @@\n-one\n+two\n").files == []
+
+
 def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     toy.git("checkout", "--quiet", "--force", toy.first)
     toy.git("mv", "src/table.c", "src/a table.c")

@@ -1,7 +1,9 @@
 """The difference between two sources, from git."""
 
+import itertools
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from zerolap.build.archive import unpack_source
@@ -10,7 +12,8 @@ from zerolap.records import ArchiveSource, Changes, FileChange, Hunk, RevisionSo
 from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import BlobDamaged, Blobs
 
-HUNK_HEADER = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+NUMBER = r"([0-9]{1,9})"
+HUNK_HEADER = re.compile(rf"@@ -{NUMBER}(?:,{NUMBER})? \+{NUMBER}(?:,{NUMBER})? @@ ?(.*)")
 DIFF_OPTIONS = (
     "-M",
     "--no-color",
@@ -67,48 +70,41 @@ def _between_trees(base: Path, head: Path) -> Changes | None:
 
 
 def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
-    """Return the changes in a unified diff without context lines; the prefixes `strip` are removed from file names."""
+    """Return the changes in a unified diff without context lines; the prefixes `strip` are removed from file names.
+
+    The lines of a hunk are counted by its header: whatever a source holds, none of its lines is read as a header.
+    """
     files: list[FileChange] = []
-    old_file = new_file = ""
-    hunks: list[Hunk] = []
-    header: re.Match[str] | None = None
-    lines: list[str] = []
-
-    def end_hunk() -> None:
-        if header is not None:
-            *places, heading = header.groups()
-            old_start, old_lines, new_start, new_lines = (int(place or 1) for place in places)
-            hunks.append(
-                Hunk(
-                    old_start=old_start,
-                    old_lines=old_lines,
-                    new_start=new_start,
-                    new_lines=new_lines,
-                    text="\n".join(lines),
-                    heading=heading,
-                )
-            )
-
-    def end_file() -> None:
-        end_hunk()
-        if hunks:
-            files.append(FileChange(old_file=old_file, new_file=new_file, hunks=list(hunks)))
-
-    for line in text.splitlines():
+    file = FileChange(old_file="", new_file="", hunks=[])
+    lines = iter(text.split("\n"))
+    for line in lines:
         if line.startswith("diff --git "):
-            end_file()
-            header, hunks, old_file, new_file = None, [], "", ""
-        elif header is None and line.startswith("--- "):
-            old_file = _file_name(line[4:], "a/", strip[0])
-        elif header is None and line.startswith("+++ "):
-            new_file = _file_name(line[4:], "b/", strip[1])
-        elif match := HUNK_HEADER.match(line):
-            end_hunk()
-            header, lines = match, []
-        elif header is not None:
-            lines.append(line)
-    end_file()
+            file = FileChange(old_file="", new_file="", hunks=[])
+        elif line.startswith("--- "):
+            file = file.model_copy(update={"old_file": _file_name(line[4:], "a/", strip[0])})
+        elif line.startswith("+++ "):
+            file = file.model_copy(update={"new_file": _file_name(line[4:], "b/", strip[1])})
+        elif header := HUNK_HEADER.fullmatch(line):
+            if not file.hunks:
+                files.append(file)
+            file.hunks.append(_hunk(header, lines))
     return Changes(files=files)
+
+
+def _hunk(header: re.Match[str], lines: Iterator[str]) -> Hunk:
+    """Return the hunk with that header, whose lines come next."""
+    *places, heading = header.groups()
+    old_start, old_lines, new_start, new_lines = (int(place or 1) for place in places)
+    # What git says of a line in between, such as that no end of line follows it, begins with a backslash.
+    changed = (line for line in lines if not line.startswith("\\"))
+    return Hunk(
+        old_start=old_start,
+        old_lines=old_lines,
+        new_start=new_start,
+        new_lines=new_lines,
+        text="\n".join(itertools.islice(changed, old_lines + new_lines)),
+        heading=heading,
+    )
 
 
 def _file_name(name: str, prefix: str, strip: str) -> str:

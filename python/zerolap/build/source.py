@@ -133,7 +133,10 @@ def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[s
     # In a hook or a CI job these variables would direct git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment["TZ"] = "UTC"
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    # Decoded here, as `subprocess` would take each carriage return in a file for the end of a line.
+    output, errors = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(command, done.returncode, output, errors)
 
 
 LEFT_OUT = {".git", ".zerolap"}
