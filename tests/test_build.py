@@ -15,6 +15,8 @@ from toy_server import ToySource
 
 from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, resolve
 from zerolap.build import builder as builder_module
+from zerolap.build import changes as changes_module
+from zerolap.build import source as source_module
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
@@ -433,6 +435,34 @@ def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     assert changes_between(base, revision_source("head", tmp_path, head)) is None
     assert changes_between(base, tree_source("tree", toy.path)) is None
     assert changes_between(base, revision_source("head", toy.path, "0" * 40)) is None
+
+
+def test_changes_that_are_too_large_are_not_known(toy: ToySource, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = toy.changed(("commands.c", '"PONG"', '"PING"'))
+    sources = revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head)
+    assert changes_between(*sources) is not None
+    monkeypatch.setattr(changes_module, "MOST_DIFF_BYTES", 16)
+    assert changes_between(*sources) is None
+
+
+def test_a_revision_that_grows_as_it_is_copied(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / ".gitattributes").write_text("bomb export-subst\n")
+    (toy.path / "bomb").write_text("$Format:%B$" * 1000)
+    head = toy.commit("long " * 1000)
+    monkeypatch.setattr(source_module, "MOST_EXPORTED_BYTES", 1 << 20)
+    (tmp_path / "copy").mkdir()
+    with pytest.raises(BuildFailed, match="more than 1 MiB"):
+        export(revision_source("head", toy.path, head), tmp_path / "copy")
+
+
+def test_a_revision_that_cannot_be_written(toy: ToySource, tmp_path: Path) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / "large").write_bytes(bytes(1 << 22))
+    head = toy.commit("large")
+    with pytest.raises(BuildFailed, match="cannot be exported") as raised:
+        export(revision_source("head", toy.path, head), tmp_path / "nowhere")
+    assert "No such file or directory" in raised.value.details
 
 
 def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:

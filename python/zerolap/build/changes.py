@@ -2,13 +2,21 @@
 
 import itertools
 import re
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from zerolap.build.archive import unpack_source
-from zerolap.build.source import run_git
-from zerolap.records import ArchiveSource, Changes, FileChange, Hunk, RevisionSource, Source, TreeSource
+from zerolap.build.bounded_git import WITHOUT_PROGRAMS, GitStopped, read_git
+from zerolap.records import (
+    ArchiveSource,
+    Changes,
+    EnvironmentMissing,
+    FileChange,
+    Hunk,
+    RevisionSource,
+    Source,
+    TreeSource,
+)
 from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import BlobDamaged, Blobs
 
@@ -23,19 +31,21 @@ DIFF_OPTIONS = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
+MOST_DIFF_BYTES = 16 << 20
+"""What is read of a difference takes a hundred times as much memory, if it has only short lines."""
+DIFF_SECONDS = 60.0
 COMPARING_PREFIX = "zerolap-comparing-"
 
 
 def changes_between(base: Source, head: Source, archives: Blobs | None = None) -> Changes | None:
     """Return the changes between two revisions of a repository, two trees, or two archived trees.
 
-    `archives` hold the files of archived ones. None if the sources cannot be compared.
+    `archives` hold the files of archived ones. None if the sources cannot be compared, or differ in too much.
     """
     if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
             return None
-        done = run_git(base.repository, "diff", *DIFF_OPTIONS, base.commit, head.commit)
-        return parse_diff(done.stdout) if done.returncode == 0 else None
+        return _parsed(["-C", str(base.repository), "diff", *DIFF_OPTIONS, base.commit, head.commit], (0,))
     if isinstance(base, TreeSource) and isinstance(head, TreeSource):
         return _between_trees(base.path, head.path)
     if isinstance(base, ArchiveSource) and isinstance(head, ArchiveSource) and archives is not None:
@@ -61,12 +71,17 @@ def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs)
 
 
 def _between_trees(base: Path, head: Path) -> Changes | None:
-    command = ["git", "diff", "--no-index", *DIFF_OPTIONS, str(base), str(head)]
+    strip = (str(base).lstrip("/") + "/", str(head).lstrip("/") + "/")
+    return _parsed(["-C", "/", "diff", "--no-index", *DIFF_OPTIONS, str(base), str(head)], (0, 1), strip)
+
+
+def _parsed(arguments: Sequence[str], codes: tuple[int, ...], strip: tuple[str, str] = ("", "")) -> Changes | None:
+    """Return the changes that git shows; none if it ends otherwise than with these exit codes, or shows too much."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, cwd="/")
-    except FileNotFoundError:
+        shown = read_git([*WITHOUT_PROGRAMS, *arguments], MOST_DIFF_BYTES, DIFF_SECONDS)
+    except (EnvironmentMissing, GitStopped):
         return None
-    return parse_diff(done.stdout, strip=(str(base).lstrip("/") + "/", str(head).lstrip("/") + "/"))
+    return parse_diff(shown.output.decode(errors="replace"), strip) if shown.code in codes else None
 
 
 def parse_diff(text: str, strip: tuple[str, str] = ("", "")) -> Changes:
