@@ -16,6 +16,7 @@ from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.progress import Standings
+from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
@@ -61,6 +62,7 @@ class Triggers:
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
+        self._put_off = PutOff()
         self._at_work: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
@@ -95,7 +97,8 @@ class Triggers:
             await asyncio.sleep(LOOK_SECONDS)
             # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            is_idle = not waiting and not self._at_work and not self._branches
+            unreported = [subject for subject in self._branches if subject not in self._put_off]
+            is_idle = not waiting and not self._at_work and not unreported
 
     def _recall(self) -> None:
         if self._reporter is not None:
@@ -136,15 +139,19 @@ class Triggers:
     async def _report(self) -> None:
         if self._reporter is not None:
             await self._reporter.report()
-        for subject in sorted(self._branches):
-            self._noted.discard(subject)
-            looked = await self._notifier.look(subject)
-            for push in looked.ended:
-                if push.stored.id not in self._shown:
-                    self._shown.add(push.stored.id)
-                    self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
-            if looked.is_over and subject not in self._noted:
-                self._branches.discard(subject)
+        for subject in sorted(subject for subject in self._branches if subject not in self._put_off):
+            with self._put_off.on_failure(subject):
+                await self._report_branch(subject)
+
+    async def _report_branch(self, subject: str) -> None:
+        self._noted.discard(subject)
+        looked = await self._notifier.look(subject)
+        for push in looked.ended:
+            if push.stored.id not in self._shown:
+                self._shown.add(push.stored.id)
+                self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
+        if looked.is_over and subject not in self._noted:
+            self._branches.discard(subject)
 
 
 async def _always(step: Callable[[], Awaitable[None]], wake: asyncio.Event) -> None:
