@@ -46,7 +46,7 @@ def read_git(
     ):
         output = stream.read(most_bytes + 1)
         if len(output) > most_bytes:
-            raise GitStopped(f"its output has more than {most_bytes >> 20:,} MiB")
+            raise GitStopped(f"the output of git has more than {most_bytes >> 20:,} MiB")
         return GitEnded(git.wait(), output, beginning_of(scratch / "errors"))
 
 
@@ -80,7 +80,7 @@ def running_git(
         finally:
             timer.cancel()
         if is_late.is_set():
-            raise GitStopped(f"it did not end in {seconds:g} s")
+            raise GitStopped(f"git did not end in {seconds:g} s")
 
 
 def git_environment() -> dict[str, str]:

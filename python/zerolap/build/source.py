@@ -212,7 +212,7 @@ def _copy(archive: IO[bytes], unpacking: IO[bytes]) -> None:
         while chunk := archive.read(CHUNK_BYTES):
             size += len(chunk)
             if size > MOST_EXPORTED_BYTES:
-                raise GitStopped(f"it has more than {MOST_EXPORTED_BYTES >> 20:,} MiB")
+                raise GitStopped(f"its files have more than {MOST_EXPORTED_BYTES >> 20:,} MiB")
             unpacking.write(chunk)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 import structlog
 
 from zerolap.records import Comparison, EnvironmentMissing
+from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
@@ -27,6 +29,8 @@ from zerolap.triggers.work import TriggerWork, cases_of
 LOOK_SECONDS: Final = 0.5
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
+REMOTES_AT_ONCE: Final = 8
+"""Of those that are watched, in threads of their own: others would wait for a thread while these do not answer."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
 """Short, as what could not be done is done later, and others wait for their turn meanwhile."""
 
@@ -58,7 +62,11 @@ class Triggers:
         if self.github is not None:
             self._reporter = Reporter(self.store, self.settings, standings, self.github)
         self._notifier = Notifier(self.store, self.settings, standings, self.github)
-        self._watchers = [Watcher(watch, self.store, self.mirrors, self.wake) for watch in self.settings.watches]
+        self._cancellation = Cancellation()
+        self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
+        self._watchers = [
+            Watcher(watch, self.store, self.mirrors, self.wake, self._threads) for watch in self.settings.watches
+        ]
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
@@ -70,7 +78,15 @@ class Triggers:
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled; no git goes on then."""
+        with self._cancellation.current():
+            try:
+                await self._run()
+            finally:
+                self._threads.shutdown(wait=False, cancel_futures=True)
+                self._cancellation.cancel()
+
+    async def _run(self) -> None:
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with self.github or contextlib.nullcontext(), asyncio.TaskGroup() as group:
@@ -78,7 +94,7 @@ class Triggers:
             group.create_task(_always(lambda: self._work_off(group), self._wake))
             group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:
-                group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
+                group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake, self._threads).run())
             for watcher in self._watchers:
                 group.create_task(watcher.run())
 
