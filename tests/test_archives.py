@@ -235,6 +235,25 @@ def test_a_tree_that_is_too_large_cannot_travel(
             pack_source(tree_source("tree", SOURCE), blobs)
 
 
+def test_a_revision_with_endless_files_is_not_written_anywhere(
+    toy: ToySource, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = toy.git("rev-parse", f"{toy.first}^{{tree}}")
+    for _ in range(10):
+        entries = "".join(f"040000 tree {tree}\t{name}\n" for name in range(10))
+        command = ["git", "-C", str(toy.path), "mktree"]
+        tree = subprocess.run(command, input=entries, capture_output=True, text=True, check=True).stdout.strip()
+    bomb = toy.git("commit-tree", "-m", "endless", tree)
+    monkeypatch.setattr(archive_module, "export", lambda _source, _directory: pytest.fail("it is exported"))
+    monkeypatch.setattr(archive_module, "MOST_LISTED_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match=r"`bomb` cannot be sent to another machine: .* more than 1 MiB"):
+        pack_source(revision_source("bomb", toy.path, bomb), blobs)
+    for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
+        monkeypatch.setattr(archive_module, "LIMITS", limits)
+        with pytest.raises(UsageError, match=reason):
+            pack_source(revision_source("first", toy.path, toy.first), blobs)
+
+
 def test_files_that_are_not_there(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
     archived = pack_source(revision_source("first", toy.path, toy.first), blobs)
     with pytest.raises(EnvironmentMissing, match="the files of `first` are not on this machine"):

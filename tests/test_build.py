@@ -15,6 +15,8 @@ from toy_server import ToySource
 
 from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, resolve
 from zerolap.build import builder as builder_module
+from zerolap.build import changes as changes_module
+from zerolap.build import source as source_module
 from zerolap.build.changes import parse_diff
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
@@ -390,6 +392,33 @@ def test_a_diff_is_read() -> None:
     assert parse_diff("").files == []
 
 
+@pytest.mark.parametrize("end", ["\f", "\x1c", "\x85", "\u2028", "\r"])
+def test_no_line_of_a_source_is_read_as_a_header(toy: ToySource, end: str) -> None:
+    added = [
+        f"/* {end}@@ -1{'1' * 5000} +1 @@ */",
+        f"/* {end}diff --git a/src/a b/src/b{end}--- a/src/a{end}+++ b/src/b{end}@@ -1 +1 @@ */",
+        "++ b/src/other.c",
+        "@@ -1 +1 @@",
+        "diff --git a/src/a b/src/b",
+    ]
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    table = toy.path / "src" / "table.c"
+    text = "\n".join([table.read_text(), *added])
+    table.write_bytes(text.encode())
+    head = toy.commit("hostile")
+    changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
+    assert changes is not None
+    [file] = changes.files
+    assert (file.old_file, file.new_file) == ("src/table.c", "src/table.c")
+    [hunk] = file.hunks
+    assert hunk.new_lines == hunk.text.count("\n") + 1
+    assert all(f"+{line}" in hunk.text.split("\n") for line in added)
+
+
+def test_a_number_that_is_too_long_is_no_header() -> None:
+    assert parse_diff(f"--- a/a\n+++ b/a\n@@ -{'1' * 5000} +1 @@\n-one\n+two\n").files == []
+
+
 def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     toy.git("checkout", "--quiet", "--force", toy.first)
     toy.git("mv", "src/table.c", "src/a table.c")
@@ -406,6 +435,34 @@ def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     assert changes_between(base, revision_source("head", tmp_path, head)) is None
     assert changes_between(base, tree_source("tree", toy.path)) is None
     assert changes_between(base, revision_source("head", toy.path, "0" * 40)) is None
+
+
+def test_changes_that_are_too_large_are_not_known(toy: ToySource, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = toy.changed(("commands.c", '"PONG"', '"PING"'))
+    sources = revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head)
+    assert changes_between(*sources) is not None
+    monkeypatch.setattr(changes_module, "MOST_DIFF_BYTES", 16)
+    assert changes_between(*sources) is None
+
+
+def test_a_revision_that_grows_as_it_is_copied(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / ".gitattributes").write_text("bomb export-subst\n")
+    (toy.path / "bomb").write_text("$Format:%B$" * 1000)
+    head = toy.commit("long " * 1000)
+    monkeypatch.setattr(source_module, "MOST_EXPORTED_BYTES", 1 << 20)
+    (tmp_path / "copy").mkdir()
+    with pytest.raises(BuildFailed, match="more than 1 MiB"):
+        export(revision_source("head", toy.path, head), tmp_path / "copy")
+
+
+def test_a_revision_that_cannot_be_written(toy: ToySource, tmp_path: Path) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / "large").write_bytes(bytes(1 << 22))
+    head = toy.commit("large")
+    with pytest.raises(BuildFailed, match="cannot be exported") as raised:
+        export(revision_source("head", toy.path, head), tmp_path / "nowhere")
+    assert "No such file or directory" in raised.value.details
 
 
 def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
@@ -488,3 +545,15 @@ def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
     assert not abandoned.exists()
     assert begun_now.exists()
     assert kept.exists()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_change_cannot_be_hidden_as_one_of_no_text(tmp_path: Path) -> None:
+    toy = ToySource(tmp_path / "toy")
+    (toy.path / ".gitattributes").write_text("*.c -diff\n")
+    source = toy.path / "src" / "commands.c"
+    source.write_bytes(source.read_bytes() + b"/* \0 */\n")
+    toy.commit("a byte that no text has")
+    changes = changes_between(resolve(toy.first, toy.path), resolve("HEAD", toy.path))
+    assert changes is not None
+    assert "src/commands.c" in [file.new_file for file in changes.files]

@@ -6,7 +6,7 @@ import itertools
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,23 @@ import pytest
 from github_description import NotInstalled, description_path
 from github_state import TOKEN
 from played_github import PlayedGitHub
+from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
-from zerolap.records import UsageError
+from zerolap.build import changes_between
+from zerolap.records import Changes, Source, UsageError
 from zerolap.store import FleetPlatform, Store, StoredTrigger
+from zerolap.triggers import running as running_module
+from zerolap.triggers import work as work_module
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import GitHub, TokenFile
+from zerolap.triggers.notifying import Looked, Notifier
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.running import Triggers
-from zerolap.triggers.settings import checked_settings
+from zerolap.triggers.settings import TriggerSettings, checked_settings
+from zerolap.triggers.texts.outcome import PullRequestState
 from zerolap.triggers.trigger import CommandTrigger, Permission, PullRequestTrigger, PushTrigger, Withdrawn
 from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.commands import Cancel
@@ -32,6 +41,7 @@ from zerolap.triggers.work import TriggerWork
 HERE = "here"
 NUMBERS = itertools.count()
 HELD_UP, FREE = "redis/redis", "valkey-io/valkey"
+HOSTILE, HARMLESS = "redis/redis", "valkey-io/valkey"
 
 
 @pytest.fixture
@@ -238,6 +248,89 @@ def test_who_has_the_role_that_is_needed_is_permitted(
     ended = store.triggers.with_id(waiting.id)
     assert ended is not None
     assert ended.state == state
+
+
+def test_a_trigger_that_nobody_has_foreseen_fails_alone(
+    store: Store, source: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    settings = checked_settings({"repository": [entry(name, source.path) for name in (HOSTILE, HARMLESS)]}, tmp_path)
+    hostile, harmless = (pushed(store, name, source.first, head) for name in (HOSTILE, HARMLESS))
+    has_failed = threading.Event()
+
+    def fails_once(base: Source, head: Source) -> Changes | None:
+        if has_failed.is_set():
+            return changes_between(base, head)
+        has_failed.set()
+        raise ValueError("nobody has foreseen it")
+
+    monkeypatch.setattr(work_module, "changes_between", fails_once)
+    monkeypatch.setattr(running_module, "REPOSITORIES_AT_ONCE", 1)
+    triggers = Triggers(store, settings, tmp_path / "mirrors")
+    with capture_logs() as entries:
+        asyncio.run(run_until(triggers, lambda: not store.triggers.in_state("waiting")))
+    ended = [store.triggers.with_id(trigger.id) for trigger in (hostile, harmless)]
+    assert [(one.state, one.reason) for one in ended if one] == [("failed", "internal error: ValueError"), ("done", "")]
+    [logged] = [entry for entry in entries if entry["event"] == "failed"]
+    assert logged["exc_info"]
+
+
+def test_a_branch_that_cannot_be_reported_holds_up_no_other(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile, harmless = (pushed(store, name, "a" * 40, "b" * 40) for name in (HOSTILE, HARMLESS))
+    for trigger in (hostile, harmless):
+        store.triggers.set_state(trigger.id, "done", "", [])
+    asked: list[str] = []
+
+    async def look(_notifier: Notifier, subject: str) -> Looked:
+        asked.append(subject)
+        if subject == hostile.subject:
+            raise ValueError("nobody has foreseen it")
+        return Looked([], is_over=asked.count(subject) > 1)
+
+    monkeypatch.setattr(Notifier, "look", look)
+    settings = checked_settings({"repository": []}, tmp_path)
+    asyncio.run(run_until(Triggers(store, settings, tmp_path / "mirrors"), lambda: asked.count(harmless.subject) > 1))
+    assert asked == [hostile.subject, harmless.subject, harmless.subject]
+
+
+def test_a_pull_request_that_cannot_be_reported_holds_up_no_other(store: Store, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Hostile(Standings):
+        def pull_request(self, subject: str, earlier_head: str = "") -> PullRequestState | None:
+            asked.append(subject)
+            if subject == "a":
+                raise ValueError("nobody has foreseen it")
+            return super().pull_request(subject, earlier_head)
+
+    settings = TriggerSettings()
+    standings = Hostile(store, settings, tmp_path / "mirrors", FalseAlarmRecord(store))
+
+    async def report() -> None:
+        async with GitHub("http://127.0.0.1:9", TokenFile(tmp_path / "token")) as github:
+            reporter = Reporter(store, settings, standings, github)
+            for _ in range(2):
+                reporter.note("a")
+                reporter.note("b")
+                await reporter.report()
+
+    asyncio.run(report())
+    assert asked == ["a", "b", "b"]
+
+
+async def run_until(triggers: Triggers, condition: Callable[[], bool]) -> None:
+    """Run the triggers until a condition holds; what ends them before is raised."""
+    running = asyncio.create_task(triggers.run())
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not running.done() and not condition():
+                await asyncio.sleep(0.05)
+    finally:
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
 
 
 def test_a_platform_that_is_not_served_is_refused(tmp_path: Path) -> None:

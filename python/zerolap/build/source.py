@@ -1,13 +1,15 @@
 """Resolves SERVER, BASE and HEAD of the command line to sources, and copies the files of sources."""
 
+import contextlib
 import hashlib
-import os
 import re
 import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import IO
 
+from zerolap.build.bounded_git import WITHOUT_PROGRAMS, GitStopped, beginning_of, git_environment, running_git
 from zerolap.build.program import DIRECTORY, SOCKET
 from zerolap.records import (
     BinarySource,
@@ -20,9 +22,15 @@ from zerolap.records import (
     TreeSource,
     UsageError,
 )
+from zerolap.sandbox import launch, remove_abandoned, scratch_directory
 
 UTC = "format-local:%Y-%m-%dT%H:%M:%SZ"
 """ISO 8601 times, for git in the time zone UTC."""
+EXPORTING_PREFIX = "zerolap-exporting-"
+EXPORT_SECONDS = 600.0
+MOST_EXPORTED_BYTES = 2 << 30
+"""Of a tar of a commit's files; by its attributes git may make them larger than they are in the repository."""
+CHUNK_BYTES = 1 << 20
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
 
 
@@ -129,11 +137,11 @@ def commit_of(repository: Path, revision: str) -> str | None:
 
 def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run git in a repository, without file system monitors and pagers."""
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(repository), "--no-pager", *arguments]
-    # In a hook or a CI job these variables would direct git to another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment["TZ"] = "UTC"
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
+    command = ["git", *WITHOUT_PROGRAMS, "-C", str(repository), *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, env=git_environment())
+    # Decoded here, as `subprocess` would take each carriage return in a file for the end of a line.
+    output, errors = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(command, done.returncode, output, errors)
 
 
 LEFT_OUT = {".git", ".zerolap"}
@@ -175,16 +183,37 @@ def remove_settings(directory: Path) -> None:
 def _export_revision(source: RevisionSource, directory: Path) -> None:
     # With --git-dir git archives the whole tree, also if the repository was named by a directory inside of it.
     directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
-    command = ["git", f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as archive:
-        unpacked = subprocess.run(
-            ["tar", "-x", "-C", str(directory)], stdin=archive.stdout, capture_output=True, check=False
-        )
-        if archive.stdout is not None:
-            archive.stdout.close()
-        fault = (archive.stderr.read() if archive.stderr else b"") + unpacked.stderr
-    if archive.returncode != 0 or unpacked.returncode != 0:
-        raise BuildFailed(f"`{source.name}` cannot be exported from git", details=fault.decode(errors="replace"))
+    command = [f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
+    remove_abandoned(EXPORTING_PREFIX)
+    with scratch_directory(EXPORTING_PREFIX) as scratch:
+        errors = scratch / "errors"
+        try:
+            with (
+                running_git(command, EXPORT_SECONDS, errors) as (git, archive),
+                launch(
+                    ["tar", "-x", "-C", str(directory)], environment=git_environment(), output=errors, piped=True
+                ) as tar,
+            ):
+                if tar.stdin is not None:
+                    _copy(archive, tar.stdin)
+                # Where tar has failed, git may wait for ever for somebody to read the rest.
+                has_failed = tar.wait() != 0 or git.wait() != 0
+        except GitStopped as reason:
+            raise BuildFailed(f"`{source.name}` cannot be exported from git: {reason}") from reason
+        if has_failed:
+            raise BuildFailed(f"`{source.name}` cannot be exported from git", details=beginning_of(errors))
+
+
+def _copy(archive: IO[bytes], unpacking: IO[bytes]) -> None:
+    """Give an archive to the program that unpacks it; raises `GitStopped` if it is too large."""
+    size = 0
+    # A program that ends before the archive says why.
+    with contextlib.suppress(BrokenPipeError), unpacking:
+        while chunk := archive.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > MOST_EXPORTED_BYTES:
+                raise GitStopped(f"its files have more than {MOST_EXPORTED_BYTES >> 20:,} MiB")
+            unpacking.write(chunk)
 
 
 def _files(tree: Path) -> list[Path]:

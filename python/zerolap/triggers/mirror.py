@@ -1,8 +1,6 @@
 """Mirrors of remote repositories: bare clones from which sources are taken. What is fetched may be hostile."""
 
-import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.build import commit_of, resolve, run_git
+from zerolap.build.bounded_git import GitStopped, git_environment, read_git
 from zerolap.records import EnvironmentMissing, RevisionSource, Source, UsageError
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, ref_fault
 
@@ -17,6 +16,7 @@ FETCH_SECONDS: Final = 600.0
 LIST_SECONDS: Final = 60.0
 SHOWN_DIGITS: Final = 12
 MOST_REFS: Final = 100_000
+MOST_LISTED_BYTES: Final = 32 << 20
 SETTINGS: Final = (
     # Nothing of a remote may run: neither hooks, nor helpers that it names, nor other transports.
     "core.hooksPath=/dev/null",
@@ -152,27 +152,15 @@ class Mirror:
         self._run(["-C", str(self.directory), "fetch", *options, "--", self.remote, *refspecs], FETCH_SECONDS)
 
     def _run(self, arguments: Sequence[str], seconds: float) -> str:
-        command = ["git", *(word for setting in SETTINGS for word in ("-c", setting)), *arguments]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        settings = (word for setting in SETTINGS for word in ("-c", setting))
         # Nobody is there to be asked for a password.
-        environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "LC_ALL": "C"}
+        unattended = {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "LC_ALL": "C"}
         try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                env=environment,
-                timeout=seconds,
-                stdin=subprocess.DEVNULL,
-            )
-        except FileNotFoundError as fault:
-            raise EnvironmentMissing("git is not installed", hint="apt-get install git") from fault
-        except subprocess.TimeoutExpired as fault:
-            raise RemoteUnreachable(f"{self.shown} did not answer in {seconds:g} s") from fault
-        if done.returncode != 0:
-            said = _CREDENTIALS.sub("", done.stderr.strip()).splitlines() or ["git failed"]
+            done = read_git([*settings, *arguments], MOST_LISTED_BYTES, seconds, git_environment() | unattended)
+        except GitStopped as reason:
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {reason}") from reason
+        if done.code != 0:
+            said = _CREDENTIALS.sub("", done.errors.strip()).splitlines() or ["git failed"]
             # What follows the first line is advice.
             raise RemoteUnreachable(f"{self.shown} cannot be read: {said[0].removeprefix('fatal: ')}")
-        return done.stdout
+        return done.output.decode(errors="replace")

@@ -23,6 +23,7 @@ from zerolap.triggers.github import (
     hidden_marker,
 )
 from zerolap.triggers.progress import Standings
+from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.texts.check import CheckOutput, check_output, commit_status
 from zerolap.triggers.texts.check import CommitStatus as HeadStatus
@@ -54,6 +55,7 @@ class Reporter:
     _unfinished: set[str] = field(default_factory=set)
     _noted: set[str] = field(default_factory=set)
     _concluded: set[tuple[str, str]] = field(default_factory=set)
+    _put_off: PutOff = field(default_factory=PutOff)
 
     def recall(self) -> None:
         """Take up what was triggered lately; blocks."""
@@ -67,8 +69,8 @@ class Reporter:
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
-        for subject in sorted(self._unfinished):
-            with structlog.contextvars.bound_contextvars(subject=subject):
+        for subject in sorted(subject for subject in self._unfinished if subject not in self._put_off):
+            with structlog.contextvars.bound_contextvars(subject=subject), self._put_off.on_failure(subject):
                 self._noted.discard(subject)
                 # What is noted while it is written may not be in what was read before.
                 if await self._report(subject) and subject not in self._noted:

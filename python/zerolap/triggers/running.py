@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,12 +11,14 @@ from typing import Final
 import structlog
 
 from zerolap.records import Comparison, EnvironmentMissing
+from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.progress import Standings
+from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
@@ -26,6 +29,8 @@ from zerolap.triggers.work import TriggerWork, cases_of
 LOOK_SECONDS: Final = 0.5
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
+REMOTES_AT_ONCE: Final = 8
+"""Of those that are watched, in threads of their own: others would wait for a thread while these do not answer."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
 """Short, as what could not be done is done later, and others wait for their turn meanwhile."""
 
@@ -57,10 +62,15 @@ class Triggers:
         if self.github is not None:
             self._reporter = Reporter(self.store, self.settings, standings, self.github)
         self._notifier = Notifier(self.store, self.settings, standings, self.github)
-        self._watchers = [Watcher(watch, self.store, self.mirrors, self.wake) for watch in self.settings.watches]
+        self._cancellation = Cancellation()
+        self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
+        self._watchers = [
+            Watcher(watch, self.store, self.mirrors, self.wake, self._threads) for watch in self.settings.watches
+        ]
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
+        self._put_off = PutOff()
         self._at_work: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
@@ -68,7 +78,15 @@ class Triggers:
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Work until cancelled; no git goes on then."""
+        with self._cancellation.current():
+            try:
+                await self._run()
+            finally:
+                self._threads.shutdown(wait=False, cancel_futures=True)
+                self._cancellation.cancel()
+
+    async def _run(self) -> None:
         await asyncio.to_thread(self._recall)
         self.mirrors.mkdir(parents=True, exist_ok=True)
         async with self.github or contextlib.nullcontext(), asyncio.TaskGroup() as group:
@@ -76,7 +94,7 @@ class Triggers:
             group.create_task(_always(lambda: self._work_off(group), self._wake))
             group.create_task(_always(self._report, self._has_worked))
             if self.settings.schedules:
-                group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake).run())
+                group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake, self._threads).run())
             for watcher in self._watchers:
                 group.create_task(watcher.run())
 
@@ -95,7 +113,8 @@ class Triggers:
             await asyncio.sleep(LOOK_SECONDS)
             # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            is_idle = not waiting and not self._at_work and not self._branches
+            unreported = [subject for subject in self._branches if subject not in self._put_off]
+            is_idle = not waiting and not self._at_work and not unreported
 
     def _recall(self) -> None:
         if self._reporter is not None:
@@ -120,11 +139,11 @@ class Triggers:
                 if not has_ended:
                     # The others would wait for the same remote; other repositories have their turn before.
                     return
+            self.wake()
         except EnvironmentMissing as fault:
             log.error("waiting", trouble=fault.message)
         finally:
             del self._at_work[repository]
-            self.wake()
 
     def _note(self, subject: str) -> None:
         """Look at what there is to report about a subject."""
@@ -139,15 +158,19 @@ class Triggers:
     async def _report(self) -> None:
         if self._reporter is not None:
             await self._reporter.report()
-        for subject in sorted(self._branches):
-            self._noted.discard(subject)
-            looked = await self._notifier.look(subject)
-            for push in looked.ended:
-                if push.stored.id not in self._shown:
-                    self._shown.add(push.stored.id)
-                    self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
-            if looked.is_over and subject not in self._noted:
-                self._branches.discard(subject)
+        for subject in sorted(subject for subject in self._branches if subject not in self._put_off):
+            with self._put_off.on_failure(subject):
+                await self._report_branch(subject)
+
+    async def _report_branch(self, subject: str) -> None:
+        self._noted.discard(subject)
+        looked = await self._notifier.look(subject)
+        for push in looked.ended:
+            if push.stored.id not in self._shown:
+                self._shown.add(push.stored.id)
+                self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
+        if looked.is_over and subject not in self._noted:
+            self._branches.discard(subject)
 
 
 async def _always(step: Callable[[], Awaitable[None]], wake: asyncio.Event) -> None:

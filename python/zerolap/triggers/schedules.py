@@ -1,9 +1,11 @@
 """Work that is due at a time of the day or week: a branch against its last time, releases against each other."""
 
 import asyncio
+import contextvars
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -28,10 +30,21 @@ log = structlog.get_logger("zerolap.schedule")
 
 
 class Schedules:
-    """Records what is due; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded."""
+    """Records what is due; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
 
-    def __init__(self, settings: TriggerSettings, store: Store, mirrors: Path, on_new: Callable[[], object]) -> None:
+    Remotes are asked in one of `threads`, or of those that asyncio shares.
+    """
+
+    def __init__(
+        self,
+        settings: TriggerSettings,
+        store: Store,
+        mirrors: Path,
+        on_new: Callable[[], object],
+        threads: Executor | None = None,
+    ) -> None:
         self._settings = settings
+        self._threads = threads
         self._store = store
         self._mirrors = mirrors
         self._on_new = on_new
@@ -41,7 +54,10 @@ class Schedules:
         """Look at the time again and again."""
         while True:
             try:
-                if await asyncio.to_thread(self.look, datetime.now(UTC)):
+                # As `asyncio.to_thread` does: the context says which work a git that is started belongs to.
+                looking = contextvars.copy_context().run
+                now = datetime.now(UTC)
+                if await asyncio.get_running_loop().run_in_executor(self._threads, looking, self.look, now):
                     self._on_new()
             except EnvironmentMissing as fault:
                 log.warning("looked at again later", reason=fault.message)

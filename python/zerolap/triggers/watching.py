@@ -1,9 +1,11 @@
 """Watched remotes are asked for new commits on their branches, and for new tags."""
 
 import asyncio
+import contextvars
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +13,7 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.mirror import Mirror, RemoteUnreachable
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import WatchSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
@@ -26,11 +28,20 @@ log = structlog.get_logger("zerolap.watch")
 class Watcher:
     """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
 
+    It is asked in one of `threads`, or of those that asyncio shares.
     `has_looked` is set once the remote was asked; `trouble` is why it could not be asked the last time.
     """
 
-    def __init__(self, watch: WatchSettings, store: Store, mirrors: Path, on_new: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        watch: WatchSettings,
+        store: Store,
+        mirrors: Path,
+        on_new: Callable[[], object],
+        threads: Executor | None = None,
+    ) -> None:
         self._watch = watch
+        self._threads = threads
         self._store = store
         self._mirror = Mirror.below(mirrors, watch.remote)
         self._on_new = on_new
@@ -42,7 +53,9 @@ class Watcher:
         pause_seconds = self._watch.every_seconds
         while True:
             try:
-                if await asyncio.to_thread(self.look):
+                # As `asyncio.to_thread` does: the context says which work a git that is started belongs to.
+                looking = contextvars.copy_context().run
+                if await asyncio.get_running_loop().run_in_executor(self._threads, looking, self.look):
                     self._on_new()
                 self.has_looked, self.trouble = True, None
                 pause_seconds = self._watch.every_seconds
@@ -111,7 +124,13 @@ class Watcher:
         """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
         if before is None or not self._watch.each_commit:
             return [(before, commit)]
-        self._mirror.fetch([commit])
-        if not self._mirror.can_have(before) or not self._mirror.is_ancestor(before, commit):
+        try:
+            self._mirror.fetch([commit])
+            goes_on = self._mirror.can_have(before) and self._mirror.is_ancestor(before, commit)
+        except RemoteUnreachable as fault:
+            # Its trigger is tried again; the other branches are followed meanwhile.
+            log.warning("commits are not known", remote=self._mirror.shown, commit=commit, reason=fault.message)
+            goes_on = False
+        if not goes_on:
             return [(before, commit)]
         return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))

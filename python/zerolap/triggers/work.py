@@ -126,6 +126,10 @@ class TriggerWork:
                 log.error("failed", reason=fault.message)
                 reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
                 await self._end(replace(stored, state="failed", reason=reason_text))
+            except Exception as fault:
+                # The edge of a trigger: what it is about may be hostile.
+                log.exception("failed")
+                await self._end(replace(stored, state="failed", reason=f"internal error: {type(fault).__name__}"))
             else:
                 log.info("worked on", submissions=submissions)
                 reason_text = "" if submissions else "nothing that is measured can be affected"
