@@ -1,6 +1,8 @@
 """The store keeps what it was given, once, through crashes, in both databases, and reports what is wrong with them."""
 
 import errno
+import hashlib
+import io
 import os
 import signal
 import sqlite3
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -873,6 +876,33 @@ def test_a_damaged_blob_is_noticed_and_healed_by_writing_again(blobs: Blobs, dam
         blobs.get(digest)
     blobs.put(b"content")
     assert blobs.get(digest) == b"content"
+
+
+def test_blobs_that_come_packed_are_verified(blobs: Blobs) -> None:
+    content = os.urandom(100_000) + bytes(3_000_000)
+    digest, packed = hashlib.sha256(content).hexdigest(), zlib.compress(content)
+    wrong = {
+        "others": zlib.compress(content + b"x"),
+        "not packed": content,
+        "cut off": packed[:-1],
+        "continued": packed + b"x",
+        "empty": b"",
+        "two": packed + packed,
+    }
+    for name, refused in wrong.items():
+        assert not blobs.put_packed(digest, io.BytesIO(refused), len(content)), name
+    assert not blobs.put_packed(digest, io.BytesIO(packed), len(content) - 1)
+    assert not blobs.has(digest)
+    assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
+    assert blobs.get(digest) == content
+    blobs._container.write(f"{digest[:2]}/{digest[2:]}", b"damaged")
+    assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
+    assert blobs.get(digest) == content
+    nothing = hashlib.sha256(b"").hexdigest()
+    assert blobs.put_packed(nothing, io.BytesIO(zlib.compress(b"")), 0)
+    assert blobs.get(nothing) == b""
+    with pytest.raises(ValueError, match="not a digest"):
+        blobs.put_packed("../../zerolap.db", io.BytesIO(packed), len(content))
 
 
 def test_a_missing_blob_and_a_path_as_digest_are_refused(blobs: Blobs) -> None:
