@@ -1,6 +1,7 @@
 """The conductor over the store: with agents in its process that make their measurements up."""
 
 import asyncio
+import hashlib
 import threading
 import time
 from collections import Counter
@@ -13,17 +14,21 @@ import simulated_fleet
 from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
 from waiting import PATIENCE_SECONDS
 
+from zerolap.build import pack_build
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
-from zerolap.fleet.ongoing import Ongoing, Plan
+from zerolap.fleet.ongoing import Ongoing, Plan, with_builds
 from zerolap.fleet.roster import Roster
 from zerolap.lab import Lab, Wish, read_comparison
 from zerolap.records import (
+    Abilities,
     Block,
+    Build,
     BuildJob,
+    BuildSpec,
     EnvironmentMissing,
     JobFinished,
     Measurement,
@@ -33,7 +38,7 @@ from zerolap.records import (
     UsageError,
     Validity,
 )
-from zerolap.store import Attempt, Store
+from zerolap.store import Artifact, Attempt, Store
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
@@ -71,6 +76,52 @@ def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path
         "case-2": "same",
     }
     assert not Counter(fleet.engine.carried_out).most_common(1)[0][1] > 1
+
+
+def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFleet) -> None:
+    fleet.further_platforms = {"west": Simulated()}
+    submissions = {platform: fleet.submit(made_up_cases(1), Wish([platform])) for platform in (HERE, "west")}
+    source = submissions[HERE].servers["base"].source
+    digest = BuildSpec(content=hashlib.sha256(fleet.server.read_bytes()).hexdigest()).digest
+    forged = Build(build=digest, version="9.9.9", build_id="", flags="")
+    none = Abilities(commands=frozenset(), settings=frozenset())
+    # By an agent that builds for a platform which has nothing to do with these.
+    fleet.store.record_build(forged, source)
+    fleet.store.fleet.add_artifact(Artifact(forged, "hostile", None, none))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+
+    fleet.run(scenario)
+    for platform, submission in submissions.items():
+        attempts = fleet.store.fleet.attempts(submission.id)
+        assert {attempt.platform for attempt in attempts if isinstance(attempt.job, BuildJob)} == {platform}
+        made = fleet.store.fleet.artifacts([digest], platform)[digest].build
+        comparison = fleet.store.comparison(submission.id)
+        assert comparison.base.build == digest
+        assert comparison.base.version == made.version != forged.version
+
+
+def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(fleet: SimulatedFleet) -> None:
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    lab = Lab(fleet.store)
+    digest = fleet.store.comparison(submission.id).base.build
+    [here] = fleet.store.fleet.artifacts([digest], HERE).values()
+    assert with_builds([here], lab) == lab
+    sent = replace(here, blob=fleet.store.blobs.put(pack_build(lab.builds, digest)))
+    directories = set()
+    for builder in ("alpha", "beta"):
+        builds = with_builds([replace(sent, builder=builder)], lab).builds
+        assert builds.get(digest).record == here.build
+        directories.add(builds.directory)
+    assert len({lab.builds.directory, *directories}) == 3
+    with pytest.raises(UsageError, match="alpha has not sent"):
+        with_builds([replace(sent, builder="alpha"), replace(here, builder="alpha")], lab)
 
 
 def test_what_a_conductor_left_is_finished_by_the_next(fleet: SimulatedFleet) -> None:

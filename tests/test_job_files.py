@@ -1,4 +1,4 @@
-"""The files that an agent sends for a job, over HTTP."""
+"""The files that an agent sends and fetches for a job, over HTTP."""
 
 import asyncio
 import hashlib
@@ -15,11 +15,24 @@ from zerolap.fleet import Conductor, ServedPlatform
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.tokens import Tokens
 from zerolap.fleet.turns import new_attempt
-from zerolap.records import LoadJob
-from zerolap.store import Store
+from zerolap.records import (
+    STANDALONE,
+    Abilities,
+    BinarySource,
+    Block,
+    Build,
+    BuildSpec,
+    Case,
+    LoadJob,
+    ServerSpec,
+    TrialsJob,
+    WrittenClient,
+)
+from zerolap.store import Artifact, Store
 
 TOKENS = Tokens(b"secret")
 LARGE_BYTES = 96 << 20
+BUILD = Build(build=BuildSpec(content="0" * 64).digest, version="7.0.15", build_id="", flags="")
 
 
 @pytest.fixture
@@ -75,3 +88,38 @@ def test_a_file_and_the_files_of_a_job_are_limited(store: Store, monkeypatch: py
     monkeypatch.setattr(files, "MOST_BYTES_PER_ATTEMPT", 2 * len(packed))
     assert asyncio.run(statuses(store, *[(digest, packed)] * 2)) == [204, 204]
     assert 413 in asyncio.run(statuses(store, *[(digest, packed)] * 3))
+
+
+async def fetched(store: Store, platform: str) -> tuple[int, bytes]:
+    """Fetch the build for a job that measures it on a platform, and return the answer's code and content."""
+    platforms = [ServedPlatform(name, builder=f"{name}-build") for name in ("alpha", "beta")]
+    conductor = Conductor(store, InProcess(), platforms, tokens=TOKENS)
+    client = WrittenClient(commands=["GET __key__"]).client
+    job = TrialsJob(
+        request="c-1",
+        case=Case(name="case", group="made up", client=client),
+        servers={"base": ServerSpec(build=BUILD.build, topology=STANDALONE)},
+        engine="counted",
+        blocks=(Block(number=0, seed=1),),
+    )
+    attempt = new_attempt("c-1", platform, job)
+    conductor.intake.open([attempt])
+    headers = {"Authorization": f"Bearer {TOKENS.token_for(attempt.id)}"}
+    transport = httpx.ASGITransport(application(conductor, store))
+    async with httpx.AsyncClient(transport=transport, base_url="http://lab", headers=headers) as http:
+        response = await http.get(f"/builds/{BUILD.build}")
+        return response.status_code, zlib.decompress(response.content) if response.is_success else b""
+
+
+def test_a_platform_is_sent_what_its_own_builder_has_made(store: Store, tmp_path: Path) -> None:
+    def add(builder: str) -> None:
+        none = Abilities(commands=frozenset(), settings=frozenset())
+        store.fleet.add_artifact(Artifact(BUILD, builder, store.blobs.put(f"of {builder}".encode()), none))
+
+    store.record_build(BUILD, BinarySource(name="server", path=tmp_path))
+    add("alpha-build")
+    assert asyncio.run(fetched(store, "alpha")) == (200, b"of alpha-build")
+    assert asyncio.run(fetched(store, "beta")) == (404, b"")
+    add("beta-build")
+    assert asyncio.run(fetched(store, "alpha")) == (200, b"of alpha-build")
+    assert asyncio.run(fetched(store, "beta")) == (200, b"of beta-build")

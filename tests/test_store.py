@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from zerolap.cli.options import without_password
 from zerolap.lab import read_comparison
 from zerolap.records import (
     STANDALONE,
+    Abilities,
     Amounts,
     BinarySource,
     Block,
@@ -64,7 +65,7 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import BlobDamaged, Blobs, RequestBusy, Store, requests
+from zerolap.store import Artifact, BlobDamaged, Blobs, RequestBusy, Store, requests
 from zerolap.store.blobs import Files, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata
@@ -743,6 +744,40 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def test_artifacts_of_an_unknown_builder_are_not_there(store: Store, database: Database) -> None:
+    built = a_build_record()
+    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
+    with store._database.writing() as connection:
+        for statement in (
+            "DROP TABLE artifact",
+            "CREATE TABLE artifact (build VARCHAR NOT NULL REFERENCES build (build), blob VARCHAR,"
+            " abilities TEXT NOT NULL, CONSTRAINT pk_artifact PRIMARY KEY (build))",
+            f"INSERT INTO artifact VALUES ('{built.build}', NULL, '{{}}')",
+            "UPDATE alembic_version SET version_num = '0008'",
+        ):
+            connection.execute(text(statement))
+    with Store.open(database.location) as upgraded:
+        assert rows_of(upgraded, "SELECT * FROM artifact") == []
+        test_the_migrations_lead_to_the_tables_and_the_newest_revision(upgraded)
+        assert upgraded.build(built.build) == built
+        assert upgraded.fleet.artifacts([built.build], "") == {}
+
+
+def test_an_artifact_is_of_its_builder(store: Store) -> None:
+    built, forged = a_build_record(), a_build_record().model_copy(update={"version": "9.9.9"})
+    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
+    none = Abilities(commands=frozenset(), settings=frozenset())
+    first = Artifact(built, "alpha", "0" * 64, none)
+    store.fleet.add_artifact(first)
+    assert store.fleet.artifacts([built.build], "beta") == {}
+    store.fleet.add_artifact(Artifact(forged, "beta", None, none))
+    assert store.fleet.artifacts([built.build], "alpha") == {built.build: first}
+    again = replace(first, blob="1" * 64)
+    store.fleet.add_artifact(again)
+    assert store.fleet.artifacts([built.build], "alpha") == {built.build: again}
+    assert store.fleet.artifacts([built.build], "beta")[built.build].build == forged
 
 
 def test_a_newer_revision_is_refused(store: Store, database: Database) -> None:

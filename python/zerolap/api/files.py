@@ -45,9 +45,11 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
     @router.get("/builds/{build}")
     async def build(build: str, authorization: str = Header("")) -> Response:
         """Send the packed build that a job measures, compressed with zlib."""
-        if BUILD.fullmatch(build) is None or build not in granted(authorization).builds:
+        grant = granted(authorization)
+        if BUILD.fullmatch(build) is None or build not in grant.builds:
             raise HTTPException(403, "the job does not need this build")
-        artifact = (await asyncio.to_thread(store.fleet.artifacts, [build])).get(build)
+        builder = conductor.roster.builder_of(grant.attempt.platform)
+        artifact = (await asyncio.to_thread(store.fleet.artifacts, [build], builder)).get(build)
         if artifact is None or artifact.blob is None:
             raise HTTPException(404, "the build is not in the store")
         return await _compressed(artifact.blob)
