@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import simulated_fleet
 from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
+from sqlalchemy import select
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import pack_build
@@ -19,9 +20,10 @@ from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
+from zerolap.fleet.messages import Answer, Claim, Heartbeat, Hello, OfferedJob, Report
 from zerolap.fleet.ongoing import Ongoing, Plan, with_builds
-from zerolap.fleet.roster import Roster
+from zerolap.fleet.roster import Roster, ServedPlatform
+from zerolap.host import fingerprint
 from zerolap.lab import Lab, Wish, read_comparison
 from zerolap.records import (
     Abilities,
@@ -39,6 +41,7 @@ from zerolap.records import (
     Validity,
 )
 from zerolap.store import Artifact, Attempt, Store
+from zerolap.store.tables import series
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
@@ -100,6 +103,35 @@ def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFl
         comparison = fleet.store.comparison(submission.id)
         assert comparison.base.build == digest
         assert comparison.base.version == made.version != forged.version
+
+
+def test_platforms_share_no_history_whatever_fingerprint_agents_state(fleet: SimulatedFleet) -> None:
+    fleet.further_platforms = {"west": Simulated()}
+    submissions = {name: fleet.submit(made_up_cases(1), Wish([name])) for name in (HERE, "west")}
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+
+    fleet.run(scenario)
+    # Agents of both are on this machine.
+    stated = fingerprint().fingerprint
+    for name, submission in submissions.items():
+        platform = fleet.store.comparison(submission.id).platform
+        assert (platform.name, platform.fingerprint) == (name, f"{name}/{stated}")
+        # Verdicts go by this one.
+        assert fleet.store.request(submission.id).platform == platform
+    with fleet.store._database.reading() as connection:
+        assert set(connection.execute(select(series.c.platform)).scalars()) == {f"{HERE}/{stated}", f"west/{stated}"}
+
+
+def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None:
+    hello = Hello.model_validate_json(HELLO.replace("CORES", "4"))
+    for is_here, expected in ((True, "f"), (False, "here/f")):
+        roster = Roster([ServedPlatform(HERE, HERE, is_here=is_here)])
+        roster.introduce(AgentName("lab", HERE, "agent-0"), hello)
+        known = roster.known_platform(HERE)
+        assert known is not None
+        assert known.platform.fingerprint == expected
 
 
 def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(fleet: SimulatedFleet) -> None:
