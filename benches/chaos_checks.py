@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benches.chaos_faults import Fault
 from benches.chaos_ledger import Ledger, TrialKey, digest_of_metrics
+from benches.chaos_processes import BUILDERS
 from zerolap.records import JobFinished, Submission, TrialDone, TrialsJob, UsageError
 from zerolap.store import Store
 
@@ -46,7 +47,7 @@ def verify(store: Store, submissions: Sequence[Submission], ledger: Ledger, faul
     verified.twice += [
         f"nobody has measured this: {key}" for key, digest in stored.items() if digest not in executed.get(key, [])
     ]
-    artifacts = store.fleet.artifacts(ledger.told_builds)
+    artifacts = store.fleet.artifacts(ledger.told_builds, BUILDERS)
     verified.lost += [f"no artifact of the build {build}" for build in sorted(ledger.told_builds - artifacts.keys())]
     return verified
 

@@ -27,6 +27,7 @@ from zerolap.fleet.configuration import (
     read_agent_credentials,
 )
 
+BUILDERS: Final = "builders"
 BENCH_AGENTS: Final = {
     "alpha-1": AgentEntry(lab="berlin", platform="alpha"),
     "alpha-2": AgentEntry(lab="porto", platform="alpha"),
@@ -34,8 +35,8 @@ BENCH_AGENTS: Final = {
     "beta-2": AgentEntry(lab="berlin", platform="beta"),
 }
 BUILD_AGENTS: Final = {
-    "builder-1": AgentEntry(lab="berlin", platform="builders", kind="build"),
-    "builder-2": AgentEntry(lab="porto", platform="builders", kind="build"),
+    "builder-1": AgentEntry(lab="berlin", platform=BUILDERS, kind="build"),
+    "builder-2": AgentEntry(lab="porto", platform=BUILDERS, kind="build"),
 }
 AGENTS: Final = BENCH_AGENTS | BUILD_AGENTS
 PLATFORMS: Final = ("alpha", "beta")
@@ -277,7 +278,7 @@ def set_up(directory: Path, chance: random.Random, nats_server: Path, *, can_mou
         listen=f"127.0.0.1:{bus_port}",
         artifacts=f"https://127.0.0.1:{api_port}",
         labs={"berlin": LabEntry(), "porto": LabEntry()},
-        platforms=dict.fromkeys(PLATFORMS, PlatformRequirement(builder="builders")),
+        platforms=dict.fromkeys(PLATFORMS, PlatformRequirement(builder=BUILDERS)),
         agents=AGENTS,
     )
     initialise(fleet.credentials_directory, configuration)

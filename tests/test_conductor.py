@@ -1,6 +1,7 @@
 """The conductor over the store: with agents in its process that make their measurements up."""
 
 import asyncio
+import hashlib
 import threading
 import time
 from collections import Counter
@@ -11,19 +12,25 @@ from pathlib import Path
 import pytest
 import simulated_fleet
 from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
+from sqlalchemy import select
 from waiting import PATIENCE_SECONDS
 
+from zerolap.build import pack_build
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
-from zerolap.fleet.ongoing import Ongoing, Plan
-from zerolap.fleet.roster import Roster
+from zerolap.fleet.messages import Answer, Claim, Heartbeat, Hello, OfferedJob, Report
+from zerolap.fleet.ongoing import Ongoing, Plan, with_builds
+from zerolap.fleet.roster import Roster, ServedPlatform
+from zerolap.host import fingerprint
 from zerolap.lab import Lab, Wish, read_comparison
 from zerolap.records import (
+    Abilities,
     Block,
+    Build,
     BuildJob,
+    BuildSpec,
     EnvironmentMissing,
     JobFinished,
     Measurement,
@@ -33,7 +40,8 @@ from zerolap.records import (
     UsageError,
     Validity,
 )
-from zerolap.store import Attempt, Store
+from zerolap.store import Artifact, Attempt, Store
+from zerolap.store.tables import series
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
@@ -71,6 +79,81 @@ def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path
         "case-2": "same",
     }
     assert not Counter(fleet.engine.carried_out).most_common(1)[0][1] > 1
+
+
+def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFleet) -> None:
+    fleet.further_platforms = {"west": Simulated()}
+    submissions = {platform: fleet.submit(made_up_cases(1), Wish([platform])) for platform in (HERE, "west")}
+    source = submissions[HERE].servers["base"].source
+    digest = BuildSpec(content=hashlib.sha256(fleet.server.read_bytes()).hexdigest()).digest
+    forged = Build(build=digest, version="9.9.9", build_id="", flags="")
+    none = Abilities(commands=frozenset(), settings=frozenset())
+    # By an agent that builds for a platform which has nothing to do with these.
+    fleet.store.record_build(forged, source)
+    fleet.store.fleet.add_artifact(Artifact(forged, "hostile", None, none))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+
+    fleet.run(scenario)
+    for platform, submission in submissions.items():
+        attempts = fleet.store.fleet.attempts(submission.id)
+        assert {attempt.platform for attempt in attempts if isinstance(attempt.job, BuildJob)} == {platform}
+        made = fleet.store.fleet.artifacts([digest], platform)[digest].build
+        comparison = fleet.store.comparison(submission.id)
+        assert comparison.base.build == digest
+        assert comparison.base.version == made.version != forged.version
+
+
+def test_platforms_share_no_history_whatever_fingerprint_agents_state(fleet: SimulatedFleet) -> None:
+    fleet.further_platforms = {"west": Simulated()}
+    submissions = {name: fleet.submit(made_up_cases(1), Wish([name])) for name in (HERE, "west")}
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+
+    fleet.run(scenario)
+    # Agents of both are on this machine.
+    stated = fingerprint().fingerprint
+    for name, submission in submissions.items():
+        platform = fleet.store.comparison(submission.id).platform
+        assert (platform.name, platform.fingerprint) == (name, f"{name}/{stated}")
+        # Verdicts go by this one.
+        assert fleet.store.request(submission.id).platform == platform
+    with fleet.store._database.reading() as connection:
+        assert set(connection.execute(select(series.c.platform)).scalars()) == {f"{HERE}/{stated}", f"west/{stated}"}
+
+
+def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None:
+    hello = Hello.model_validate_json(HELLO.replace("CORES", "4"))
+    for is_here, expected in ((True, "f"), (False, "here/f")):
+        roster = Roster([ServedPlatform(HERE, HERE, is_here=is_here)])
+        roster.introduce(AgentName("lab", HERE, "agent-0"), hello)
+        known = roster.known_platform(HERE)
+        assert known is not None
+        assert known.platform.fingerprint == expected
+
+
+def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(fleet: SimulatedFleet) -> None:
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    lab = Lab(fleet.store)
+    digest = fleet.store.comparison(submission.id).base.build
+    [here] = fleet.store.fleet.artifacts([digest], HERE).values()
+    assert with_builds([here], lab) == lab
+    sent = replace(here, blob=fleet.store.blobs.put(pack_build(lab.builds, digest)))
+    directories = set()
+    for builder in ("alpha", "beta"):
+        builds = with_builds([replace(sent, builder=builder)], lab).builds
+        assert builds.get(digest).record == here.build
+        directories.add(builds.directory)
+    assert len({lab.builds.directory, *directories}) == 3
+    with pytest.raises(UsageError, match="alpha has not sent"):
+        with_builds([replace(sent, builder="alpha"), replace(here, builder="alpha")], lab)
 
 
 def test_what_a_conductor_left_is_finished_by_the_next(fleet: SimulatedFleet) -> None:

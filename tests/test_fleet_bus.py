@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet import jetstream_connection, jetstream_dispatcher, jetstream_link
-from zerolap.fleet.configuration import AgentEntry
+from zerolap.fleet.configuration import AgentEntry, read_conductor_credentials
 from zerolap.fleet.delivery import MAX_DELIVERIES, PRIORITIES, AgentName, BusLost, JobMessage
 from zerolap.fleet.jetstream import JetStreamDispatcher, JetStreamLink
+from zerolap.records import EnvironmentMissing
 
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 """A lease that does not end within a test: a job that got lost does not come back."""
@@ -53,6 +55,13 @@ async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
 async def is_set_up(dispatcher: JetStreamDispatcher) -> bool:
     await dispatcher.set_up({"alpha": 3, "beta": 1})
     return True
+
+
+async def version_of(server: NatsServer) -> tuple[int, int, int]:
+    """Return the version that a server states."""
+    async with server.client("alpha-1") as client:
+        version = client.nats.connected_server_version
+        return version.major, version.minor, version.patch
 
 
 async def contents_of(link: JetStreamLink, count: int) -> list[str]:
@@ -613,6 +622,36 @@ def test_connecting_begins_before_there_is_a_bus(server: NatsServer, monkeypatch
             await dispatcher.publish([job("one")])
             assert await contents_of(links[0], 1) == ["one"]
         await links[0].close()
+
+    run(test())
+
+
+def test_a_server_with_which_agents_can_remove_jobs_of_others_is_refused(
+    server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        version = await version_of(server)
+        # Older than the oldest server that is accepted.
+        monkeypatch.setattr(jetstream_dispatcher, "LEAST_SERVER", (*version[:2], version[2] + 1))
+        least = ".".join(map(str, jetstream_dispatcher.LEAST_SERVER))
+        reason = rf"nats-server {'.'.join(map(str, version))} lets .*: {least} or newer is needed"
+        with pytest.raises(EnvironmentMissing, match=reason):
+            await JetStreamDispatcher.connect(read_conductor_credentials(server.directory))
+        monkeypatch.setattr(jetstream_dispatcher, "LEAST_SERVER", version)
+        async with server.dispatcher() as dispatcher:
+            await dispatcher.publish([job("one")])
+            # One that takes the place of a newer one during the work.
+            monkeypatch.setattr(jetstream_dispatcher, "LEAST_SERVER", (*version[:2], version[2] + 1))
+            await asyncio.to_thread(server.restart)
+
+            async def is_refused() -> bool:
+                try:
+                    await dispatcher.set_up({"alpha": 3})
+                except BusLost as lost:
+                    return re.search(reason, str(lost)) is not None
+                return False
+
+            await eventually(is_refused)
 
     run(test())
 

@@ -81,6 +81,11 @@ class Attempt:
         is_refused = await self.is_refused(subject, content, reply="_INBOX_alpha-1.of-the-method")
         return is_refused and answers.empty()
 
+    async def newest_job(self, subject: str) -> int:
+        """Return the number in the stream of the job that was published last on a subject."""
+        answer = await self.dispatcher._api("STREAM.MSG.GET.JOBS", {"last_by_subj": subject})
+        return int(answer["message"]["seq"])
+
     async def everything_has_arrived(self) -> None:
         """Have what the agent has sent before done by the server, and what comes of it be sent."""
         inbox = f"_INBOX_alpha-1.{len(self.heard)}-fence"
@@ -156,6 +161,37 @@ def test_an_agent_cannot_take_a_job_of_another_platform(attempting: Attempting) 
                 answer = await client.nats.request(job.reply, b"+ACK", timeout=PATIENCE_SECONDS)
                 assert answer.data == b""
         assert await attempt.dispatcher.waiting() == {"alpha": 21, "beta": 21, "alpha-build": 0}
+
+    attempting(test)
+
+
+def test_an_agent_cannot_end_a_job_that_is_not_of_its_queue(attempting: Attempting) -> None:
+    """All platforms share a stream; servers before 2.12.5 remove what is acknowledged, whoever was given it."""
+
+    async def test(attempt: Attempt) -> None:
+        foreign = await attempt.newest_job("jobs.beta.pull.r-1")
+        # Nothing is acknowledged that comes after what its queue has reached.
+        await attempt.dispatcher.publish([JobMessage("alpha", "pull", "r-2", "alpha-later", b"alpha later")])
+        before = await attempt.dispatcher.waiting()
+        jobs = await attempt.agent.subscribed("_INBOX_alpha-1.own")
+        content = b""
+        while content != b"alpha later":
+            await attempt.agent.nats.publish(f"{NEXT}.alpha-pull", AT_ONCE, reply="_INBOX_alpha-1.own")
+            own = await jobs.get()
+            content = own.data
+            await attempt.agent.nats.request(own.reply, b"+ACK", timeout=PATIENCE_SECONDS)
+        after = await attempt.dispatcher.waiting()
+        assert after == before | {"alpha": before["alpha"] - 9}
+        for acknowledgement in (b"-NAK", b"+TERM", b"+ACK", b"+NXT", b""):
+            for of_queue in (1, 9, foreign):
+                subject = f"$JS.ACK.JOBS.alpha-pull.1.{foreign}.{of_queue}.1.0"
+                assert not await attempt.is_refused(subject, acknowledgement)
+                # Answered once the server has done what it does.
+                if acknowledgement in (b"+TERM", b"+ACK"):
+                    await attempt.agent.nats.request(subject, acknowledgement, timeout=PATIENCE_SECONDS)
+                assert await attempt.newest_job("jobs.beta.pull.r-1") == foreign
+        await attempt.everything_has_arrived()
+        assert await attempt.dispatcher.waiting() == after
 
     attempting(test)
 

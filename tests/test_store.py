@@ -1,6 +1,8 @@
 """The store keeps what it was given, once, through crashes, in both databases, and reports what is wrong with them."""
 
 import errno
+import hashlib
+import io
 import os
 import signal
 import sqlite3
@@ -9,9 +11,10 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from zerolap.cli.options import without_password
 from zerolap.lab import read_comparison
 from zerolap.records import (
     STANDALONE,
+    Abilities,
     Amounts,
     BinarySource,
     Block,
@@ -61,7 +65,7 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import BlobDamaged, Blobs, RequestBusy, Store, requests
+from zerolap.store import Artifact, BlobDamaged, Blobs, RequestBusy, Store, requests
 from zerolap.store.blobs import Files, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata
@@ -742,6 +746,40 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         assert compare_metadata(context, metadata) == []
 
 
+def test_artifacts_of_an_unknown_builder_are_not_there(store: Store, database: Database) -> None:
+    built = a_build_record()
+    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
+    with store._database.writing() as connection:
+        for statement in (
+            "DROP TABLE artifact",
+            "CREATE TABLE artifact (build VARCHAR NOT NULL REFERENCES build (build), blob VARCHAR,"
+            " abilities TEXT NOT NULL, CONSTRAINT pk_artifact PRIMARY KEY (build))",
+            f"INSERT INTO artifact VALUES ('{built.build}', NULL, '{{}}')",
+            "UPDATE alembic_version SET version_num = '0008'",
+        ):
+            connection.execute(text(statement))
+    with Store.open(database.location) as upgraded:
+        assert rows_of(upgraded, "SELECT * FROM artifact") == []
+        test_the_migrations_lead_to_the_tables_and_the_newest_revision(upgraded)
+        assert upgraded.build(built.build) == built
+        assert upgraded.fleet.artifacts([built.build], "") == {}
+
+
+def test_an_artifact_is_of_its_builder(store: Store) -> None:
+    built, forged = a_build_record(), a_build_record().model_copy(update={"version": "9.9.9"})
+    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
+    none = Abilities(commands=frozenset(), settings=frozenset())
+    first = Artifact(built, "alpha", "0" * 64, none)
+    store.fleet.add_artifact(first)
+    assert store.fleet.artifacts([built.build], "beta") == {}
+    store.fleet.add_artifact(Artifact(forged, "beta", None, none))
+    assert store.fleet.artifacts([built.build], "alpha") == {built.build: first}
+    again = replace(first, blob="1" * 64)
+    store.fleet.add_artifact(again)
+    assert store.fleet.artifacts([built.build], "alpha") == {built.build: again}
+    assert store.fleet.artifacts([built.build], "beta")[built.build].build == forged
+
+
 def test_a_newer_revision_is_refused(store: Store, database: Database) -> None:
     with store._database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -873,6 +911,33 @@ def test_a_damaged_blob_is_noticed_and_healed_by_writing_again(blobs: Blobs, dam
         blobs.get(digest)
     blobs.put(b"content")
     assert blobs.get(digest) == b"content"
+
+
+def test_blobs_that_come_packed_are_verified(blobs: Blobs) -> None:
+    content = os.urandom(100_000) + bytes(3_000_000)
+    digest, packed = hashlib.sha256(content).hexdigest(), zlib.compress(content)
+    wrong = {
+        "others": zlib.compress(content + b"x"),
+        "not packed": content,
+        "cut off": packed[:-1],
+        "continued": packed + b"x",
+        "empty": b"",
+        "two": packed + packed,
+    }
+    for name, refused in wrong.items():
+        assert not blobs.put_packed(digest, io.BytesIO(refused), len(content)), name
+    assert not blobs.put_packed(digest, io.BytesIO(packed), len(content) - 1)
+    assert not blobs.has(digest)
+    assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
+    assert blobs.get(digest) == content
+    blobs._container.write(f"{digest[:2]}/{digest[2:]}", b"damaged")
+    assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
+    assert blobs.get(digest) == content
+    nothing = hashlib.sha256(b"").hexdigest()
+    assert blobs.put_packed(nothing, io.BytesIO(zlib.compress(b"")), 0)
+    assert blobs.get(nothing) == b""
+    with pytest.raises(ValueError, match="not a digest"):
+        blobs.put_packed("../../zerolap.db", io.BytesIO(packed), len(content))
 
 
 def test_a_missing_blob_and_a_path_as_digest_are_refused(blobs: Blobs) -> None:

@@ -1,8 +1,8 @@
 """The files of jobs: sources and builds go to agents, builds and what measurements refer to come from them."""
 
 import asyncio
-import hashlib
 import re
+import tempfile
 import zlib
 from typing import Final
 
@@ -15,15 +15,18 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 BUILD: Final = re.compile(r"b-[0-9a-f]{32}")
 MOST_SENT_BYTES: Final = 1 << 29
 """Compressed, in one request."""
-MOST_BLOB_BYTES: Final = 1 << 31
+MOST_BLOB_BYTES: Final = 1 << 29
 MOST_BYTES_PER_ATTEMPT: Final = 1 << 32
-UNPACKED_PIECE_BYTES: Final = 1 << 20
+FILES_AT_ONCE: Final = 2
+"""So many files are packed, or checked and stored, at a time, as each may be in memory as a whole."""
 
 
 def files_router(conductor: Conductor, store: Store) -> APIRouter:
     """Return the routes; each takes the token of an attempt, `Authorization: Bearer TOKEN`."""
     router = APIRouter()
     sent_bytes: dict[str, int] = {}
+    directory = store.builds_directory.parent
+    room = asyncio.Semaphore(FILES_AT_ONCE)
 
     def granted(authorization: str) -> Grant:
         scheme, _, token = authorization.partition(" ")
@@ -42,9 +45,11 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
     @router.get("/builds/{build}")
     async def build(build: str, authorization: str = Header("")) -> Response:
         """Send the packed build that a job measures, compressed with zlib."""
-        if BUILD.fullmatch(build) is None or build not in granted(authorization).builds:
+        grant = granted(authorization)
+        if BUILD.fullmatch(build) is None or build not in grant.builds:
             raise HTTPException(403, "the job does not need this build")
-        artifact = (await asyncio.to_thread(store.fleet.artifacts, [build])).get(build)
+        builder = conductor.roster.builder_of(grant.attempt.platform)
+        artifact = (await asyncio.to_thread(store.fleet.artifacts, [build], builder)).get(build)
         if artifact is None or artifact.blob is None:
             raise HTTPException(404, "the build is not in the store")
         return await _compressed(artifact.blob)
@@ -55,41 +60,28 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
         grant = granted(authorization)
         if DIGEST.fullmatch(digest) is None:
             raise HTTPException(400, "not a digest")
-        packed = bytearray()
-        async for piece in request.stream():
-            packed += piece
-            sent = sent_bytes[grant.attempt.id] = sent_bytes.get(grant.attempt.id, 0) + len(piece)
-            if len(packed) > MOST_SENT_BYTES or sent > MOST_BYTES_PER_ATTEMPT:
-                raise HTTPException(413, "more than a job may send")
-        content = await asyncio.to_thread(_unpacked, bytes(packed))
-        if content is None or hashlib.sha256(content).hexdigest() != digest:
-            raise HTTPException(400, "the content does not match its digest")
-        await asyncio.to_thread(store.blobs.put, content)
+        directory.mkdir(parents=True, exist_ok=True)
+        # On the disk, as nothing limits how many are sent at the same time, and how long that takes.
+        with tempfile.TemporaryFile(dir=directory) as packed:
+            async for piece in request.stream():
+                sent = sent_bytes[grant.attempt.id] = sent_bytes.get(grant.attempt.id, 0) + len(piece)
+                if packed.tell() + len(piece) > MOST_SENT_BYTES or sent > MOST_BYTES_PER_ATTEMPT:
+                    raise HTTPException(413, "more than a job may send")
+                await asyncio.to_thread(packed.write, piece)
+            async with room:
+                is_right = await asyncio.to_thread(store.blobs.put_packed, digest, packed, MOST_BLOB_BYTES)
+        if not is_right:
+            raise HTTPException(400, "the content does not match its digest, or is too large")
         for ended in [attempt for attempt in sent_bytes if attempt not in conductor.intake.attempts]:
             del sent_bytes[ended]
         return Response(status_code=204)
 
     async def _compressed(digest: str) -> Response:
         try:
-            content = await asyncio.to_thread(store.blobs.get, digest)
+            async with room:
+                packed = await asyncio.to_thread(lambda: zlib.compress(store.blobs.get(digest), 1))
         except BlobDamaged as damaged:
             raise HTTPException(404, damaged.message) from damaged
-        packed = await asyncio.to_thread(zlib.compress, content, 1)
         return Response(packed, media_type="application/zlib")
 
     return router
-
-
-def _unpacked(packed: bytes) -> bytes | None:
-    """Return the content; none if it is damaged or larger than a blob may be."""
-    unpacker = zlib.decompressobj()
-    content = bytearray()
-    try:
-        while packed:
-            content += unpacker.decompress(packed, UNPACKED_PIECE_BYTES)
-            packed = unpacker.unconsumed_tail
-            if len(content) > MOST_BLOB_BYTES:
-                return None
-        return bytes(content + unpacker.flush()) if unpacker.eof else None
-    except zlib.error:
-        return None

@@ -90,7 +90,7 @@ async def serve(serving: Serving) -> None:
 async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
     """Have this machine carry out the jobs."""
     queues = InProcess()
-    platforms = [ServedPlatform(LOCAL, builder=LOCAL)]
+    platforms = [ServedPlatform(LOCAL, builder=LOCAL, is_here=True)]
     serving.require_served(platforms)
     conductor = Conductor(
         serving.store,

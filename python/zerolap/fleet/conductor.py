@@ -240,7 +240,8 @@ class Conductor:
             # Others may have waited for the same build.
             if isinstance(event, BuildDone):
                 for waiting in self.ongoing.values():
-                    waiting.note_built(attempt.job.spec.digest)
+                    if self.roster.builder_of(waiting.submission.platform) == attempt.platform:
+                        waiting.note_built(attempt.job.spec.digest)
             self._plan_soon(self.ongoing)
             if isinstance(event, JobFailed):
                 self._fail(attempt.submission, event.reason, event.hint)

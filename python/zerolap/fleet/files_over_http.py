@@ -13,6 +13,7 @@ from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
 from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
 from zerolap.store import open_blobs
+from zerolap.store.blobs import COMPRESSION_LEVEL
 
 KEPT_BUILDS: Final = 100
 """Of some 20 MB each, with the placements that were linked of them."""
@@ -79,7 +80,8 @@ class FilesOverHttp:
         return (await self._sent("GET", path, token, None)).content
 
     async def _put(self, digest: str, content: bytes, token: str) -> None:
-        packed = await asyncio.to_thread(zlib.compress, content, 1)
+        # As the store keeps it.
+        packed = await asyncio.to_thread(zlib.compress, content, COMPRESSION_LEVEL)
         await self._sent("PUT", f"/blobs/{digest}", token, packed)
 
     async def _sent(self, method: str, path: str, token: str, content: bytes | None) -> httpx.Response:

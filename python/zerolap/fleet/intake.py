@@ -243,7 +243,8 @@ class Intake:
         self._heard[attempt.id] = time.monotonic()
         if isinstance(message.event, BuildDone) and isinstance(attempt.job, BuildJob):
             built, of_job = message.event, attempt.job
-            await asyncio.to_thread(self._retried, lambda: record_build(built, of_job, self._store))
+            builder = attempt.platform
+            await asyncio.to_thread(self._retried, lambda: record_build(built, of_job, builder, self._store))
         events = [message.event] if message.end is None else [message.event, message.end]
         changes = [_Change(outcome=Outcome(attempt, event, _end_of(event))) for event in events]
         refusal = "".join(await asyncio.gather(*map(self._record, changes)))

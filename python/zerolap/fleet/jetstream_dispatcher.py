@@ -35,9 +35,12 @@ from zerolap.fleet.jetstream_connection import (
     consumer_name,
     is_token,
 )
+from zerolap.records import EnvironmentMissing
 
 EXHAUSTED: Final = "EXHAUSTED"
 """The stream of what the server reports when a job was delivered `MAX_DELIVERIES` times; it reports it once."""
+LEAST_SERVER: Final = (2, 12, 5)
+"""Older ones let an agent end the jobs of other platforms: they remove whatever message of the queue it names."""
 API_SECONDS: Final = 5.0
 PUBLISH_SECONDS: Final = 10.0
 PUBLISHED_AT_ONCE: Final = 1000
@@ -82,6 +85,7 @@ class JetStreamDispatcher:
         self._answers: set[asyncio.Task[None]] = set()
         self._machines: dict[str, int] = {}
         self._publisher: tuple[Session, JetStreamContext] | None = None
+        self._outdated = ""
 
     @classmethod
     async def connect(
@@ -89,10 +93,14 @@ class JetStreamDispatcher:
     ) -> "JetStreamDispatcher":
         """Connect as the conductor; returns after a few seconds also while the bus cannot be reached.
 
-        A job whose agent has not reported for `lease_seconds` is delivered to another.
+        A job whose agent has not reported for `lease_seconds` is delivered to another. Raises `EnvironmentMissing` if
+        the server is older than `LEAST_SERVER`.
         """
         dispatcher = cls(credentials, lease_seconds)
         await dispatcher._connection.open()
+        if dispatcher._outdated:
+            await dispatcher.close()
+            raise EnvironmentMissing(f"{credentials.bus}: {dispatcher._outdated}", hint="https://nats.io/download")
         return dispatcher
 
     async def close(self) -> None:
@@ -218,7 +226,8 @@ class JetStreamDispatcher:
             raise BusLost(str(fault)) from fault
 
     async def _prepare(self, session: Session) -> None:
-        if self._answering is not None:
+        self._outdated = _outdated(session)
+        if self._answering is not None and not self._outdated:
             await session.client.subscribe("agents.*.*.*", cb=self._receive)
 
     async def _receive(self, message: Msg) -> None:
@@ -251,6 +260,9 @@ class JetStreamDispatcher:
         session = self._connection.current
         if session is None:
             raise BusLost(self._connection.fault)
+        if self._outdated:
+            # It has taken the place of a newer one.
+            raise BusLost(self._outdated)
         return session
 
     async def _publish(self, session: Session, jobs: list[JobMessage]) -> None:
@@ -386,6 +398,15 @@ class JetStreamDispatcher:
         if "error" in document:
             raise _Refused(document["error"])
         return document
+
+
+def _outdated(session: Session) -> str:
+    """Return why a server is not to be worked with; empty if it is new enough."""
+    version = session.client.connected_server_version
+    if (version.major, version.minor, version.patch) >= LEAST_SERVER:
+        return ""
+    here, least = f"{version.major}.{version.minor}.{version.patch}", ".".join(map(str, LEAST_SERVER))
+    return f"nats-server {here} lets agents remove jobs of other platforms: {least} or newer is needed"
 
 
 def _agent_name(subject: str) -> AgentName | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds, parse_variant, spec_of, tools_of, unpack_build
 from zerolap.fleet.roster import Roster
@@ -29,6 +29,7 @@ from zerolap.records import (
     Submission,
     TrialDone,
     TrialsJob,
+    UsageError,
 )
 from zerolap.store import Artifact, Store
 
@@ -68,6 +69,7 @@ class Ongoing:
     _ended_since: set[str] = field(default_factory=set)
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[AnyJob, Event]] = field(default_factory=list)
+    _artifacts: Sequence[Artifact] = ()
     _results: Results | None = None
     _planner: Planner | None = None
 
@@ -118,14 +120,12 @@ class Ongoing:
     def finish(self, lab: Lab) -> Comparison | RunReport:
         """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
         assert self._results is not None
-        for server in self._results.request.servers.values():
-            _bring(server.spec.digest, lab)
-        return conclude(self._results, lab)
+        return conclude(self._results, with_builds(self._artifacts, lab))
 
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""
         if self._results is not None:
-            interrupt(self._read_results(self._results.request, lab), lab, state)
+            interrupt(self._read_results(self._results.request, lab.store), lab, state)
 
     def _prepare(self, roster: Roster, lab: Lab) -> Plan | None:
         """Return what is to be built first, or what has to be there; none, and the request, once all is built."""
@@ -144,24 +144,23 @@ class Ongoing:
             if tools_of_variant is None:
                 return Plan(waits_for=f"a builder with the compiler of the variant {server.variant}")
             specs[side] = spec_of(server.source, variant, tools_of_variant)
-        artifacts = lab.store.fleet.artifacts(spec.digest for spec in specs.values())
+        digests = [spec.digest for spec in specs.values()]
+        artifacts = lab.store.fleet.artifacts(digests, roster.builder_of(platform))
         missing = {side: spec for side, spec in specs.items() if not _is_there(spec, artifacts, lab.builds)}
         if missing:
             return Plan(self._builds(specs, missing))
-        abilities = [artifacts[spec.digest].abilities for spec in specs.values()]
+        self._artifacts = list(artifacts.values())
+        abilities = [artifacts[digest].abilities for digest in digests]
         request = request_of_submission(self.submission, specs, abilities, known)
         lab.store.begin(request)
         lab.store.end(request.id, "running")
-        self._results = self._read_results(request, lab)
+        self._results = self._read_results(request, lab.store)
         self._planner = begin_measuring(self._results, lab)
         return None
 
-    def _read_results(self, request: Request, lab: Lab) -> Results:
-        results = recorded_results(request, lab.store)
-        for server in request.servers.values():
-            build = lab.store.build(server.spec.digest)
-            if build is not None:
-                results.builds[server.spec.digest] = build
+    def _read_results(self, request: Request, store: Store) -> Results:
+        results = recorded_results(request, store)
+        results.builds |= {artifact.build.build: artifact.build for artifact in self._artifacts}
         return results
 
     def _builds(self, specs: Mapping[Side, BuildSpec], missing: Mapping[Side, BuildSpec]) -> list[AnyJob]:
@@ -190,17 +189,23 @@ def _is_there(spec: BuildSpec, artifacts: Mapping[str, Artifact], builds: Builds
     return artifact is not None and (artifact.blob is not None or builds.find(spec.digest) is not None)
 
 
-def _bring(digest: str, lab: Lab) -> None:
-    """Unpack the artifact of a build here, if it is not here yet."""
-    if lab.builds.find(digest) is not None:
-        return
-    artifact = lab.store.fleet.artifacts([digest]).get(digest)
-    if artifact is not None and artifact.blob is not None:
-        unpack_build(lab.builds, digest, lab.store.blobs.get(artifact.blob))
+def with_builds(artifacts: Sequence[Artifact], lab: Lab) -> Lab:
+    """Return the lab with the builds of a submission: those of this machine, or what a builder has sent, unpacked."""
+    if all(artifact.blob is None for artifact in artifacts):
+        return lab
+    [builder] = {artifact.builder for artifact in artifacts}
+    lab = replace(lab, builder=builder)
+    for artifact in artifacts:
+        digest = artifact.build.build
+        if artifact.blob is None:
+            raise UsageError(f"{builder} has not sent the build {digest}")
+        if lab.builds.find(digest) is None:
+            unpack_build(lab.builds, digest, lab.store.blobs.get(artifact.blob))
+    return lab
 
 
-def record_build(event: BuildDone, job: BuildJob, store: Store) -> None:
-    """Record a build and its artifact."""
+def record_build(event: BuildDone, job: BuildJob, builder: str, store: Store) -> None:
+    """Record a build and its artifact; `builder` is the platform whose agents made it."""
     store.record_build(event.build, job.source)
     if event.abilities is not None:
-        store.fleet.add_artifact(Artifact(event.build.build, event.artifact, event.abilities))
+        store.fleet.add_artifact(Artifact(event.build, builder, event.artifact, event.abilities))

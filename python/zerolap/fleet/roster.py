@@ -40,12 +40,14 @@ def unmet(requirement: PlatformRequirement, hello: Hello) -> str | None:
 class ServedPlatform:
     """A platform by its name: what its agents must be, and the platform of those that build for it.
 
-    Load on its servers comes from agents of the platform that the requirement names, if it names one.
+    Load on its servers comes from agents of the platform that the requirement names, if it names one. `is_here` states
+    that its agent is a part of the conductor, whose machine it is.
     """
 
     name: str
     builder: str
     requirement: PlatformRequirement = field(default_factory=PlatformRequirement)
+    is_here: bool = False
 
     @property
     def row(self) -> FleetPlatform:
@@ -156,12 +158,18 @@ class Roster:
         return self.platforms[platform].requirement.load
 
     def known_platform(self, platform: str) -> KnownPlatform | None:
-        """Return what the agents of a platform are, the least memory of them included; none if none has reported."""
+        """Return what the agents of a platform are, the least memory of them included; none if none has reported.
+
+        The fingerprint is of the platform: history and verdicts go by it, and an agent may state that of any machine.
+        """
         of_platform = [one for one in self._agents.values() if one.name.platform == platform and one.refusal is None]
         if not of_platform:
             return None
-        newest = max(of_platform, key=lambda one: one.seen)
-        return KnownPlatform(newest.hello.platform, min(one.hello.memory_bytes for one in of_platform))
+        described = max(of_platform, key=lambda one: one.seen).hello.platform
+        if platform not in self.platforms or not self.platforms[platform].is_here:
+            # No name of a platform has a slash, nor has the fingerprint of this machine.
+            described = described.model_copy(update={"fingerprint": f"{platform}/{described.fingerprint}"})
+        return KnownPlatform(described, min(one.hello.memory_bytes for one in of_platform))
 
     def tools_of_builder(self, platform: str) -> Mapping[str, tuple[str, ...]] | None:
         """Return the tools of the agents that build for a platform; none if none has reported."""

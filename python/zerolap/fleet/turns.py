@@ -30,14 +30,14 @@ class Turns:
 
     def choose(self, submissions: Collection[Ongoing], attempts: Collection[Attempt]) -> list[Attempt]:
         """Return attempts at the next jobs of submissions; `attempts` are those that have not ended."""
-        building = {attempt.job.spec.digest for attempt in attempts if isinstance(attempt.job, BuildJob)}
+        building = {(one.platform, one.job.spec.digest) for one in attempts if isinstance(one.job, BuildJob)}
         room = self._room(attempts)
         chosen: list[Attempt] = []
         while (ongoing := self._next(submissions, room, building)) is not None:
             job = ongoing.give()
-            if isinstance(job, BuildJob):
-                building.add(job.spec.digest)
             platform = self._platform_of(ongoing, job)
+            if isinstance(job, BuildJob):
+                building.add((platform, job.spec.digest))
             for needed in self._needed(platform, job):
                 room[needed] -= 1
             self._count += 1
@@ -67,7 +67,9 @@ class Turns:
         load = self._roster.load_of(platform, job)
         return [platform] if load is None else [platform, load]
 
-    def _next(self, submissions: Collection[Ongoing], room: dict[str, int], building: set[str]) -> Ongoing | None:
+    def _next(
+        self, submissions: Collection[Ongoing], room: dict[str, int], building: set[tuple[str, str]]
+    ) -> Ongoing | None:
         """Return the submission that is given the next job: of the first priority, that one served longest ago."""
         ready = [ongoing for ongoing in submissions if self._has_room(ongoing, room, building)]
         return min(
@@ -79,11 +81,12 @@ class Turns:
             default=None,
         )
 
-    def _has_room(self, ongoing: Ongoing, room: dict[str, int], building: set[str]) -> bool:
-        """Whether agents are free for the first job of a submission, and nobody else has it built."""
+    def _has_room(self, ongoing: Ongoing, room: dict[str, int], building: set[tuple[str, str]]) -> bool:
+        """Whether agents are free for the first job of a submission, and the same builder does not build it already."""
         for job in itertools.islice(ongoing.planned.values(), 1):
-            needed = self._needed(self._platform_of(ongoing, job), job)
-            is_built = isinstance(job, BuildJob) and job.spec.digest in building
+            platform = self._platform_of(ongoing, job)
+            needed = self._needed(platform, job)
+            is_built = isinstance(job, BuildJob) and (platform, job.spec.digest) in building
             return not is_built and all(room.get(platform, 0) > 0 for platform in needed)
         return False
 

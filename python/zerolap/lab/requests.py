@@ -38,6 +38,8 @@ from zerolap.store import Store
 
 MOST_WARNINGS = 10
 """Of case files: where there are more, only their number is reported beside results."""
+BUILDERS = "builds-of"
+"""The directory, beside that of this machine's builds, with those of the builders of a fleet."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ def run_question(server: AskedServer, cases: Sequence[Case], options: Options, c
 class Lab:
     """What work on a request needs: a store, someone who listens, a worker, and a way to end it.
 
-    `sandbox` is for code of repositories and trees.
+    `sandbox` is for code of repositories and trees. `builder` is the platform whose agents have made the builds; none
+    for those that this machine has made.
     """
 
     store: Store
@@ -146,11 +149,13 @@ class Lab:
     sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
     worker: Worker = field(default_factory=Worker)
     cancellation: Cancellation = field(default_factory=Cancellation)
+    builder: str | None = None
 
     @property
     def builds(self) -> Builds:
-        """The builds of this machine."""
-        return Builds(self.store.builds_directory, self.sandbox)
+        """The builds on this machine; those of different builders are apart, as each is trusted for its own."""
+        here = self.store.builds_directory
+        return Builds(here if self.builder is None else here.with_name(BUILDERS) / self.builder, self.sandbox)
 
     @property
     def place(self) -> Place:

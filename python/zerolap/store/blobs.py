@@ -1,6 +1,7 @@
 """Content named by its digest: logs, call graphs, stacks, histograms; in files or in an S3-compatible store."""
 
 import hashlib
+import io
 import os
 import re
 import tempfile
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.store.directory import keep_from_git
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 COMPRESSION_LEVEL: Final = 6
+PIECE_BYTES: Final = 1 << 16
+UNPACKED_PIECE_BYTES: Final = 1 << 20
 RETRIES: Final["RetryConfig"] = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
 
 
@@ -60,6 +63,21 @@ class Blobs:
         if _decompressed(self._container.read(name)) != content:
             self._container.write(name, zlib.compress(content, COMPRESSION_LEVEL))
         return digest
+
+    def put_packed(self, digest: str, packed: BinaryIO, most_bytes: int) -> bool:
+        """Store content that is compressed with zlib already, as others send it; it is never unpacked as a whole.
+
+        Returns false, and stores nothing, if it does not match its digest, or has more than `most_bytes` unpacked.
+        Raises `EnvironmentMissing` if it cannot be written, `ValueError` for an invalid digest.
+        """
+        name = _name_of(digest)
+        if not _matches(packed, digest, most_bytes):
+            return False
+        stored = self._container.read(name)
+        if stored is None or not _matches(io.BytesIO(stored), digest, most_bytes):
+            packed.seek(0)
+            self._container.write(name, packed.read())
+        return True
 
     def has(self, digest: str) -> bool:
         """Return whether there is content with that digest; raises `ValueError` for an invalid digest."""
@@ -213,6 +231,27 @@ def _decompressed(stored: bytes | None) -> bytes | None:
         return None if stored is None else zlib.decompress(stored)
     except zlib.error:
         return None
+
+
+def _matches(packed: BinaryIO, digest: str, most_bytes: int) -> bool:
+    """Whether what a file has, from its beginning to its end, is compressed content with that digest, and no more."""
+    unpacker, hashed, size_bytes = zlib.decompressobj(), hashlib.sha256(), 0
+    packed.seek(0)
+    try:
+        while piece := packed.read(PIECE_BYTES):
+            while True:
+                content = unpacker.decompress(piece, UNPACKED_PIECE_BYTES)
+                size_bytes += len(content)
+                hashed.update(content)
+                if size_bytes > most_bytes or unpacker.unused_data:
+                    return False
+                piece = unpacker.unconsumed_tail
+                # It may have taken in all, and not have given out all.
+                if not piece and len(content) < UNPACKED_PIECE_BYTES:
+                    break
+    except zlib.error:
+        return False
+    return unpacker.eof and hashed.hexdigest() == digest
 
 
 def _reason_of(fault: BaseException) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, 
 
 from zerolap.records import (
     Abilities,
+    Build,
     Event,
     GivenJob,
     JobFailed,
@@ -138,9 +139,13 @@ class KnownAgent:
 
 @dataclass(frozen=True)
 class Artifact:
-    """A build that agents can fetch: the digest of its packed form, and what it knows."""
+    """A build that agents can fetch: the digest of its packed form, and what it knows.
 
-    build: str
+    `builder` is the platform whose agents made it. Others may make another program of the same specification.
+    """
+
+    build: Build
+    builder: str
     blob: str | None
     abilities: Abilities
 
@@ -325,20 +330,18 @@ class FleetRecords:
     # Artifacts.
 
     def add_artifact(self, new: Artifact) -> None:
-        """Record an artifact of a build that is recorded, replacing an older one."""
+        """Record an artifact of a build that is recorded, replacing an older one of the same builder."""
+        documents = {"abilities": new.abilities.model_dump_json(), "document": new.build.model_dump_json()}
+        values = {"blob": new.blob, **documents}
         with self._database.writing() as connection:
-            values = {"blob": new.blob, "abilities": new.abilities.model_dump_json()}
-            statement = insert_of(connection, artifact).values(build=new.build, **values)
-            connection.execute(statement.on_conflict_do_update(index_elements=["build"], set_=values))
+            statement = insert_of(connection, artifact).values(build=new.build.build, builder=new.builder, **values)
+            connection.execute(statement.on_conflict_do_update(index_elements=["build", "builder"], set_=values))
 
-    def artifacts(self, builds: Iterable[str]) -> dict[str, Artifact]:
-        """Return the artifacts of builds, by their digests."""
-        statement = select(artifact).where(artifact.c.build.in_(list(builds)))
+    def artifacts(self, builds: Iterable[str], builder: str) -> dict[str, Artifact]:
+        """Return the artifacts of builds that a builder has made, by their digests."""
+        statement = select(artifact).where(artifact.c.build.in_(list(builds)), artifact.c.builder == builder)
         with self._database.reading() as connection:
-            return {
-                row.build: Artifact(row.build, row.blob, Abilities.model_validate_json(row.abilities))
-                for row in connection.execute(statement)
-            }
+            return {row.build: _artifact(row) for row in connection.execute(statement)}
 
     # Platforms and agents.
 
@@ -442,6 +445,11 @@ def _attempt(row: Row[Any]) -> Attempt:
     same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
     return Attempt(submission=row.submission_id, job=read_given_job(row.document), **columns)
+
+
+def _artifact(row: Row[Any]) -> Artifact:
+    build, abilities = Build.model_validate_json(row.document), Abilities.model_validate_json(row.abilities)
+    return Artifact(build, row.builder, row.blob, abilities)
 
 
 def _submitted(row: Row[Any]) -> SubmittedWork:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0008"
+REVISION = "0009"
 
 metadata = MetaData(
     naming_convention={
@@ -310,13 +310,16 @@ agent = Table(
     Index(None, "platform"),
 )
 
-# The packed build, null where it is on the conductor's machine alone, and the commands and settings that it knows.
+# A build as the agents of the platform `builder` have made it, which are trusted for platforms with that builder only:
+# packed, null where it is on the conductor's machine alone, the commands and settings that it knows, and its record.
 artifact = Table(
     "artifact",
     metadata,
     Column("build", ForeignKey("build.build", ondelete="CASCADE"), primary_key=True),
+    Column("builder", String, primary_key=True),
     Column("blob", String),
     Column("abilities", Text, nullable=False),
+    Column("document", Text, nullable=False),
 )
 
 # What was asked of a conductor. The request of the same id is recorded when its servers are built.

@@ -1,0 +1,125 @@
+"""The files that an agent sends and fetches for a job, over HTTP."""
+
+import asyncio
+import hashlib
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from zerolap.api import application, files
+from zerolap.fleet import Conductor, ServedPlatform
+from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.tokens import Tokens
+from zerolap.fleet.turns import new_attempt
+from zerolap.records import (
+    STANDALONE,
+    Abilities,
+    BinarySource,
+    Block,
+    Build,
+    BuildSpec,
+    Case,
+    LoadJob,
+    ServerSpec,
+    TrialsJob,
+    WrittenClient,
+)
+from zerolap.store import Artifact, Store
+
+TOKENS = Tokens(b"secret")
+LARGE_BYTES = 96 << 20
+BUILD = Build(build=BuildSpec(content="0" * 64).digest, version="7.0.15", build_id="", flags="")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+async def statuses(store: Store, *sent: tuple[str, bytes]) -> list[int]:
+    """Send files at the same time for a job that is under way, by their digests, and return the answers' codes."""
+    conductor = Conductor(store, InProcess(), [ServedPlatform("alpha", builder="alpha")], tokens=TOKENS)
+    attempt = new_attempt("c-1", "alpha", LoadJob(request="c-1", attempt="a-1", address="127.0.0.1:1"))
+    conductor.intake.open([attempt])
+    headers = {"Authorization": f"Bearer {TOKENS.token_for(attempt.id)}"}
+    transport = httpx.ASGITransport(application(conductor, store))
+    async with httpx.AsyncClient(transport=transport, base_url="http://lab", headers=headers) as client:
+        requests = [client.put(f"/blobs/{digest}", content=packed) for digest, packed in sent]
+        return [response.status_code for response in await asyncio.gather(*requests)]
+
+
+def test_a_file_is_stored_under_its_digest(store: Store) -> None:
+    digest = hashlib.sha256(b"content").hexdigest()
+    wrong = [(digest, zlib.compress(b"other")), (digest, b"not compressed"), ("0", zlib.compress(b"content"))]
+    assert asyncio.run(statuses(store, *wrong)) == [400, 400, 400]
+    assert not store.blobs.has(digest)
+    assert asyncio.run(statuses(store, (digest, zlib.compress(b"content")))) == [204]
+    assert store.blobs.get(digest) == b"content"
+
+
+def test_what_is_much_larger_unpacked_takes_no_memory(store: Store) -> None:
+    content = bytes(LARGE_BYTES)
+    digest, packed = hashlib.sha256(content).hexdigest(), zlib.compress(content)
+    del content
+    tracemalloc.start()
+    try:
+        answers = asyncio.run(statuses(store, *[("0" * 64, packed)] * 4, (digest, packed)))
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answers == [400] * 4 + [204]
+    assert most_bytes < LARGE_BYTES / 4
+
+
+def test_a_file_and_the_files_of_a_job_are_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = bytes(1000)
+    digest, packed = hashlib.sha256(content).hexdigest(), zlib.compress(content)
+    monkeypatch.setattr(files, "MOST_BLOB_BYTES", len(content) - 1)
+    assert asyncio.run(statuses(store, (digest, packed))) == [400]
+    monkeypatch.setattr(files, "MOST_BLOB_BYTES", len(content))
+    monkeypatch.setattr(files, "MOST_SENT_BYTES", len(packed) - 1)
+    assert asyncio.run(statuses(store, (digest, packed))) == [413]
+    monkeypatch.setattr(files, "MOST_SENT_BYTES", len(packed))
+    monkeypatch.setattr(files, "MOST_BYTES_PER_ATTEMPT", 2 * len(packed))
+    assert asyncio.run(statuses(store, *[(digest, packed)] * 2)) == [204, 204]
+    assert 413 in asyncio.run(statuses(store, *[(digest, packed)] * 3))
+
+
+async def fetched(store: Store, platform: str) -> tuple[int, bytes]:
+    """Fetch the build for a job that measures it on a platform, and return the answer's code and content."""
+    platforms = [ServedPlatform(name, builder=f"{name}-build") for name in ("alpha", "beta")]
+    conductor = Conductor(store, InProcess(), platforms, tokens=TOKENS)
+    client = WrittenClient(commands=["GET __key__"]).client
+    job = TrialsJob(
+        request="c-1",
+        case=Case(name="case", group="made up", client=client),
+        servers={"base": ServerSpec(build=BUILD.build, topology=STANDALONE)},
+        engine="counted",
+        blocks=(Block(number=0, seed=1),),
+    )
+    attempt = new_attempt("c-1", platform, job)
+    conductor.intake.open([attempt])
+    headers = {"Authorization": f"Bearer {TOKENS.token_for(attempt.id)}"}
+    transport = httpx.ASGITransport(application(conductor, store))
+    async with httpx.AsyncClient(transport=transport, base_url="http://lab", headers=headers) as http:
+        response = await http.get(f"/builds/{BUILD.build}")
+        return response.status_code, zlib.decompress(response.content) if response.is_success else b""
+
+
+def test_a_platform_is_sent_what_its_own_builder_has_made(store: Store, tmp_path: Path) -> None:
+    def add(builder: str) -> None:
+        none = Abilities(commands=frozenset(), settings=frozenset())
+        store.fleet.add_artifact(Artifact(BUILD, builder, store.blobs.put(f"of {builder}".encode()), none))
+
+    store.record_build(BUILD, BinarySource(name="server", path=tmp_path))
+    add("alpha-build")
+    assert asyncio.run(fetched(store, "alpha")) == (200, b"of alpha-build")
+    assert asyncio.run(fetched(store, "beta")) == (404, b"")
+    add("beta-build")
+    assert asyncio.run(fetched(store, "alpha")) == (200, b"of alpha-build")
+    assert asyncio.run(fetched(store, "beta")) == (200, b"of beta-build")
