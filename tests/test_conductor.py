@@ -4,15 +4,17 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 import simulated_fleet
 from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
+from sqlalchemy.exc import DataError
 from waiting import PATIENCE_SECONDS
 
+from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
@@ -27,13 +29,14 @@ from zerolap.records import (
     EnvironmentMissing,
     JobFinished,
     Measurement,
+    Side,
     TrialDone,
     TrialFailed,
     TrialsJob,
     UsageError,
     Validity,
 )
-from zerolap.store import Attempt, Store
+from zerolap.store import Attempt, Outcome, Store
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
@@ -316,6 +319,9 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
             lie.model_copy(update={"measurements": {"other": made_up}}),
             lie.model_copy(update={"measurements": {}}),
             lie.model_copy(update={"measurements": {"base": made_up.model_copy(update={"graph": "0" * 64})}}),
+            lie.model_copy(
+                update={"measurements": {"base": made_up.model_copy(update={"metrics": {"m" * 3000: 1.0}})}}
+            ),
         ):
             assert not (await fleet.say(Report(attempt=attempt.id, event=wrong))).accepted, wrong
         unreadable = await fleet.conductor.intake.answer(  # type: ignore[union-attr]
@@ -393,6 +399,69 @@ def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
     assert "given up 3 times" in (case.failure or "")
 
 
+@dataclass
+class Misreporting(Simulated):
+    """Reports timed trials of one submission that cannot be judged: by a whole metric of zero, or a broken timeline."""
+
+    of_request: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    timeline: bytes | None = None
+
+    def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
+        measured = super()._measurement(job, block, side, place)
+        if job.request != self.of_request:
+            return measured
+        timeline = measured.timeline if self.timeline is None else place.blobs.put(self.timeline)
+        return measured.model_copy(update={"metrics": {**measured.metrics, **self.metrics}, "timeline": timeline})
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [Misreporting(metrics={"whole_cpu_ns_per_op": 0.0}), Misreporting(timeline=b"no timeline")],
+    ids=["zero", "timeline"],
+)
+def test_results_that_cannot_be_judged_fail_their_submission_alone(fleet: SimulatedFleet, engine: Misreporting) -> None:
+    fleet.engine = engine
+    wrong, right = (fleet.submit(made_up_cases(count), engines=("timed",)) for count in (1, 2))
+    engine.of_request = wrong.id
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(wrong, right) == ["failed", "done"]
+        await fleet.until(lambda: fleet.store.state(wrong.id) == "failed")
+
+    fleet.run(scenario)
+    assert "cannot be worked with" in fleet.store.fleet.submitted(wrong.id).reason
+    assert read_comparison(fleet.store, wrong.id).state == "failed"
+    # So it is by a conductor that reads them from the store.
+    fleet.store.fleet.retry(wrong.id)
+    fleet.run(scenario)
+    assert read_comparison(fleet.store, wrong.id).state == "failed"
+
+
+def test_a_report_that_a_database_does_not_take_is_refused(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in = fleet.store.fleet.take_in
+    wrong, right = (fleet.submit(made_up_cases(1)) for _ in range(2))
+
+    def taken_in(changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
+        if any(isinstance(outcome.event, TrialDone) and outcome.attempt.submission == wrong.id for outcome in outcomes):
+            refused.set()
+            raise DataError("INSERT", {}, Exception("index row size 5016 exceeds btree maximum"))
+        take_in(changed, outcomes)
+
+    refused = threading.Event()
+    monkeypatch.setattr(fleet.store.fleet, "take_in", taken_in)
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(refused.is_set)
+        assert await fleet.ended(right) == ["done"]
+
+    fleet.run(scenario)
+    assert fleet.states(wrong) == ["running"]
+    assert not fleet.store.measurements(wrong.id)
+
+
 def test_an_agent_that_lacks_something_leaves_jobs_to_others(fleet: SimulatedFleet) -> None:
     broken, tries = set[str](), Counter[str]()
 
@@ -450,6 +519,7 @@ def test_a_job_of_an_agent_that_has_forgotten_it_goes_to_another(
         '{"message":"claim","attempt":"ATTEMPT","delivery":-1}',
         HELLO.replace("CORES", "1").replace("CPU", r"\u0000"),
         HELLO.replace("CORES", "1e18").replace("CPU", "cpu"),
+        HELLO.replace("CORES", "1").replace('"f"', f'"{"f" * 3000}"'),
     ],
 )
 def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong: str) -> None:

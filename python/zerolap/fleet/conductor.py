@@ -215,7 +215,7 @@ class Conductor:
             async with ongoing.lock:
                 # It may have come to its end while the open submissions were read: its document is finished then.
                 if work.state != "done":
-                    await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+                    await self._stop(ongoing, STORED_STATES.get(work.state, "interrupted"))
         except EnvironmentMissing:
             # The next poll tries again.
             self.ongoing[identity] = ongoing
@@ -227,6 +227,17 @@ class Conductor:
             await self._dispatcher.cancel(platform, identity)
         # A build that others wait for is begun again for them.
         self._plan_soon(self.ongoing)
+
+    async def _stop(self, ongoing: Ongoing, state: RequestState) -> None:
+        """Record what there is of a submission that ends early; without its results, if these cannot be read."""
+        try:
+            await asyncio.to_thread(ongoing.stop, self._lab, state)
+        except EnvironmentMissing:
+            raise
+        except Exception as fault:
+            # What agents reported ends the work on one submission, not on all.
+            log.error("results cannot be read", request=ongoing.identity, exc_info=fault)
+            await asyncio.to_thread(ongoing.stop_without_results, self._lab, state)
 
     # Planning.
 
@@ -339,8 +350,12 @@ class Conductor:
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
-        except (ZerolapError, ValueError) as fault:
+        except ZerolapError as fault:
             self._fail(identity, str(fault))
+        except Exception as fault:
+            # What agents reported ends the work on one submission, not on all.
+            log.error("results cannot be worked with", request=identity, exc_info=fault)
+            self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
 
     def _tell(self, happenings: Iterable[Happening]) -> None:
         for happening in happenings:

@@ -68,6 +68,7 @@ class Ongoing:
     _ended_since: set[str] = field(default_factory=set)
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[AnyJob, Event]] = field(default_factory=list)
+    _request: Request | None = None
     _results: Results | None = None
     _planner: Planner | None = None
 
@@ -124,8 +125,13 @@ class Ongoing:
 
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""
-        if self._results is not None:
-            interrupt(self._read_results(self._results.request, lab), lab, state)
+        if self._request is not None:
+            interrupt(self._read_results(self._request, lab), lab, state)
+
+    def stop_without_results(self, lab: Lab, state: RequestState) -> None:
+        """Record the end of a submission whose results cannot be read."""
+        if self._request is not None:
+            interrupt(_with_builds(Results(self._request, lab.store.blobs), lab), lab, state)
 
     def _prepare(self, roster: Roster, lab: Lab) -> Plan | None:
         """Return what is to be built first, or what has to be there; none, and the request, once all is built."""
@@ -151,18 +157,14 @@ class Ongoing:
         abilities = [artifacts[spec.digest].abilities for spec in specs.values()]
         request = request_of_submission(self.submission, specs, abilities, known)
         lab.store.begin(request)
+        self._request = request
         lab.store.end(request.id, "running")
         self._results = self._read_results(request, lab)
         self._planner = begin_measuring(self._results, lab)
         return None
 
     def _read_results(self, request: Request, lab: Lab) -> Results:
-        results = recorded_results(request, lab.store)
-        for server in request.servers.values():
-            build = lab.store.build(server.spec.digest)
-            if build is not None:
-                results.builds[server.spec.digest] = build
-        return results
+        return _with_builds(recorded_results(request, lab.store), lab)
 
     def _builds(self, specs: Mapping[Side, BuildSpec], missing: Mapping[Side, BuildSpec]) -> list[AnyJob]:
         """Return builds; those from source may use the objects of the first, which is trusted before others."""
@@ -178,6 +180,14 @@ class Ongoing:
             if objects_of not in awaited:
                 jobs[job.id] = job
         return list(jobs.values())
+
+
+def _with_builds(results: Results, lab: Lab) -> Results:
+    for server in results.request.servers.values():
+        build = lab.store.build(server.spec.digest)
+        if build is not None:
+            results.builds[server.spec.digest] = build
+    return results
 
 
 def _is_of(job: AnyJob, builds: set[str]) -> bool:
