@@ -19,7 +19,7 @@ from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.messages import Answer, Claim, Heartbeat, OfferedJob, Report
+from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, OfferedJob, Report
 from zerolap.fleet.ongoing import Ongoing, Plan
 from zerolap.fleet.roster import Roster
 from zerolap.lab import Lab, Wish, read_comparison
@@ -570,6 +570,29 @@ def test_a_conductor_ends_while_the_store_is_away(fleet: SimulatedFleet, monkeyp
     async def scenario(fleet: SimulatedFleet) -> None:
         failing = Failing(monkeypatch, fleet.store.fleet, "take_in", 1_000_000, after=False)
         await fleet.until(lambda: failing.left < 1_000_000)
+
+    fleet.run(scenario)
+
+
+def test_a_job_that_is_given_up_while_the_store_is_away_is_given_up_once(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent repeats its message until it is answered."""
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        await fleet.agent(0)._introduce()
+        await fleet.until(fleet.store.fleet.open_attempts)
+        [attempt] = fleet.store.fleet.open_attempts()
+        assert (await fleet.say(Claim(attempt=attempt.id, delivery=1))).accepted
+        failing = Failing(monkeypatch, fleet.store.fleet, "take_in", 2, after=False)
+        message = GiveUp(attempt=attempt.id, reason="the disk is full")
+        answers = await asyncio.gather(*(fleet.say(message) for _ in range(3)))
+        assert failing.left == 0
+        assert all(answer.accepted for answer in answers)
+        assert fleet.conductor.ongoing[submission.id].given_up == {attempt.job.id: 1}
 
     fleet.run(scenario)
 

@@ -132,8 +132,11 @@ class Intake:
         return attempt.state == "claimed" and silent <= self._roster.lease_seconds
 
     async def give_up(self, attempt: Attempt, reason: str) -> None:
-        """End an attempt that the bus has given up."""
+        """End an attempt that the bus, or its agent, has given up; of several calls at a time one counts."""
         await self._record(_Change(attempt=replace(attempt, state="given up", ended=time.time(), reason=reason)))
+        if attempt.id not in self.attempts:
+            # Its agent has repeated its message while the store was away.
+            return
         self._forget(attempt)
         self._on_event(replace(attempt, state="given up", reason=reason), None)
 
