@@ -27,6 +27,7 @@ from zerolap.records import (
     Block,
     BuildJob,
     EnvironmentMissing,
+    JobFailed,
     JobFinished,
     Measurement,
     Side,
@@ -192,6 +193,77 @@ def test_a_job_that_agents_give_up_is_tried_again_and_fails_in_the_end(fleet: Si
     assert "the disk is full" in (cases["case-0"].failure or "")
     assert cases["case-1"].verdict == "same"
     assert tries["case-0"] >= 3
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_job_that_has_ended_does_not_fail_for_having_been_given_up(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, is_restarted: bool
+) -> None:
+    """Neither once patience is over, nor by a conductor that reads from the store how often it was given up."""
+    monkeypatch.setattr(simulated_fleet, "PACE", replace(simulated_fleet.PACE, patience_seconds=LONG_SECONDS))
+    tries: Counter[str] = Counter()
+    go_on = threading.Event()
+
+    def trial(job: TrialsJob, block: Block) -> None:
+        if job.case.name == "case-1":
+            assert_set(go_on)
+            return
+        tries[job.id] += 1
+        if len(tries) == 1 and tries[job.id] <= 3:
+            raise EnvironmentMissing("the disk is full")
+
+    fleet.engine, fleet.agents = Simulated(on_trial=trial), 3
+    submission = fleet.submit(made_up_cases(2))
+
+    def has_ended() -> bool:
+        attempts = fleet.store.fleet.attempts(submission.id)
+        return any(one.state == "done" and tries[one.job.id] > 3 for one in attempts)
+
+    async def to_its_end(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        try:
+            await fleet.until(has_ended)
+            fleet.conductor._pace = replace(fleet.conductor._pace, patience_seconds=0)
+        finally:
+            go_on.set()
+        if not is_restarted:
+            await to_its_end(fleet)
+
+    fleet.run(scenario)
+    monkeypatch.setattr(simulated_fleet, "PACE", replace(simulated_fleet.PACE, patience_seconds=0))
+    fleet.run(to_its_end)
+    events = [event for recorded in fleet.store.jobs(submission.id) for event in recorded.events]
+    assert not [event for event in events if isinstance(event, JobFailed)]
+
+
+def test_a_build_that_was_made_for_another_submission_does_not_fail(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submissions = [fleet.submit(made_up_cases(1)) for _ in range(2)]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        await fleet.until(lambda: submissions[1].id in fleet.conductor.ongoing)  # type: ignore[union-attr]
+        attempts = fleet.store.fleet.attempts
+        await fleet.until(lambda: attempts(submissions[0].id))
+        [built] = [one for one in attempts(submissions[0].id) if isinstance(one.job, BuildJob)]
+        # As if agents had given up the other's, before it was made for this one.
+        of_other = replace(
+            built,
+            id="a-other",
+            submission=submissions[1].id,
+            job=built.job.model_copy(update={"request": submissions[1].id}),
+            state="given up",
+        )
+        fleet.store.fleet.add_attempts([of_other])
+        for _ in range(3):
+            fleet.conductor._gave_up(of_other)
+        assert await fleet.ended(*submissions) == ["done", "done"]
+
+    fleet.run(scenario)
 
 
 def test_a_job_is_tried_until_what_agents_lack_is_there_again(

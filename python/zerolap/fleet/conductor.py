@@ -26,7 +26,7 @@ from zerolap.fleet.happenings import (
 )
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.messages import OfferedJob, message_json
-from zerolap.fleet.ongoing import Ongoing
+from zerolap.fleet.ongoing import Ongoing, is_built
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, new_attempt
@@ -37,6 +37,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     JobFailed,
+    JobFinished,
     JobStarted,
     LoadJob,
     RequestState,
@@ -203,6 +204,8 @@ class Conductor:
         for attempt in attempts:
             if attempt.state == "given up":
                 self._gave_up(attempt)
+            elif attempt.state in ("done", "failed"):
+                self.ongoing[submission.id].forget_given_up(attempt.job.id)
 
     async def _let_go(self, identity: str) -> None:
         """Stop working on a submission that has ended in the store, and have its jobs stopped."""
@@ -247,6 +250,8 @@ class Conductor:
         if isinstance(event, JobStarted):
             return
         ongoing = self.ongoing.get(attempt.submission)
+        if ongoing is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
+            ongoing.forget_given_up(attempt.job.id)
         if isinstance(attempt.job, BuildJob):
             # Others may have waited for the same build.
             if isinstance(event, BuildDone):
@@ -378,6 +383,10 @@ class Conductor:
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
             reason = f"given up {times} times: {of_job[-1].reason}"
             given = of_job[-1].job
+            if isinstance(given, BuildJob) and await asyncio.to_thread(is_built, given.spec, self._lab):
+                # By agents that built it for another submission.
+                ongoing.forget_given_up(job)
+                continue
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
@@ -386,8 +395,7 @@ class Conductor:
             else:
                 self._fail(ongoing.identity, reason)
             # Not before it is recorded, which the store may be away for.
-            del ongoing.given_up[job]
-            ongoing.tried_since.pop(job, None)
+            ongoing.forget_given_up(job)
 
     # Giving out jobs.
 

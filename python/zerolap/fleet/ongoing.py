@@ -88,6 +88,11 @@ class Ongoing:
         self._built_since.add(build)
         self.planned = {job.id: job for job in self.planned.values() if not _is_of(job, {build})}
 
+    def forget_given_up(self, job: str) -> None:
+        """Note that the job with that id has ended, however often it was given up before."""
+        self.given_up.pop(job, None)
+        self.tried_since.pop(job, None)
+
     def give(self) -> AnyJob:
         """Return the next job to be given out, which is then not planned any more."""
         return self.planned.pop(next(iter(self.planned)))
@@ -192,6 +197,11 @@ def _with_builds(results: Results, lab: Lab) -> Results:
 
 def _is_of(job: AnyJob, builds: set[str]) -> bool:
     return isinstance(job, BuildJob) and job.spec.digest in builds
+
+
+def is_built(spec: BuildSpec, lab: Lab) -> bool:
+    """Whether agents can get a build."""
+    return _is_there(spec, lab.store.fleet.artifacts([spec.digest]), lab.builds)
 
 
 def _is_there(spec: BuildSpec, artifacts: Mapping[str, Artifact], builds: Builds) -> bool:
