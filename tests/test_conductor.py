@@ -17,8 +17,8 @@ from waiting import PATIENCE_SECONDS
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
-from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
+from zerolap.fleet.in_process import InProcess, _Queued
 from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, OfferedJob, Report
 from zerolap.fleet.ongoing import Ongoing, Plan
 from zerolap.fleet.roster import Roster
@@ -723,6 +723,92 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
         assert len(fleet.engine.carried_out) == len(set(fleet.engine.carried_out))
 
     fleet.run(scenario)
+
+
+def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedFleet) -> None:
+    """As after a start of the conductor, which does not know what the bus has."""
+    released = threading.Event()
+    fleet.new_queues, fleet.agents = Forgetful, 1
+    fleet.engine.on_trial = lambda _job, _block: assert_set(released)
+    submission = fleet.submit(made_up_cases(8))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        conductor, queues = fleet.conductor, fleet.queues
+        assert conductor is not None
+        assert isinstance(queues, Forgetful)
+        attempts = conductor.intake.attempts
+
+        def waiting() -> list[Attempt]:
+            return [attempts[one.attempt] for one in map(offered, queues._waiting) if one.attempt in attempts]
+
+        try:
+            await fleet.until(lambda: {one.state for one in attempts.values()} == {"claimed", "ready"} and waiting())
+            queues.times_lost += 1
+            await fleet.until(lambda: conductor._losses._queues == str(queues.times_lost))
+            [lost] = waiting()
+            queues._waiting.clear()
+            await fleet.until(lambda: attempts[lost.id].publications == 2)
+        finally:
+            released.set()
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+@pytest.mark.parametrize("is_poison", [False, True])
+def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFleet, is_poison: bool) -> None:
+    """But not one that was given back because there was no conductor to answer."""
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        attempts = fleet.conductor.intake.attempts
+        await fleet.agent(0)._introduce()
+        await fleet.until(lambda: [one for one in attempts.values() if one.publications])
+        [attempt] = attempts.values()
+        for delivery in range(1, MAX_DELIVERIES + 1):
+            delivered = await fleet.queues.link(AgentName("lab", HERE, "agent-0")).next_job(PATIENCE_SECONDS)
+            assert delivered is not None
+            assert delivered.delivery == delivery
+            if is_poison or delivery == 1:
+                assert (await fleet.say(Claim(attempt=attempt.id, delivery=delivery))).accepted
+            await delivered.give_back(0)
+        if is_poison:
+            assert await fleet.ended(submission) == ["failed"]
+            return
+        await fleet.until(lambda: attempts[attempt.id].publications == 2)
+        fleet.start(fleet.agent(0))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerolap.fleet.conductor.MOST_PUBLICATIONS", 2)
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.agent(0)._introduce()
+
+        async def give_back_all() -> None:
+            while True:
+                delivered = await fleet.queues.link(AgentName("lab", HERE, "agent-0")).next_job(PATIENCE_SECONDS)
+                assert delivered is not None
+                await delivered.give_back(0)
+
+        giving_back = asyncio.create_task(give_back_all())
+        assert await fleet.ended(submission) == ["failed"]
+        giving_back.cancel()
+
+    fleet.run(scenario)
+    publications = [attempt.reason for attempt in fleet.store.fleet.attempts(submission.id)]
+    assert publications == ["published 2 times, and no agent kept it"] * 3
+
+
+def offered(queued: _Queued) -> OfferedJob:
+    return OfferedJob.model_validate_json(queued.job.content)
 
 
 def assert_set(event: threading.Event) -> None:

@@ -6,7 +6,6 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
-import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +15,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from zerolap.fleet.delivery import LEASE_SECONDS, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, BusLost, Dispatcher, JobMessage
 from zerolap.fleet.happenings import (
     Happening,
     attempt_happenings,
@@ -25,6 +24,7 @@ from zerolap.fleet.happenings import (
     submitted_happening,
 )
 from zerolap.fleet.intake import Intake
+from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json
 from zerolap.fleet.ongoing import Ongoing, is_built
 from zerolap.fleet.roster import Roster, ServedPlatform
@@ -116,8 +116,7 @@ class Conductor:
         self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
         self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
-        self._queues: str | None = None
-        self._unknown_to_bus: set[str] = set()
+        self._losses = Losses(self._pace.sweep_seconds)
         self._swept = 0.0
         self._polled = 0.0
 
@@ -456,24 +455,14 @@ class Conductor:
     async def _sweep(self) -> None:
         """Publish again what the bus has lost, and end what it has given up; record which agents are there."""
         queues = await self._dispatcher.set_up({name: max(1, count) for name, count in self.roster.machines().items()})
-        # Also after a start of the conductor: it is not known what the bus has lost until then.
-        may_be_empty = queues != self._queues
         for content in await self._dispatcher.exhausted():
             await self._give_up_exhausted(content)
         kept = await self._dispatcher.waiting()
-        held = {attempt.id for attempt in self.intake.attempts.values() if self.intake.is_held(attempt)}
-        # Their agents go on with them, as the conductor answers, also where the bus has forgotten them.
-        self._unknown_to_bus = held if may_be_empty else self._unknown_to_bus & held
-        absent = self._unknown_to_bus | self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
-        attempts = [one for one in self.intake.attempts.values() if one.id not in absent]
-        before = math.inf if may_be_empty else time.time() - self._pace.sweep_seconds
-        for platform in {attempt.platform for attempt in attempts}:
-            published = [attempt for attempt in attempts if attempt.platform == platform]
-            lost = [one for one in published if one.created < before and one.id not in held]
-            if lost and kept.get(platform, 0) < len(published):
-                log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))
-                await self._publish_again(lost)
-        self._queues = queues
+        unpublished = self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
+        published = [attempt for attempt in self.intake.attempts.values() if attempt.id not in unpublished]
+        held = {attempt.id for attempt in published if self.intake.is_held(attempt)}
+        await self._publish_again(self._losses.among(published, held, kept, queues))
+        self._losses.made_good(queues)
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
 
     async def _publish_again(self, lost: Sequence[Attempt]) -> None:
@@ -490,9 +479,9 @@ class Conductor:
         attempt = self.intake.attempts.get(offered.attempt)
         if attempt is None:
             return
-        if attempt.state != "claimed":
+        if attempt.state != "claimed" or attempt.delivery < MAX_DELIVERIES:
             # Agents gave it back because the conductor did not answer.
-            await self._publish([attempt])
+            await self._publish_again([attempt])
             return
         ongoing = self.ongoing.get(attempt.submission)
         if ongoing is not None:
