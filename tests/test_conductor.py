@@ -36,6 +36,7 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
     Validity,
+    WrittenClient,
 )
 from zerolap.store import Attempt, Outcome, Store
 
@@ -729,7 +730,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
     """As after a start of the conductor, which does not know what the bus has."""
     released = threading.Event()
     fleet.new_queues, fleet.agents = Forgetful, 1
-    fleet.engine.on_trial = lambda _job, _block: assert_set(released)
+    fleet.engine.on_trial = lambda _job, _block: assert_set(released, LONG_SECONDS)
     submission = fleet.submit(made_up_cases(8))
 
     async def scenario(fleet: SimulatedFleet) -> None:
@@ -807,9 +808,25 @@ def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pyt
     assert publications == ["published 2 times, and no agent kept it"] * 3
 
 
+def test_a_job_that_is_too_large_for_the_bus_fails_alone(fleet: SimulatedFleet) -> None:
+    fleet.new_queues = lambda: InProcess(largest_content_bytes=50_000)
+    small, large = made_up_cases(2)
+    client = WrittenClient(commands=[f"SET __key__ {'x' * 60_000}"]).client
+    submission = fleet.submit([small, large.model_copy(update={"client": client})])
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    assert (cases["case-0"].failure, cases["case-0"].verdict) == (None, "same")
+    assert "and the bus takes 50,000" in (cases["case-1"].failure or "")
+    assert "times" not in (cases["case-1"].failure or "")
+
+
 def offered(queued: _Queued) -> OfferedJob:
     return OfferedJob.model_validate_json(queued.job.content)
 
 
-def assert_set(event: threading.Event) -> None:
-    assert event.wait(PATIENCE_SECONDS)
+def assert_set(event: threading.Event, seconds: float = PATIENCE_SECONDS) -> None:
+    assert event.wait(seconds)

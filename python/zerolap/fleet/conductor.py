@@ -380,7 +380,8 @@ class Conductor:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
-            reason = f"given up {times} times: {of_job[-1].reason}"
+            how_often = f" {times} times" if len(of_job) > 1 else ""
+            reason = f"given up{how_often}: {of_job[-1].reason}"
             given = of_job[-1].job
             if isinstance(given, BuildJob) and await asyncio.to_thread(is_built, given.spec, self._lab):
                 # By agents that built it for another submission.
@@ -435,7 +436,8 @@ class Conductor:
         return self._tokens.token_for(f"load-{attempt}")
 
     async def _publish(self, attempts: Sequence[Attempt]) -> None:
-        """Publish attempts; what the bus does not take is published by a sweep."""
+        """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
+        largest_bytes = self._dispatcher.largest_bytes()
         messages = []
         for attempt in self.intake.published(attempts):
             job = attempt.job
@@ -444,10 +446,15 @@ class Conductor:
                 token = self._load_secret(job.attempt)
             is_loaded = self.roster.load_of(attempt.platform, job) is not None
             offered = OfferedJob(attempt=attempt.id, token=token, job=job, has_load_host=is_loaded)
+            content = message_json(offered)
+            if len(content) > largest_bytes:
+                reason = f"the job has {len(content):,} bytes, and the bus takes {largest_bytes:,}"
+                await self._give_up_for_good(attempt, reason)
+                continue
             ongoing = self.ongoing.get(attempt.submission)
             priority = "pull" if ongoing is None else ongoing.submission.priority
             message = f"{attempt.id}.{attempt.publications}"
-            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, message_json(offered)))
+            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, content))
         await self._dispatcher.publish(messages)
 
     # What got lost.
@@ -483,9 +490,13 @@ class Conductor:
             # Agents gave it back because the conductor did not answer.
             await self._publish_again([attempt])
             return
+        # No agent came to its end with it.
+        await self._give_up_for_good(attempt, "it was delivered again and again, and no agent ended it")
+
+    async def _give_up_for_good(self, attempt: Attempt, reason: str) -> None:
+        """Give up an attempt whose job is not to be tried again."""
         ongoing = self.ongoing.get(attempt.submission)
         if ongoing is not None:
-            # No agent came to its end with it: it is not tried again.
             ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
             ongoing.tried_since[attempt.job.id] = 0.0
-        await self.intake.give_up(attempt, "it was delivered again and again, and no agent ended it")
+        await self.intake.give_up(attempt, reason)
