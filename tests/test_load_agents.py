@@ -1,16 +1,22 @@
 """Trials that span two agents: the server with one, what puts load on it with the other."""
 
+import asyncio
 import functools
+import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from simulated_fleet import SimulatedFleet, made_up_cases
+from waiting import PATIENCE_SECONDS
 
+from zerolap.build import Builds
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
+from zerolap.fleet.remote_agent import _clear_up
 from zerolap.records import Event, LoadJob, Submission, TrialsJob
 from zerolap.store import Attempt, Store
 
@@ -115,3 +121,20 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
         await fleet.until(lambda: again.id not in [one.id for one in fleet.store.fleet.open_attempts()])
 
     fleet.run(scenario)
+
+
+@pytest.mark.parametrize("name", ["zerolap-load-abandoned", "zerolap-trial-abandoned", "builds/k-abandoned"])
+def test_an_agent_removes_what_killed_agents_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    abandoned = tmp_path / name
+    abandoned.mkdir(parents=True)
+    os.utime(abandoned, (0, 0))
+
+    async def clear_up() -> None:
+        clearing = asyncio.create_task(_clear_up(Builds(tmp_path / "builds")))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while abandoned.exists():
+                await asyncio.sleep(0.01)
+        clearing.cancel()
+
+    asyncio.run(clear_up())
