@@ -5,7 +5,7 @@ import functools
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
 from zerolap.fleet.remote_agent import _clear_up
+from zerolap.fleet.two_hosts import LOAD_HOST_SECONDS
 from zerolap.records import Event, LoadJob, Submission, TrialsJob
 from zerolap.store import Attempt, Store
 
@@ -119,6 +120,40 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
         assert (await fleet.say(GiveUp(attempt=timed.id, reason="a full disk"))).accepted
         assert not (await fleet.say(Heartbeat(attempt=again.id), "load-0")).accepted
         await fleet.until(lambda: again.id not in [one.id for one in fleet.store.fleet.open_attempts()])
+
+    fleet.run(scenario)
+
+
+def test_an_agent_that_cannot_listen_leaves_the_job_to_others(fleet: SimulatedFleet) -> None:
+    fleet.load_agents, fleet.agents = 1, 0
+    submission = fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        broken = fleet.agent(0)
+        # An address of documentation, which no machine has.
+        broken._place = replace(broken._place, address="192.0.2.1")
+        fleet.start(broken)
+        await fleet.until(lambda: broken._given_up)
+        assert open_timed(fleet)
+        fleet.start(fleet.agent(1))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_an_agent_that_waits_for_load_ends_once_it_is_told_to(fleet: SimulatedFleet) -> None:
+    assert PATIENCE_SECONDS < LOAD_HOST_SECONDS
+    fleet.load_agents, fleet.agents = 0, 0
+    fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.load_agent(0)._introduce()
+        agent = fleet.agent(0)
+        working = asyncio.create_task(agent.run())
+        await fleet.until(lambda: open_loads(fleet))
+        agent.drain()
+        agent.drain()
+        await fleet.until(working.done)
 
     fleet.run(scenario)
 
