@@ -536,13 +536,22 @@ def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tm
 
 
 def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
-    abandoned, begun_now, kept = (tmp_path / name for name in ("w-abandoned", "w-new", "0123abcd"))
-    for directory in (abandoned, begun_now, kept):
+    names = ("w-abandoned", "k-abandoned", "w-new", "0123abcd")
+    abandoned, half_kept, begun_now, kept = (tmp_path / name for name in names)
+    for directory in (abandoned, half_kept, begun_now, kept):
         (directory / "source").mkdir(parents=True)
-    for directory in (abandoned, kept):
+    for directory in (abandoned, half_kept, kept):
         os.utime(directory, (0, 0))
-    Builds(tmp_path).clear_up()
+    builds = Builds(tmp_path)
+    with builds.in_preparation("4567cdef") as ready:
+        (ready / "file").touch()
+        os.utime(ready, (0, 0))
+        builds.clear_up()
+        assert ready.exists()
+    assert (tmp_path / "4567cdef" / "file").exists()
+    assert not ready.exists()
     assert not abandoned.exists()
+    assert not half_kept.exists()
     assert begun_now.exists()
     assert kept.exists()
 

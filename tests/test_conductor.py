@@ -5,22 +5,24 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 import simulated_fleet
 from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
 from sqlalchemy import select
+from sqlalchemy.exc import DataError
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import pack_build
+from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
-from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.messages import Answer, Claim, Heartbeat, Hello, OfferedJob, Report
+from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
+from zerolap.fleet.in_process import InProcess, _Queued
+from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
 from zerolap.fleet.ongoing import Ongoing, Plan, with_builds
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
@@ -32,15 +34,18 @@ from zerolap.records import (
     BuildJob,
     BuildSpec,
     EnvironmentMissing,
+    JobFailed,
     JobFinished,
     Measurement,
+    Side,
     TrialDone,
     TrialFailed,
     TrialsJob,
     UsageError,
     Validity,
+    WrittenClient,
 )
-from zerolap.store import Artifact, Attempt, Store
+from zerolap.store import Artifact, Attempt, Outcome, Store
 from zerolap.store.tables import series
 
 HERE = "here"
@@ -274,6 +279,77 @@ def test_a_job_that_agents_give_up_is_tried_again_and_fails_in_the_end(fleet: Si
     assert tries["case-0"] >= 3
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_job_that_has_ended_does_not_fail_for_having_been_given_up(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, is_restarted: bool
+) -> None:
+    """Neither once patience is over, nor by a conductor that reads from the store how often it was given up."""
+    monkeypatch.setattr(simulated_fleet, "PACE", replace(simulated_fleet.PACE, patience_seconds=LONG_SECONDS))
+    tries: Counter[str] = Counter()
+    go_on = threading.Event()
+
+    def trial(job: TrialsJob, block: Block) -> None:
+        if job.case.name == "case-1":
+            assert_set(go_on)
+            return
+        tries[job.id] += 1
+        if len(tries) == 1 and tries[job.id] <= 3:
+            raise EnvironmentMissing("the disk is full")
+
+    fleet.engine, fleet.agents = Simulated(on_trial=trial), 3
+    submission = fleet.submit(made_up_cases(2))
+
+    def has_ended() -> bool:
+        attempts = fleet.store.fleet.attempts(submission.id)
+        return any(one.state == "done" and tries[one.job.id] > 3 for one in attempts)
+
+    async def to_its_end(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        try:
+            await fleet.until(has_ended)
+            fleet.conductor._pace = replace(fleet.conductor._pace, patience_seconds=0)
+        finally:
+            go_on.set()
+        if not is_restarted:
+            await to_its_end(fleet)
+
+    fleet.run(scenario)
+    monkeypatch.setattr(simulated_fleet, "PACE", replace(simulated_fleet.PACE, patience_seconds=0))
+    fleet.run(to_its_end)
+    events = [event for recorded in fleet.store.jobs(submission.id) for event in recorded.events]
+    assert not [event for event in events if isinstance(event, JobFailed)]
+
+
+def test_a_build_that_was_made_for_another_submission_does_not_fail(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submissions = [fleet.submit(made_up_cases(1)) for _ in range(2)]
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        await fleet.until(lambda: submissions[1].id in fleet.conductor.ongoing)  # type: ignore[union-attr]
+
+        def builds() -> list[Attempt]:
+            attempts = [attempt for submission in submissions for attempt in fleet.store.fleet.attempts(submission.id)]
+            return [attempt for attempt in attempts if isinstance(attempt.job, BuildJob)]
+
+        await fleet.until(builds)
+        built = builds()[0]
+        [other] = {submission.id for submission in submissions} - {built.submission}
+        # As if agents had given up the other's, before it was made for this one.
+        job = built.job.model_copy(update={"request": other})
+        of_other = replace(built, id="a-other", submission=other, job=job, state="given up")
+        fleet.store.fleet.add_attempts([of_other])
+        for _ in range(3):
+            fleet.conductor._gave_up(of_other)
+        assert await fleet.ended(*submissions) == ["done", "done"]
+
+    fleet.run(scenario)
+
+
 def test_a_job_is_tried_until_what_agents_lack_is_there_again(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,6 +475,9 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
             lie.model_copy(update={"measurements": {"other": made_up}}),
             lie.model_copy(update={"measurements": {}}),
             lie.model_copy(update={"measurements": {"base": made_up.model_copy(update={"graph": "0" * 64})}}),
+            lie.model_copy(
+                update={"measurements": {"base": made_up.model_copy(update={"metrics": {"m" * 3000: 1.0}})}}
+            ),
         ):
             assert not (await fleet.say(Report(attempt=attempt.id, event=wrong))).accepted, wrong
         unreadable = await fleet.conductor.intake.answer(  # type: ignore[union-attr]
@@ -476,6 +555,69 @@ def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
     assert "given up 3 times" in (case.failure or "")
 
 
+@dataclass
+class Misreporting(Simulated):
+    """Reports timed trials of one submission that cannot be judged: by a whole metric of zero, or a broken timeline."""
+
+    of_request: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    timeline: bytes | None = None
+
+    def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
+        measured = super()._measurement(job, block, side, place)
+        if job.request != self.of_request:
+            return measured
+        timeline = measured.timeline if self.timeline is None else place.blobs.put(self.timeline)
+        return measured.model_copy(update={"metrics": {**measured.metrics, **self.metrics}, "timeline": timeline})
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [Misreporting(metrics={"whole_cpu_ns_per_op": 0.0}), Misreporting(timeline=b"no timeline")],
+    ids=["zero", "timeline"],
+)
+def test_results_that_cannot_be_judged_fail_their_submission_alone(fleet: SimulatedFleet, engine: Misreporting) -> None:
+    fleet.engine = engine
+    wrong, right = (fleet.submit(made_up_cases(count), engines=("timed",)) for count in (1, 2))
+    engine.of_request = wrong.id
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(wrong, right) == ["failed", "done"]
+        await fleet.until(lambda: fleet.store.state(wrong.id) == "failed")
+
+    fleet.run(scenario)
+    assert "cannot be worked with" in fleet.store.fleet.submitted(wrong.id).reason
+    assert read_comparison(fleet.store, wrong.id).state == "failed"
+    # So it is by a conductor that reads them from the store.
+    fleet.store.fleet.retry(wrong.id)
+    fleet.run(scenario)
+    assert read_comparison(fleet.store, wrong.id).state == "failed"
+
+
+def test_a_report_that_a_database_does_not_take_is_refused(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in = fleet.store.fleet.take_in
+    wrong, right = (fleet.submit(made_up_cases(1)) for _ in range(2))
+
+    def taken_in(changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
+        if any(isinstance(outcome.event, TrialDone) and outcome.attempt.submission == wrong.id for outcome in outcomes):
+            refused.set()
+            raise DataError("INSERT", {}, Exception("index row size 5016 exceeds btree maximum"))
+        take_in(changed, outcomes)
+
+    refused = threading.Event()
+    monkeypatch.setattr(fleet.store.fleet, "take_in", taken_in)
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.until(refused.is_set)
+        assert await fleet.ended(right) == ["done"]
+
+    fleet.run(scenario)
+    assert fleet.states(wrong) == ["running"]
+    assert not fleet.store.measurements(wrong.id)
+
+
 def test_an_agent_that_lacks_something_leaves_jobs_to_others(fleet: SimulatedFleet) -> None:
     broken, tries = set[str](), Counter[str]()
 
@@ -533,6 +675,7 @@ def test_a_job_of_an_agent_that_has_forgotten_it_goes_to_another(
         '{"message":"claim","attempt":"ATTEMPT","delivery":-1}',
         HELLO.replace("CORES", "1").replace("CPU", r"\u0000"),
         HELLO.replace("CORES", "1e18").replace("CPU", "cpu"),
+        HELLO.replace("CORES", "1").replace('"f"', f'"{"f" * 3000}"'),
     ],
 )
 def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong: str) -> None:
@@ -583,6 +726,29 @@ def test_a_conductor_ends_while_the_store_is_away(fleet: SimulatedFleet, monkeyp
     async def scenario(fleet: SimulatedFleet) -> None:
         failing = Failing(monkeypatch, fleet.store.fleet, "take_in", 1_000_000, after=False)
         await fleet.until(lambda: failing.left < 1_000_000)
+
+    fleet.run(scenario)
+
+
+def test_a_job_that_is_given_up_while_the_store_is_away_is_given_up_once(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its agent repeats its message until it is answered."""
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        await fleet.agent(0)._introduce()
+        await fleet.until(fleet.store.fleet.open_attempts)
+        [attempt] = fleet.store.fleet.open_attempts()
+        assert (await fleet.say(Claim(attempt=attempt.id, delivery=1))).accepted
+        failing = Failing(monkeypatch, fleet.store.fleet, "take_in", 2, after=False)
+        message = GiveUp(attempt=attempt.id, reason="the disk is full")
+        answers = await asyncio.gather(*(fleet.say(message) for _ in range(3)))
+        assert failing.left == 0
+        assert all(answer.accepted for answer in answers)
+        assert fleet.conductor.ongoing[submission.id].given_up == {attempt.job.id: 1}
 
     fleet.run(scenario)
 
@@ -643,5 +809,107 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
     fleet.run(scenario)
 
 
-def assert_set(event: threading.Event) -> None:
-    assert event.wait(PATIENCE_SECONDS)
+def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedFleet) -> None:
+    """As after a start of the conductor, which does not know what the bus has."""
+    released = threading.Event()
+    fleet.new_queues, fleet.agents = Forgetful, 1
+    fleet.engine.on_trial = lambda _job, _block: assert_set(released, LONG_SECONDS)
+    submission = fleet.submit(made_up_cases(8))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        conductor, queues = fleet.conductor, fleet.queues
+        assert conductor is not None
+        assert isinstance(queues, Forgetful)
+        attempts = conductor.intake.attempts
+
+        def waiting() -> list[Attempt]:
+            return [attempts[one.attempt] for one in map(offered, queues._waiting) if one.attempt in attempts]
+
+        try:
+            await fleet.until(lambda: {one.state for one in attempts.values()} == {"claimed", "ready"} and waiting())
+            queues.times_lost += 1
+            await fleet.until(lambda: conductor._losses._queues == str(queues.times_lost))
+            [lost] = waiting()
+            queues._waiting.clear()
+            await fleet.until(lambda: attempts[lost.id].publications == 2)
+        finally:
+            released.set()
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+@pytest.mark.parametrize("is_poison", [False, True])
+def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFleet, is_poison: bool) -> None:
+    """But not one that was given back because there was no conductor to answer."""
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert fleet.conductor is not None
+        attempts = fleet.conductor.intake.attempts
+        await fleet.agent(0)._introduce()
+        await fleet.until(lambda: [one for one in attempts.values() if one.publications])
+        [attempt] = attempts.values()
+        for delivery in range(1, MAX_DELIVERIES + 1):
+            delivered = await fleet.queues.link(AgentName("lab", HERE, "agent-0")).next_job(PATIENCE_SECONDS)
+            assert delivered is not None
+            assert delivered.delivery == delivery
+            if is_poison or delivery == 1:
+                assert (await fleet.say(Claim(attempt=attempt.id, delivery=delivery))).accepted
+            await delivered.give_back(0)
+        if is_poison:
+            assert await fleet.ended(submission) == ["failed"]
+            return
+        await fleet.until(lambda: attempts[attempt.id].publications == 2)
+        fleet.start(fleet.agent(0))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerolap.fleet.conductor.MOST_PUBLICATIONS", 2)
+    fleet.agents = 0
+    submission = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.agent(0)._introduce()
+
+        async def give_back_all() -> None:
+            while True:
+                delivered = await fleet.queues.link(AgentName("lab", HERE, "agent-0")).next_job(PATIENCE_SECONDS)
+                assert delivered is not None
+                await delivered.give_back(0)
+
+        giving_back = asyncio.create_task(give_back_all())
+        assert await fleet.ended(submission) == ["failed"]
+        giving_back.cancel()
+
+    fleet.run(scenario)
+    publications = [attempt.reason for attempt in fleet.store.fleet.attempts(submission.id)]
+    assert publications == ["published 2 times, and no agent kept it"] * 3
+
+
+def test_a_job_that_is_too_large_for_the_bus_fails_alone(fleet: SimulatedFleet) -> None:
+    fleet.new_queues = lambda: InProcess(largest_content_bytes=50_000)
+    small, large = made_up_cases(2)
+    client = WrittenClient(commands=[f"SET __key__ {'x' * 60_000}"]).client
+    submission = fleet.submit([small, large.model_copy(update={"client": client})])
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    assert (cases["case-0"].failure, cases["case-0"].verdict) == (None, "same")
+    assert "and the bus takes 50,000" in (cases["case-1"].failure or "")
+    assert "times" not in (cases["case-1"].failure or "")
+
+
+def offered(queued: _Queued) -> OfferedJob:
+    return OfferedJob.model_validate_json(queued.job.content)
+
+
+def assert_set(event: threading.Event, seconds: float = PATIENCE_SECONDS) -> None:
+    assert event.wait(seconds)

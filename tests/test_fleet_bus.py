@@ -12,7 +12,7 @@ from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet import jetstream_connection, jetstream_dispatcher, jetstream_link
-from zerolap.fleet.configuration import AgentEntry, read_conductor_credentials
+from zerolap.fleet.configuration import MAX_PAYLOAD_BYTES, AgentEntry, read_conductor_credentials
 from zerolap.fleet.delivery import MAX_DELIVERIES, PRIORITIES, AgentName, BusLost, JobMessage
 from zerolap.fleet.jetstream import JetStreamDispatcher, JetStreamLink
 from zerolap.records import EnvironmentMissing
@@ -210,6 +210,20 @@ def test_a_job_that_is_published_twice_is_kept_once(server: NatsServer) -> None:
             await dispatcher.publish([job("one"), job("three")])
             assert sorted(await contents_of(link, 3)) == ["one", "three", "two"]
             await until_none_wait(dispatcher, "alpha")
+
+    run(test())
+
+
+def test_the_largest_job_reaches_an_agent(server: NatsServer) -> None:
+    async def test() -> None:
+        async with server.dispatcher() as dispatcher, server.link() as link:
+            content = b"x" * dispatcher.largest_bytes()
+            assert len(content) > MAX_PAYLOAD_BYTES // 2
+            await dispatcher.publish([JobMessage("alpha", "pull", "r-1", "a-0123456789abcdef01234567.50", content)])
+            delivered = await link.next_job(PATIENCE_SECONDS)
+            assert delivered is not None
+            assert delivered.content == content
+            await delivered.done()
 
     run(test())
 

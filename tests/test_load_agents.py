@@ -1,16 +1,23 @@
 """Trials that span two agents: the server with one, what puts load on it with the other."""
 
+import asyncio
 import functools
+import os
+import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from simulated_fleet import SimulatedFleet, made_up_cases
+from waiting import PATIENCE_SECONDS
 
+from zerolap.build import Builds
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
+from zerolap.fleet.remote_agent import _clear_up
+from zerolap.fleet.two_hosts import LOAD_HOST_SECONDS
 from zerolap.records import Event, LoadJob, Submission, TrialsJob
 from zerolap.store import Attempt, Store
 
@@ -115,3 +122,54 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
         await fleet.until(lambda: again.id not in [one.id for one in fleet.store.fleet.open_attempts()])
 
     fleet.run(scenario)
+
+
+def test_an_agent_that_cannot_listen_leaves_the_job_to_others(fleet: SimulatedFleet) -> None:
+    fleet.load_agents, fleet.agents = 1, 0
+    submission = fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        broken = fleet.agent(0)
+        # An address of documentation, which no machine has.
+        broken._place = replace(broken._place, address="192.0.2.1")
+        fleet.start(broken)
+        await fleet.until(lambda: broken._given_up)
+        assert open_timed(fleet)
+        fleet.start(fleet.agent(1))
+        assert await fleet.ended(submission) == ["done"]
+
+    fleet.run(scenario)
+
+
+def test_an_agent_that_waits_for_load_ends_once_it_is_told_to(fleet: SimulatedFleet) -> None:
+    assert PATIENCE_SECONDS < LOAD_HOST_SECONDS
+    fleet.load_agents, fleet.agents = 0, 0
+    fleet.submit(made_up_cases(1), engines=("timed",))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        await fleet.load_agent(0)._introduce()
+        agent = fleet.agent(0)
+        working = asyncio.create_task(agent.run())
+        await fleet.until(lambda: open_loads(fleet))
+        agent.drain()
+        agent.drain()
+        await fleet.until(working.done)
+
+    fleet.run(scenario)
+
+
+@pytest.mark.parametrize("name", ["zerolap-load-abandoned", "zerolap-trial-abandoned", "builds/k-abandoned"])
+def test_an_agent_removes_what_killed_agents_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    abandoned = tmp_path / name
+    abandoned.mkdir(parents=True)
+    os.utime(abandoned, (0, 0))
+
+    async def clear_up() -> None:
+        clearing = asyncio.create_task(_clear_up(Builds(tmp_path / "builds")))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while abandoned.exists():
+                await asyncio.sleep(0.01)
+        clearing.cancel()
+
+    asyncio.run(clear_up())

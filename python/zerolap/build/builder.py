@@ -5,7 +5,6 @@ import errno
 import hashlib
 import os
 import platform
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +40,8 @@ from zerolap.store import Blobs
 PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
-WORK_PREFIX = "w-"
+WORK_PREFIX, READY_PREFIX = "w-", "k-"
+KEPT_MODE = 0o755
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
 
@@ -89,6 +89,7 @@ class Builds:
     def clear_up(self) -> None:
         """Remove the directories of builds whose process was killed."""
         remove_abandoned(WORK_PREFIX, self.directory)
+        remove_abandoned(READY_PREFIX, self.directory)
 
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""
@@ -136,10 +137,10 @@ class Builds:
         If another process was first, its build is kept.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
-        ready = self.directory / f"k-{secrets.token_hex(6)}"
-        ready.mkdir()
-        try:
+        with scratch_directory(READY_PREFIX, self.directory) as ready:
             yield ready
+            # Other users may read a build, though not what is there of it before.
+            ready.chmod(KEPT_MODE)
             kept = self.directory / digest
             try:
                 ready.rename(kept)
@@ -147,8 +148,6 @@ class Builds:
                 if self.find(digest) is None:
                     shutil.rmtree(kept, ignore_errors=True)
                     ready.rename(kept)
-        finally:
-            shutil.rmtree(ready, ignore_errors=True)
 
     def use(self, digest: str) -> None:
         """Note that a build is used, for `remove_unused`."""

@@ -249,8 +249,16 @@ class Agent:
             return
         held = HeldJob(offered, delivered, Lease(self._lease_seconds))
         with contextlib.ExitStack() as stack:
-            if offered.has_load_host:
-                held.load = stack.enter_context(LoadFromElsewhere.awaited(self._place.address))
+            try:
+                if offered.has_load_host:
+                    # Of this job, so that the wait for the other agent ends once it is cancelled.
+                    with held.cancellation.current():
+                        held.load = stack.enter_context(LoadFromElsewhere.awaited(self._place.address))
+            except ZerolapError as fault:
+                self._gave_up(fault)
+                await delivered.give_back(GIVEN_BACK_SECONDS)
+                await self._rest()
+                return
             await self._claim(held)
 
     async def _claim(self, held: HeldJob) -> None:
@@ -282,9 +290,7 @@ class Agent:
                     await delivered.refuse()
                 return
             await delivered.done()
-        if self._given_up:
-            # What this machine lacks, such as space on a disk, the next job would lack too: others are to have it.
-            await self._pause(min(RETRY_SECONDS * 2 ** (self._given_up - 1), LONGEST_REST_SECONDS))
+        await self._rest()
 
     async def _carry_out(self, held: HeldJob) -> None:
         """Execute a claimed job and report what happens; raises `JobLost` once it does not count any more."""
@@ -316,8 +322,7 @@ class Agent:
             if isinstance(fault, ZerolapError) and self._is_of_source(fault, job):
                 await self._report_failure(held, fault)
                 return
-            log.warning("gave up", reason=str(fault))
-            self._given_up = min(self._given_up + 1, MOST_GIVEN_UP)
+            self._gave_up(fault)
             await self._report(held, GiveUp(attempt=held.offered.attempt, reason=str(fault)))
         log.info("finished", job=job.id)
 
@@ -419,6 +424,15 @@ class Agent:
             return None
         self._draining = answer.draining
         return answer
+
+    def _gave_up(self, fault: Exception) -> None:
+        log.warning("gave up", reason=str(fault))
+        self._given_up = min(self._given_up + 1, MOST_GIVEN_UP)
+
+    async def _rest(self) -> None:
+        """Take no job for a while after having given up some: what this machine lacks, the next would lack too."""
+        if self._given_up:
+            await self._pause(min(RETRY_SECONDS * 2 ** (self._given_up - 1), LONGEST_REST_SECONDS))
 
     async def _pause(self, seconds: float) -> None:
         await self._unless_set(self._ending, asyncio.sleep(seconds, None))

@@ -6,7 +6,6 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
-import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +15,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from zerolap.fleet.delivery import LEASE_SECONDS, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, BusLost, Dispatcher, JobMessage
 from zerolap.fleet.happenings import (
     Happening,
     attempt_happenings,
@@ -25,8 +24,9 @@ from zerolap.fleet.happenings import (
     submitted_happening,
 )
 from zerolap.fleet.intake import Intake
+from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json
-from zerolap.fleet.ongoing import Ongoing
+from zerolap.fleet.ongoing import Ongoing, is_built
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, new_attempt
@@ -37,6 +37,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     JobFailed,
+    JobFinished,
     JobStarted,
     LoadJob,
     RequestState,
@@ -115,8 +116,7 @@ class Conductor:
         self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
         self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
-        self._queues: str | None = None
-        self._unknown_to_bus: set[str] = set()
+        self._losses = Losses(self._pace.sweep_seconds)
         self._swept = 0.0
         self._polled = 0.0
 
@@ -203,6 +203,8 @@ class Conductor:
         for attempt in attempts:
             if attempt.state == "given up":
                 self._gave_up(attempt)
+            elif attempt.state in ("done", "failed"):
+                self.ongoing[submission.id].forget_given_up(attempt.job.id)
 
     async def _let_go(self, identity: str) -> None:
         """Stop working on a submission that has ended in the store, and have its jobs stopped."""
@@ -215,7 +217,7 @@ class Conductor:
             async with ongoing.lock:
                 # It may have come to its end while the open submissions were read: its document is finished then.
                 if work.state != "done":
-                    await asyncio.to_thread(ongoing.stop, self._lab, STORED_STATES.get(work.state, "interrupted"))
+                    await self._stop(ongoing, STORED_STATES.get(work.state, "interrupted"))
         except EnvironmentMissing:
             # The next poll tries again.
             self.ongoing[identity] = ongoing
@@ -228,7 +230,24 @@ class Conductor:
         # A build that others wait for is begun again for them.
         self._plan_soon(self.ongoing)
 
+    async def _stop(self, ongoing: Ongoing, state: RequestState) -> None:
+        """Record what there is of a submission that ends early; without its results, if these cannot be read."""
+        try:
+            await asyncio.to_thread(ongoing.stop, self._lab, state)
+        except EnvironmentMissing:
+            raise
+        except Exception as fault:
+            # What agents reported ends the work on one submission, not on all.
+            log.error("results cannot be read", request=ongoing.identity, exc_info=fault)
+            await asyncio.to_thread(ongoing.stop_without_results, self._lab, state)
+
     # Planning.
+
+    def _note_built(self, build: str, builder: str) -> None:
+        """Note a build in all submissions that may have waited for it: those of platforms with this builder."""
+        for waiting in self.ongoing.values():
+            if self.roster.builder_of(waiting.submission.platform) == builder:
+                waiting.note_built(build)
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
         """Note what was recorded of an attempt; `event` is none if it was given up."""
@@ -236,12 +255,11 @@ class Conductor:
         if isinstance(event, JobStarted):
             return
         ongoing = self.ongoing.get(attempt.submission)
+        if ongoing is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
+            ongoing.forget_given_up(attempt.job.id)
         if isinstance(attempt.job, BuildJob):
-            # Others may have waited for the same build.
             if isinstance(event, BuildDone):
-                for waiting in self.ongoing.values():
-                    if self.roster.builder_of(waiting.submission.platform) == attempt.platform:
-                        waiting.note_built(attempt.job.spec.digest)
+                self._note_built(attempt.job.spec.digest, attempt.platform)
             self._plan_soon(self.ongoing)
             if isinstance(event, JobFailed):
                 self._fail(attempt.submission, event.reason, event.hint)
@@ -340,8 +358,12 @@ class Conductor:
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
-        except (ZerolapError, ValueError) as fault:
+        except ZerolapError as fault:
             self._fail(identity, str(fault))
+        except Exception as fault:
+            # What agents reported ends the work on one submission, not on all.
+            log.error("results cannot be worked with", request=identity, exc_info=fault)
+            self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
 
     def _tell(self, happenings: Iterable[Happening]) -> None:
         for happening in happenings:
@@ -362,8 +384,15 @@ class Conductor:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
-            reason = f"given up {times} times: {of_job[-1].reason}"
+            how_often = f" {times} times" if len(of_job) > 1 else ""
+            reason = f"given up{how_often}: {of_job[-1].reason}"
             given = of_job[-1].job
+            if isinstance(given, BuildJob) and await asyncio.to_thread(
+                is_built, given.spec, of_job[-1].platform, self._lab
+            ):
+                # By agents that built it for another submission.
+                ongoing.forget_given_up(job)
+                continue
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
@@ -372,8 +401,7 @@ class Conductor:
             else:
                 self._fail(ongoing.identity, reason)
             # Not before it is recorded, which the store may be away for.
-            del ongoing.given_up[job]
-            ongoing.tried_since.pop(job, None)
+            ongoing.forget_given_up(job)
 
     # Giving out jobs.
 
@@ -414,7 +442,8 @@ class Conductor:
         return self._tokens.token_for(f"load-{attempt}")
 
     async def _publish(self, attempts: Sequence[Attempt]) -> None:
-        """Publish attempts; what the bus does not take is published by a sweep."""
+        """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
+        largest_bytes = self._dispatcher.largest_bytes()
         messages = []
         for attempt in self.intake.published(attempts):
             job = attempt.job
@@ -423,10 +452,15 @@ class Conductor:
                 token = self._load_secret(job.attempt)
             is_loaded = self.roster.load_of(attempt.platform, job) is not None
             offered = OfferedJob(attempt=attempt.id, token=token, job=job, has_load_host=is_loaded)
+            content = message_json(offered)
+            if len(content) > largest_bytes:
+                reason = f"the job has {len(content):,} bytes, and the bus takes {largest_bytes:,}"
+                await self._give_up_for_good(attempt, reason)
+                continue
             ongoing = self.ongoing.get(attempt.submission)
             priority = "pull" if ongoing is None else ongoing.submission.priority
             message = f"{attempt.id}.{attempt.publications}"
-            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, message_json(offered)))
+            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, content))
         await self._dispatcher.publish(messages)
 
     # What got lost.
@@ -434,24 +468,14 @@ class Conductor:
     async def _sweep(self) -> None:
         """Publish again what the bus has lost, and end what it has given up; record which agents are there."""
         queues = await self._dispatcher.set_up({name: max(1, count) for name, count in self.roster.machines().items()})
-        # Also after a start of the conductor: it is not known what the bus has lost until then.
-        may_be_empty = queues != self._queues
         for content in await self._dispatcher.exhausted():
             await self._give_up_exhausted(content)
         kept = await self._dispatcher.waiting()
-        held = {attempt.id for attempt in self.intake.attempts.values() if self.intake.is_held(attempt)}
-        # Their agents go on with them, as the conductor answers, also where the bus has forgotten them.
-        self._unknown_to_bus = held if may_be_empty else self._unknown_to_bus & held
-        absent = self._unknown_to_bus | self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
-        attempts = [one for one in self.intake.attempts.values() if one.id not in absent]
-        before = math.inf if may_be_empty else time.time() - self._pace.sweep_seconds
-        for platform in {attempt.platform for attempt in attempts}:
-            published = [attempt for attempt in attempts if attempt.platform == platform]
-            lost = [one for one in published if one.created < before and one.id not in held]
-            if lost and kept.get(platform, 0) < len(published):
-                log.warning("published again", platform=platform, attempts=len(lost), kept=kept.get(platform, 0))
-                await self._publish_again(lost)
-        self._queues = queues
+        unpublished = self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
+        published = [attempt for attempt in self.intake.attempts.values() if attempt.id not in unpublished]
+        held = {attempt.id for attempt in published if self.intake.is_held(attempt)}
+        await self._publish_again(self._losses.among(published, held, kept, queues))
+        self._losses.made_good(queues)
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
 
     async def _publish_again(self, lost: Sequence[Attempt]) -> None:
@@ -468,13 +492,17 @@ class Conductor:
         attempt = self.intake.attempts.get(offered.attempt)
         if attempt is None:
             return
-        if attempt.state != "claimed":
+        if attempt.state != "claimed" or attempt.delivery < MAX_DELIVERIES:
             # Agents gave it back because the conductor did not answer.
-            await self._publish([attempt])
+            await self._publish_again([attempt])
             return
+        # No agent came to its end with it.
+        await self._give_up_for_good(attempt, "it was delivered again and again, and no agent ended it")
+
+    async def _give_up_for_good(self, attempt: Attempt, reason: str) -> None:
+        """Give up an attempt whose job is not to be tried again."""
         ongoing = self.ongoing.get(attempt.submission)
         if ongoing is not None:
-            # No agent came to its end with it: it is not tried again.
             ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
             ongoing.tried_since[attempt.job.id] = 0.0
-        await self.intake.give_up(attempt, "it was delivered again and again, and no agent ended it")
+        await self.intake.give_up(attempt, reason)

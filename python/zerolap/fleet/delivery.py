@@ -96,6 +96,9 @@ class Dispatcher(Protocol):
     async def answer(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""
 
+    def largest_bytes(self) -> int:
+        """Return the size of the largest content of a job that can be published."""
+
     async def publish(self, jobs: list[JobMessage]) -> None:
         """Publish jobs; they are kept by the bus when this returns."""
 

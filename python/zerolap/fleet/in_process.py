@@ -1,6 +1,7 @@
 """Delivery within one process: `zerolap serve` without a bus, whose agents run in its own event loop."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,10 +18,12 @@ class _Queued:
 class InProcess:
     """Queues of jobs in memory; what is in them is lost with the process, and published again by the next.
 
-    It is a `Dispatcher`; `link` makes the `AgentLink` of an agent.
+    It is a `Dispatcher`; `link` makes the `AgentLink` of an agent. No content of a job is larger
+    than `largest_content_bytes`.
     """
 
     outlives_conductor: bool = field(default=False, init=False)
+    largest_content_bytes: int = sys.maxsize
     _waiting: list[_Queued] = field(default_factory=list)
     _delivered: list[_Queued] = field(default_factory=list)
     _exhausted: list[bytes] = field(default_factory=list)
@@ -39,6 +42,10 @@ class InProcess:
     async def answer(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on."""
         self._answering = answering
+
+    def largest_bytes(self) -> int:
+        """Return the size of the largest content of a job."""
+        return self.largest_content_bytes
 
     async def publish(self, jobs: list[JobMessage]) -> None:
         """Queue the jobs."""

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.messages import (
+    LONGEST_NAME,
     Answer,
     Claim,
     GiveUp,
@@ -131,8 +132,11 @@ class Intake:
         return attempt.state == "claimed" and silent <= self._roster.lease_seconds
 
     async def give_up(self, attempt: Attempt, reason: str) -> None:
-        """End an attempt that the bus has given up."""
+        """End an attempt that the bus, or its agent, has given up; of several calls at a time one counts."""
         await self._record(_Change(attempt=replace(attempt, state="given up", ended=time.time(), reason=reason)))
+        if attempt.id not in self.attempts:
+            # Its agent has repeated its message while the store was away.
+            return
         self._forget(attempt)
         self._on_event(replace(attempt, state="given up", reason=reason), None)
 
@@ -339,9 +343,9 @@ class Intake:
         """Record changes and return why each could not be, in their order; empty for those that are recorded."""
         try:
             self._retried(lambda: self._take_in(changes))
-        except (ZerolapError, ValueError) as fault:
+        except Exception as fault:  # noqa: BLE001 - a change that cannot be recorded keeps no other from it
             if len(changes) == 1:
-                return [str(fault)]
+                return [_refusal(fault)]
             return [refusal for change in changes for refusal in self._written([change])]
         return ["" for _ in changes]
 
@@ -360,6 +364,15 @@ class Intake:
                 log.error("the store cannot be written to", fault=fault.message)
                 if self._has_ended.wait(RETRY_SECONDS):
                     raise
+
+
+def _refusal(fault: Exception) -> str:
+    """Return why a change cannot be recorded."""
+    if isinstance(fault, ZerolapError | ValueError):
+        return str(fault)
+    # The error of a database has the whole statement in it.
+    log.error("what was reported cannot be recorded", exc_info=fault)
+    return f"it cannot be recorded: {type(fault).__name__}"
 
 
 def _holds(present: PresentAgent, attempt: Attempt) -> bool:
@@ -415,6 +428,8 @@ def _fault_of_trials(event: TrialDone, job: TrialsJob) -> str | None:
     if not event.measurements or not event.measurements.keys() <= job.servers.keys():
         return "the job has other sides"
     for measurement in event.measurements.values():
+        if any(len(name) > LONGEST_NAME for name in measurement.metrics):
+            return f"the name of a metric is longer than {LONGEST_NAME} characters"
         if not all(map(math.isfinite, [*measurement.metrics.values(), measurement.seconds])):
             return "a metric is not a finite number"
         if abs(measurement.method) > LARGEST_INTEGER:

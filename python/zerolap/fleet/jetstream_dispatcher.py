@@ -44,6 +44,8 @@ LEAST_SERVER: Final = (2, 12, 5)
 API_SECONDS: Final = 5.0
 PUBLISH_SECONDS: Final = 10.0
 PUBLISHED_AT_ONCE: Final = 1000
+HEADER_BYTES: Final = 1024
+"""Of a message, which the server counts as a part of it: more than there ever are."""
 ANSWERED_AT_ONCE: Final = 256
 DUPLICATE_SECONDS: Final = 120
 MOST_WAITING_AGENTS: Final = 4096
@@ -155,6 +157,10 @@ class JetStreamDispatcher:
             )
             self._machines[platform] = max(machines, self._machines.get(platform, 1))
         return created
+
+    def largest_bytes(self) -> int:
+        """Return the size of the largest content of a job that the server takes."""
+        return self._session().client.max_payload - HEADER_BYTES
 
     async def publish(self, jobs: list[JobMessage]) -> None:
         """Publish jobs; they are kept by the bus when this returns."""

@@ -1,7 +1,7 @@
 """What agents and the conductor send each other, as JSON."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
@@ -9,6 +9,9 @@ from zerolap.records import Event, GivenJob, JobFinished, Platform, TrialDone
 from zerolap.records.base import Record
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
+
+LONGEST_NAME: Final = 200
+"""In characters; PostgreSQL has no room in an index for a text of some thousands of bytes."""
 
 
 def has_zero_byte(value: object) -> bool:
@@ -62,6 +65,8 @@ class Hello(Record):
             raise ValueError("a text has a character with the code 0")
         if not 0 <= self.platform.cores < 1 << 31:
             raise ValueError("no machine has so many processors")
+        if len(self.platform.fingerprint) > LONGEST_NAME:
+            raise ValueError(f"a fingerprint has at most {LONGEST_NAME} characters")
         return self
 
 

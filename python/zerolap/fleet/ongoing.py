@@ -70,6 +70,7 @@ class Ongoing:
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[AnyJob, Event]] = field(default_factory=list)
     _artifacts: Sequence[Artifact] = ()
+    _request: Request | None = None
     _results: Results | None = None
     _planner: Planner | None = None
 
@@ -88,6 +89,11 @@ class Ongoing:
         """Note that a build was recorded, of this submission or another: it is not given out again."""
         self._built_since.add(build)
         self.planned = {job.id: job for job in self.planned.values() if not _is_of(job, {build})}
+
+    def forget_given_up(self, job: str) -> None:
+        """Note that the job with that id has ended, however often it was given up before."""
+        self.given_up.pop(job, None)
+        self.tried_since.pop(job, None)
 
     def give(self) -> AnyJob:
         """Return the next job to be given out, which is then not planned any more."""
@@ -124,8 +130,13 @@ class Ongoing:
 
     def stop(self, lab: Lab, state: RequestState) -> None:
         """Record what there is of a submission that ends early."""
-        if self._results is not None:
-            interrupt(self._read_results(self._results.request, lab.store), lab, state)
+        if self._request is not None:
+            interrupt(self._read_results(self._request, lab.store), lab, state)
+
+    def stop_without_results(self, lab: Lab, state: RequestState) -> None:
+        """Record the end of a submission whose results cannot be read."""
+        if self._request is not None:
+            interrupt(self._with_builds(Results(self._request, lab.store.blobs)), lab, state)
 
     def _prepare(self, roster: Roster, lab: Lab) -> Plan | None:
         """Return what is to be built first, or what has to be there; none, and the request, once all is built."""
@@ -153,13 +164,16 @@ class Ongoing:
         abilities = [artifacts[digest].abilities for digest in digests]
         request = request_of_submission(self.submission, specs, abilities, known)
         lab.store.begin(request)
+        self._request = request
         lab.store.end(request.id, "running")
         self._results = self._read_results(request, lab.store)
         self._planner = begin_measuring(self._results, lab)
         return None
 
     def _read_results(self, request: Request, store: Store) -> Results:
-        results = recorded_results(request, store)
+        return self._with_builds(recorded_results(request, store))
+
+    def _with_builds(self, results: Results) -> Results:
         results.builds |= {artifact.build.build: artifact.build for artifact in self._artifacts}
         return results
 
@@ -181,6 +195,11 @@ class Ongoing:
 
 def _is_of(job: AnyJob, builds: set[str]) -> bool:
     return isinstance(job, BuildJob) and job.spec.digest in builds
+
+
+def is_built(spec: BuildSpec, builder: str, lab: Lab) -> bool:
+    """Whether agents can get a build that the agents of a platform have made."""
+    return _is_there(spec, lab.store.fleet.artifacts([spec.digest], builder), lab.builds)
 
 
 def _is_there(spec: BuildSpec, artifacts: Mapping[str, Artifact], builds: Builds) -> bool:

@@ -19,6 +19,7 @@ from zerolap.fleet.delivery import LEASE_SECONDS
 from zerolap.fleet.files_over_http import FilesOverHttp
 from zerolap.fleet.jetstream import JetStreamLink
 from zerolap.lab import Worker
+from zerolap.load.serving import LOAD_PREFIX
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy, remove_abandoned, require_sandbox
 from zerolap.store import open_blobs
@@ -69,7 +70,8 @@ async def work(
 async def _clear_up(builds: Builds) -> None:
     """Remove now and then what killed agents have left: what is young at the start of this one, it cannot tell yet."""
     while True:
-        await asyncio.to_thread(remove_abandoned, TRIAL_PREFIX)
+        for prefix in (TRIAL_PREFIX, LOAD_PREFIX):
+            await asyncio.to_thread(remove_abandoned, prefix)
         await asyncio.to_thread(builds.clear_up)
         await asyncio.sleep(CLEARING_SECONDS)
 

@@ -46,6 +46,7 @@ from zerolap.sandbox import (
 )
 from zerolap.server import Reach
 
+LOAD_PREFIX = "zerolap-load-"
 MOST_GENERATORS = 8
 MOST_CONNECTIONS = 20_000
 """Of all load generators together."""
@@ -85,7 +86,7 @@ def serve_load(
             # The end of the connection interrupts what is under way.
             contextlib.suppress(ChannelClosed, Interrupted),
             inbox.cancellation.current(),
-            scratch_directory("zerolap-load-") as directory,
+            scratch_directory(LOAD_PREFIX) as directory,
             _Executor(address, directory, sandbox) as executor,
         ):
             for order in inbox.orders():
