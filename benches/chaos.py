@@ -279,6 +279,7 @@ def _figures(run: Run, verified: Verified, ledger: Ledger, seconds: float) -> di
         *verified.incomplete,
         f"cases that are invalid because their server was killed: {verified.invalid_by_kills}",
         f"cases whose measurements failed a check: {verified.invalid_by_checks}",
+        f"cases that were not decided within the budget of their request: {verified.ended_by_budget}",
     ]
     full_disk = "a file system of its own" if next(iter(run.fleet.disks.values())).is_mounted else "RLIMIT_FSIZE"
     notes = [*(f"{kind}: {by_kind[kind]}" for kind in DECK), f"full disk: {full_disk}", *short]

@@ -9,6 +9,7 @@ from pathlib import Path
 from benches.chaos_faults import Fault
 from benches.chaos_ledger import Ledger, TrialKey, digest_of_metrics
 from benches.chaos_processes import BUILDERS
+from zerolap.lab.conclusions import BUDGET_USED_UP
 from zerolap.records import JobFinished, Submission, TrialDone, TrialsJob, UsageError
 from zerolap.store import Store
 
@@ -26,6 +27,7 @@ class Verified:
     trials: int = 0
     invalid_by_kills: int = 0
     invalid_by_checks: int = 0
+    ended_by_budget: int = 0
 
 
 def verify(store: Store, submissions: Sequence[Submission], ledger: Ledger, faults: Sequence[Fault]) -> Verified:
@@ -72,6 +74,9 @@ def _faults_of_document(store: Store, submission: Submission, killed: set[str | 
             if failed is not None and failed.trial.job in killed:
                 # A server that was killed looks like one that crashed.
                 verified.invalid_by_kills += 1
+            elif failed is None and case.failure == BUDGET_USED_UP:
+                # Faults take time, and the requests for timed trials have a budget.
+                verified.ended_by_budget += 1
             else:
                 faults.append(f"{identity} {case.case}: {case.failure}")
         elif case.verdict == "invalid":

@@ -48,6 +48,7 @@ from zerolap.records import (
 from zerolap.store import BlobDamaged
 
 FEWEST_STARTS = 2
+BUDGET_USED_UP = "the budget was used up before it was decided"
 WHOLE_COST = "whole_cpu_ns_per_op"
 """Of all slices, with timers, background threads and forked children, not of a typical one."""
 COSTS = (
@@ -325,7 +326,7 @@ def _failure(measured: CaseResults) -> TrialFailed | None:
 def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
     if failure is not None:
         return failure_text(failure)
-    return "the budget was used up before it was decided" if cut_short else None
+    return BUDGET_USED_UP if cut_short else None
 
 
 def failure_text(failure: TrialFailed) -> str:
