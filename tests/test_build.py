@@ -13,7 +13,7 @@ import pytest
 from sources import binary_source, revision_source, tree_source
 from toy_server import ToySource
 
-from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, resolve
+from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, recipe, resolve
 from zerolap.build import builder as builder_module
 from zerolap.build import changes as changes_module
 from zerolap.build import source as source_module
@@ -566,3 +566,16 @@ def test_a_change_cannot_be_hidden_as_one_of_no_text(tmp_path: Path) -> None:
     changes = changes_between(resolve(toy.first, toy.path), resolve("HEAD", toy.path))
     assert changes is not None
     assert "src/commands.c" in [file.new_file for file in changes.files]
+
+
+def test_a_build_that_fails_on_a_full_disk_is_no_fault_of_its_source(
+    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the compiler says of it may be missing, as the log is on the same disk."""
+    head = toy.changed(("Makefile", LINK, "\t@exit 1"))
+    monkeypatch.setattr(recipe, "NEEDED_FREE_BYTES", 1 << 60)
+    with pytest.raises(EnvironmentMissing, match="no space left"):
+        Builder(tmp_path).build(revision_source("head", toy.path, head))
+    monkeypatch.undo()
+    with pytest.raises(BuildFailed, match="ended with 2"):
+        Builder(tmp_path).build(revision_source("head", toy.path, head))

@@ -288,7 +288,9 @@ def run_recipe(
                 f"`{name}` does not build: it reached {reached}", details=process.output_tail(LOG_LINES)
             ) from reached
         tail = process.output_tail(LOG_LINES)
-    if "No space left on device" in tail:
+    # The log is on the same disk, and may lack the words.
+    is_full = code != 0 and shutil.disk_usage(tree).free < NEEDED_FREE_BYTES
+    if is_full or "No space left on device" in tail:
         raise no_space(tree.parent.parent)
     if code != 0:
         raise BuildFailed(
