@@ -413,7 +413,10 @@ def test_damaged_archives_are_refused_or_stay_inside(tmp_path: Path) -> None:
 
 @pytest.fixture
 def made(toy: ToySource, tmp_path: Path) -> BuiltServer:
-    return Builder(tmp_path / "builder").build(revision_source("first", toy.path, toy.first))
+    builder = Builder(tmp_path / "builder")
+    built = builder.build(revision_source("first", toy.path, toy.first))
+    assert builder.builds.relinking(built.record.build).failure == ""
+    return built
 
 
 def test_a_build_is_used_elsewhere_as_where_it_was_made(made: BuiltServer, tmp_path: Path) -> None:
