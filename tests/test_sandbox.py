@@ -27,6 +27,7 @@ from zerolap.sandbox import (
     SandboxPolicy,
     available,
     confinement,
+    control_group,
     current_cancellation,
     launch,
     network_missing,
@@ -451,3 +452,21 @@ def test_a_process_whose_lab_is_gone_before_it_starts_ends_itself(tmp_path: Path
     ended = subprocess.run(["sh", "-c", f"{orphan}; exit $?"], check=False)
     assert ended.returncode == 1
     assert not (tmp_path / "ran").exists()
+
+
+def test_an_empty_group_is_removed_only_once_it_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be about to be entered by a process in a container, which has another number there."""
+    parents = control_group.usable_parents()
+    if parents is None:
+        pytest.skip("no control groups can be created here")
+    group = parents.processes / f"{control_group.NAME}-{2**22 + 1}-{os.getpid():08x}"
+    group.mkdir()
+    try:
+        control_group._remove_left_behind(parents)
+        assert group.exists()
+        monkeypatch.setattr(control_group, "YOUNG_SECONDS", -1)
+        control_group._remove_left_behind(parents)
+        assert not group.exists()
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            group.rmdir()

@@ -24,6 +24,8 @@ NAME = "zerolap"
 END_SECONDS = 10
 POLL_SECONDS = 0.01
 TRY_SECONDS = 10
+YOUNG_SECONDS = 60
+"""A younger group may not have been entered yet by a process of another container, whose number says nothing here."""
 # The shell enters each group itself, so that everything it starts is in them from the beginning.
 ENTER = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
 
@@ -160,8 +162,9 @@ def _remove_left_behind(parents: Parents) -> None:
     for parent in {parents.memory, parents.processes}:
         for directory in parent.glob(f"{NAME}-*-*"):
             process = directory.name.split("-")[1]
-            if not Path(f"/proc/{process}").exists():
-                with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):
+                is_young = time.time() - directory.stat().st_mtime < YOUNG_SECONDS
+                if not is_young and not Path(f"/proc/{process}").exists():
                     directory.rmdir()
 
 
