@@ -121,7 +121,7 @@ class GitHub:
         signed = delivery(event, payload)
         request = urllib.request.Request(self._webhook, signed.body, dict(signed.headers), method="POST")
         with urllib.request.urlopen(request, context=self._trust) as answer:
-            tell(f"  GitHub tells the lab ({event}, {payload['action']}): {answer.status} {answer.reason}")
+            tell(f"  GitHub sends the lab ({event}, {payload['action']}): {answer.status} {answer.reason}")
 
     def _ask(self, path: str, document: object = None) -> Any:
         content = None if document is None else json.dumps(document).encode()

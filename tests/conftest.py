@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap
+from postgresql_server import PostgresqlServer, programs, server_user
 from toy_server import ToySource, compile_toy
+
+from zerolap.store import Store
 
 
 def _required(*programs: str) -> None:
@@ -65,3 +68,24 @@ def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def zerolap(tmp_path: Path) -> Zerolap:
     """The program in an empty directory."""
     return Zerolap(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """A PostgreSQL server that runs while the tests do."""
+    binaries, user = programs(), server_user()
+    if binaries is None or user is None:
+        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
+    with PostgresqlServer.started(binaries, user) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A new, empty store in each of the databases."""
+    location = str(tmp_path / "store")
+    if request.param == "postgresql":
+        server: PostgresqlServer = request.getfixturevalue("postgresql")
+        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
+    with Store.open(location) as opened:
+        yield opened

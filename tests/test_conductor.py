@@ -329,8 +329,9 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
     submissions = [fleet.submit(made_up_cases(1)) for _ in range(2)]
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert fleet.conductor is not None
-        await fleet.until(lambda: submissions[1].id in fleet.conductor.ongoing)  # type: ignore[union-attr]
+        conductor = fleet.conductor
+        assert conductor is not None
+        await fleet.until(lambda: submissions[1].id in conductor.ongoing)
 
         def builds() -> list[Attempt]:
             attempts = [attempt for submission in submissions for attempt in fleet.store.fleet.attempts(submission.id)]
@@ -344,7 +345,7 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
         of_other = replace(built, id="a-other", submission=other, job=job, state="given up")
         fleet.store.fleet.add_attempts([of_other])
         for _ in range(3):
-            fleet.conductor._gave_up(of_other)
+            conductor._gave_up(of_other)
         assert await fleet.ended(*submissions) == ["done", "done"]
 
     fleet.run(scenario)

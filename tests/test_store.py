@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgresql_server import PostgresqlServer, programs, server_user
+from postgresql_server import PostgresqlServer
 from sqlalchemy import Connection, text
 
 from zerolap import __version__
@@ -250,16 +250,6 @@ class Database:
 
     location: str
     kind: str
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgresqlServer]:
-    """Return a server that runs while the tests do."""
-    binaries, user = programs(), server_user()
-    if binaries is None or user is None:
-        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
-    with PostgresqlServer.started(binaries, user) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

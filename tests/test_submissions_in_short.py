@@ -1,33 +1,17 @@
 """Submissions as lists show them: the newest first, in parts, with the states of their jobs, in both databases."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postgresql_server import PostgresqlServer, programs, server_user
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 
 from zerolap.records import BuildJob
 from zerolap.store import Attempt, Store
 
 
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    binaries, user = programs(), server_user()
-    if binaries is None or user is None:
-        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
-    with PostgresqlServer.started(binaries, user) as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    location = str(tmp_path / "store")
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql")
-        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
-    with Store.open(location) as opened:
-        yield opened
+@pytest.fixture
+def store(either_store: Store) -> Store:
+    return either_store
 
 
 def test_submissions_in_short(store: Store, redis_server: Path) -> None:

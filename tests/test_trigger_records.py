@@ -1,11 +1,8 @@
 """What the store keeps of triggers: each once, in the order of recording, in both databases."""
 
 import hashlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from postgresql_server import PostgresqlServer, programs, server_user
 
 from zerolap.store import Acknowledgement, ApiToken, Post, Store, StoredDelivery, StoredTrigger
 
@@ -13,23 +10,9 @@ SUBJECT = "redis/redis#12"
 HEAD = "a" * 40
 
 
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    binaries, user = programs(), server_user()
-    if binaries is None or user is None:
-        pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
-    with PostgresqlServer.started(binaries, user) as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    location = str(tmp_path / "store")
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql")
-        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
-    with Store.open(location) as opened:
-        yield opened
+@pytest.fixture
+def store(either_store: Store) -> Store:
+    return either_store
 
 
 def trigger(identity: str, *, kind: str = "push", delivery: str | None = None, created: float = 1.0) -> StoredTrigger:

@@ -90,7 +90,7 @@ def compare(
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code
-    from zerolap.cli.output import write_comparison
+    from zerolap.cli.output import Reports, write_comparison
     from zerolap.cli.selection import deployed, selected_cases
     from zerolap.lab import AskedServer, Lab, Options, comparison_question
     from zerolap.lab import compare as compare_servers
@@ -121,14 +121,14 @@ def compare(
         ),
         command_line=options.command_line(context),
     )
+    reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         if platform is not None:
-            from zerolap.cli.submitting import Reports, answered, wish_of
+            from zerolap.cli.submitting import answered, wish_of
 
             wish = wish_of(platform, priority, topic, results)
-            reports = Reports(json, markdown, html, benchfmt, quiet, fail_on=fail_on)
-            raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
+            raise typer.Exit(answered(question, wish, results, reports, fail_on, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-        write_comparison(comparison, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
+        write_comparison(comparison, results, reports)
     raise typer.Exit(exit_code(comparison, fail_on))

@@ -36,39 +36,22 @@ def explain(
 ) -> None:
     """Show a stored comparison or run, or list the newest."""
     from zerolap.cli.listing import show_newest
-    from zerolap.cli.output import write_comparison, write_run
+    from zerolap.cli.output import Reports, write_comparison, write_run
     from zerolap.errors import UsageError
     from zerolap.lab import read_comparison, read_run
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
+    reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open_to_read(store) as results:
         if identity is None:
-            if json is not None or html is not None or markdown is not None:
+            if not reports.is_none_wanted:
                 raise UsageError("a report needs the ID of a comparison or run", hint="zerolap explain latest")
             show_newest(results)
             return
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
-            write_run(
-                read_run(results, identity),
-                results,
-                json=json,
-                markdown=markdown,
-                html=html,
-                benchfmt=benchfmt,
-                quiet=quiet,
-            )
+            write_run(read_run(results, identity), results, reports)
         else:
-            comparison = read_comparison(results, identity)
-            write_comparison(
-                comparison,
-                results,
-                json=json,
-                markdown=markdown,
-                html=html,
-                benchfmt=benchfmt,
-                quiet=quiet,
-                reasons=None,
-            )
+            write_comparison(read_comparison(results, identity), results, reports, reasons=None)

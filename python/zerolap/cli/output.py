@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -17,70 +18,74 @@ from zerolap.store import Store
 SHOWN_REASONS = 3
 
 
+@dataclass(frozen=True)
+class Reports:
+    """The files that reports are written to, - for standard output, none for a report that is not wanted."""
+
+    json: str | None
+    markdown: str | None
+    html: str | None
+    benchfmt: str | None
+    quiet: bool
+
+    @property
+    def is_none_wanted(self) -> bool:
+        """Whether no report is to be written, but the table."""
+        return not any((self.json, self.markdown, self.html, self.benchfmt))
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the table is written to standard output: unless `quiet`, or where a report is."""
+        return not self.quiet and "-" not in (self.json, self.markdown, self.benchfmt)
+
+
 def write_comparison(
-    comparison: Comparison,
-    store: Store,
-    *,
-    json: str | None,
-    markdown: str | None,
-    html: str | None,
-    benchfmt: str | None,
-    quiet: bool,
-    reasons: int | None = SHOWN_REASONS,
+    comparison: Comparison, store: Store, reports: Reports, reasons: int | None = SHOWN_REASONS
 ) -> None:
-    """Write all requested reports; the table is written to standard output unless a report is.
+    """Write all requested reports, and the table.
 
     The store holds the pictures and the trials; `reasons` limits the culprits in the table, None shows all.
     """
     with _writing(comparison.id):
-        if json is not None:
-            write(json, comparison_json(comparison))
-        if markdown is not None:
+        if reports.json is not None:
+            write(reports.json, comparison_json(comparison))
+        if reports.markdown is not None:
             from zerolap.report.markdown import comparison_markdown
 
-            write(markdown, comparison_markdown(comparison))
-        if html is not None:
+            write(reports.markdown, comparison_markdown(comparison))
+        if reports.html is not None:
             from zerolap.lab import read_pictures
             from zerolap.report.html import comparison_html
 
-            write(html, comparison_html(comparison, read_pictures(comparison, store)))
-        if benchfmt is not None:
+            write(reports.html, comparison_html(comparison, read_pictures(comparison, store)))
+        if reports.benchfmt is not None:
             from zerolap.report.benchfmt import comparison_benchfmt
 
-            write(benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
+            write(reports.benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
     # Last, as the reader of the table may close it before its end.
-    if not quiet and "-" not in (json, markdown, benchfmt):
+    if reports.has_table:
         show_comparison(comparison, _Output(), reasons)
 
 
-def write_run(
-    report: RunReport,
-    store: Store,
-    *,
-    json: str | None,
-    markdown: str | None,
-    html: str | None,
-    benchfmt: str | None,
-    quiet: bool,
-) -> None:
+def write_run(report: RunReport, store: Store, reports: Reports) -> None:
     """Write all requested reports on a run, as `write_comparison` does."""
     with _writing(report.id):
-        if json is not None:
-            write(json, run_json(report))
-        if markdown is not None:
+        if reports.json is not None:
+            write(reports.json, run_json(report))
+        if reports.markdown is not None:
             from zerolap.report.run_markdown import run_markdown
 
-            write(markdown, run_markdown(report))
-        if html is not None:
+            write(reports.markdown, run_markdown(report))
+        if reports.html is not None:
             from zerolap.lab import read_run_pictures
             from zerolap.report.html import run_html
 
-            write(html, run_html(report, read_run_pictures(report, store)))
-        if benchfmt is not None:
+            write(reports.html, run_html(report, read_run_pictures(report, store)))
+        if reports.benchfmt is not None:
             from zerolap.report.benchfmt import run_benchfmt
 
-            write(benchfmt, run_benchfmt(report, store.measurements(report.id)))
-    if not quiet and "-" not in (json, markdown, benchfmt):
+            write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
+    if reports.has_table:
         show_run(report, _Output())
 
 

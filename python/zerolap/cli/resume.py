@@ -37,20 +37,21 @@ def resume(
     """Continue the request, write the reports, and exit."""
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code, run_exit_code
-    from zerolap.cli.output import write_comparison, write_run
+    from zerolap.cli.output import Reports, write_comparison, write_run
     from zerolap.lab import Lab
     from zerolap.lab import resume as resume_request
     from zerolap.records import Comparison
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
+    reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
             document = resume_request(identity, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         if isinstance(document, Comparison):
-            write_comparison(document, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
+            write_comparison(document, results, reports)
             code = exit_code(document, fail_on)
         else:
-            write_run(document, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
+            write_run(document, results, reports)
             code = run_exit_code(document)
     raise typer.Exit(code)

@@ -79,7 +79,7 @@ def run(
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import run_exit_code
-    from zerolap.cli.output import write_run
+    from zerolap.cli.output import Reports, write_run
     from zerolap.cli.selection import deployed, selected_cases
     from zerolap.lab import AskedServer, Lab, Options, run_question
     from zerolap.lab import run as run_server
@@ -99,14 +99,14 @@ def run(
         ),
         command_line=options.command_line(context),
     )
+    reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         if platform is not None:
-            from zerolap.cli.submitting import Reports, answered, wish_of
+            from zerolap.cli.submitting import answered, wish_of
 
             wish = wish_of(platform, priority, topic, results)
-            reports = Reports(json, markdown, html, benchfmt, quiet)
             raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
             report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-        write_run(report, results, json=json, markdown=markdown, html=html, benchfmt=benchfmt, quiet=quiet)
+        write_run(report, results, reports)
     raise typer.Exit(run_exit_code(report))

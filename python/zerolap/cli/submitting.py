@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,7 @@ import typer
 
 from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn
-from zerolap.cli.output import write_comparison, write_run
+from zerolap.cli.output import Reports, write_comparison, write_run
 from zerolap.errors import UsageError, ZerolapError
 from zerolap.lab import Question, Wish, read_comparison, read_run, submit
 from zerolap.records import Priority, Submission
@@ -19,31 +19,6 @@ from zerolap.store import Store
 
 POLL_SECONDS: Final = 0.5
 ALL: Final = "all"
-
-
-@dataclass(frozen=True)
-class Reports:
-    """Which reports are written of each platform, and when a comparison counts as failed."""
-
-    json: str | None
-    markdown: str | None
-    html: str | None
-    benchfmt: str | None
-    quiet: bool
-    fail_on: FailOn = FailOn.NEVER
-
-    def of(self, platform: str, *, alone: bool) -> "Reports":
-        """Return the reports of a platform, whose files bear its name where there are several platforms."""
-        if alone:
-            return self
-        return Reports(
-            json=_named(self.json, platform),
-            markdown=_named(self.markdown, platform),
-            html=_named(self.html, platform),
-            benchfmt=_named(self.benchfmt, platform),
-            quiet=self.quiet,
-            fail_on=self.fail_on,
-        )
 
 
 def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
@@ -67,10 +42,13 @@ def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
     return Wish(served if ALL in named else named, priorities[priority], topic)
 
 
-def answered(question: Question, wish: Wish, store: Store, reports: Reports, *, wait: bool) -> int:
-    """Submit a question, wait until all platforms have answered unless told otherwise, and return the exit code.
+def answered(
+    question: Question, wish: Wish, store: Store, reports: Reports, fail_on: FailOn = FailOn.NEVER, *, wait: bool
+) -> int:
+    """Submit a question, wait until all platforms have answered, unless `wait` is false, and return the exit code.
 
-    Raises `ZerolapError` where a submission failed, after the reports of the others are written.
+    `fail_on` is when a comparison counts as failed. Raises `ZerolapError` where a submission failed, after the reports
+    of the others are written.
     """
     submissions = submit(question, wish, store)
     if not wait:
@@ -81,10 +59,11 @@ def answered(question: Question, wish: Wish, store: Store, reports: Reports, *, 
     for submission in _ended(submissions, store, quiet=reports.quiet):
         work = store.fleet.submitted(submission.id)
         if work.state == "done":
-            alone = len(submissions) == 1
-            if not alone and not reports.quiet and "-" not in (reports.json, reports.markdown, reports.benchfmt):
+            is_alone = len(submissions) == 1
+            if not is_alone and reports.has_table:
                 typer.echo(f"\nplatform {submission.platform}\n")
-            codes.append(_written(submission, store, reports.of(submission.platform, alone=alone)))
+            own = reports if is_alone else _of_platform(reports, submission.platform)
+            codes.append(_written(submission, store, own, fail_on))
         else:
             faults.append(f"{submission.id} on {submission.platform} {_word(work.state)}: {work.reason}".rstrip(": "))
     if faults:
@@ -109,31 +88,26 @@ def _ended(submissions: Sequence[Submission], store: Store, *, quiet: bool) -> S
         time.sleep(POLL_SECONDS)
 
 
-def _written(submission: Submission, store: Store, reports: Reports) -> int:
+def _written(submission: Submission, store: Store, reports: Reports, fail_on: FailOn) -> int:
     """Write the reports of a submission that is done and return its exit code."""
     if submission.kind == "run":
         report = read_run(store, submission.id)
-        write_run(
-            report,
-            store,
-            json=reports.json,
-            markdown=reports.markdown,
-            html=reports.html,
-            benchfmt=reports.benchfmt,
-            quiet=reports.quiet,
-        )
+        write_run(report, store, reports)
         return run_exit_code(report)
     comparison = read_comparison(store, submission.id)
-    write_comparison(
-        comparison,
-        store,
-        json=reports.json,
-        markdown=reports.markdown,
-        html=reports.html,
-        benchfmt=reports.benchfmt,
-        quiet=reports.quiet,
+    write_comparison(comparison, store, reports)
+    return exit_code(comparison, fail_on)
+
+
+def _of_platform(reports: Reports, platform: str) -> Reports:
+    """Return the reports of one of several platforms, whose files bear its name."""
+    return replace(
+        reports,
+        json=_named(reports.json, platform),
+        markdown=_named(reports.markdown, platform),
+        html=_named(reports.html, platform),
+        benchfmt=_named(reports.benchfmt, platform),
     )
-    return exit_code(comparison, reports.fail_on)
 
 
 def _named(target: str | None, platform: str) -> str | None:

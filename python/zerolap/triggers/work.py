@@ -184,7 +184,7 @@ class TriggerWork:
         try:
             has = await self._github.permission(repository, actor)
         except GitHubRefused as refused:
-            raise NotPermitted(f"GitHub does not tell what {actor} may do: {refused.message}") from refused
+            raise NotPermitted(f"GitHub does not report the permission of {actor}: {refused.message}") from refused
         if has not in PERMISSIONS[: PERMISSIONS.index(needed) + 1]:
             raise NotPermitted(f"{actor} has the permission {has}, and {needed} is needed")
 
