@@ -49,8 +49,8 @@ TokenPath = Annotated[
 Login = Annotated[
     str | None,
     typer.Option(
-        help="Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token is taken"
-        " for that of a workflow, github-actions[bot].",
+        help="Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token"
+        " is taken for that of a workflow, github-actions[bot].",
         metavar="NAME",
     ),
 ]
