@@ -24,7 +24,6 @@ from sqlalchemy import Connection, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
-from zerolap.lab import read_comparison
 from zerolap.records import (
     STANDALONE,
     Abilities,
@@ -736,25 +735,6 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         assert compare_metadata(context, metadata) == []
 
 
-def test_artifacts_of_an_unknown_builder_are_not_there(store: Store, database: Database) -> None:
-    built = a_build_record()
-    store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
-    with store._database.writing() as connection:
-        for statement in (
-            "DROP TABLE artifact",
-            "CREATE TABLE artifact (build VARCHAR NOT NULL REFERENCES build (build), blob VARCHAR,"
-            " abilities TEXT NOT NULL, CONSTRAINT pk_artifact PRIMARY KEY (build))",
-            f"INSERT INTO artifact VALUES ('{built.build}', NULL, '{{}}')",
-            "UPDATE alembic_version SET version_num = '0008'",
-        ):
-            connection.execute(text(statement))
-    with Store.open(database.location) as upgraded:
-        assert rows_of(upgraded, "SELECT * FROM artifact") == []
-        test_the_migrations_lead_to_the_tables_and_the_newest_revision(upgraded)
-        assert upgraded.build(built.build) == built
-        assert upgraded.fleet.artifacts([built.build], "") == {}
-
-
 def test_an_artifact_is_of_its_builder(store: Store) -> None:
     built, forged = a_build_record(), a_build_record().model_copy(update={"version": "9.9.9"})
     store.record_build(built, BinarySource(name="redis-server", path=Path("/usr/bin/redis-server")))
@@ -777,86 +757,12 @@ def test_a_newer_revision_is_refused(store: Store, database: Database) -> None:
         Store.open(database.location)
 
 
-@pytest.fixture
-def older_store(tmp_path: Path) -> Iterator[Store]:
-    """Return a store that was written before requests and jobs were recorded."""
-    dump = Path(__file__).parent / "data" / "store-0004.sql"
-    with closing(sqlite3.connect(tmp_path / "zerolap.db")) as connection:
-        connection.executescript(dump.read_text())
-    with Store.open(str(tmp_path)) as store:
-        yield store
-
-
-def test_documents_of_an_older_store_are_read(older_store: Store) -> None:
-    undecided = {"deciding": None}
-    cases = [case.model_copy(update=undecided) for case in (a_case("zadd", "same"), a_case("xadd"))]
-    assert older_store.comparison("c-1") == a_comparison(
-        state="done",
-        notes=["a note"],
-        summary={**NOTHING, "regression": 1, "same": 1, "machine_seconds": 12.5},
-        skipped=[{"case": "big", "reason": "memory", "text": "needs 9 GiB"}],
-        cases=cases,
-    )
-    assert older_store.comparison("c-2").cases == [cases[1]]
-    assert older_store.run("r-1") == a_run()
-    assert [row.id for row in older_store.comparisons()] == ["c-2", "r-1", "c-1"]
-    assert older_store.spreads("p-1", "cpu_ns_per_op") == [Spread(variance=1e-4, degrees=5.0)]
-    assert rows_of(older_store, "SELECT kernel, first_seen FROM platform_facts") == [("6.1", "2026-11-20T21:00:00Z")]
-    assert rows_of(older_store, 'SELECT repository, "commit", build FROM revision_build') == [("", "abc", "b-1")]
-    changed = a_comparison("c-2", cases=[a_case("new")])
-    older_store.record_comparison(changed)
-    assert older_store.comparison("c-2") == changed
-
-
-def test_work_and_time_of_an_older_document_are_derived_and_its_verdict_stays(older_store: Store) -> None:
-    zadd, xadd = read_comparison(older_store, "c-1").cases
-    assert [(case.verdict, case.work, case.time) for case in (zadd, xadd)] == [
-        ("same", "regression", None),
-        ("regression", "regression", None),
-    ]
-    assert xadd.deciding == xadd.work_deciding == "instructions_per_op"
-
-
-def test_trials_of_an_older_store_are_read(older_store: Store) -> None:
-    measured = older_store.measurements("c-1")
-    assert [(trial.side, trial.engine, trial.block, trial.per_second) for trial, _ in measured] == [
-        ("base", "counted", 0, None),
-        ("head", "counted", 0, None),
-        ("base", "timed", 0, None),
-        ("head", "timed", 0, None),
-        ("base", "timed", 500, 0),
-        ("head", "sampled", 0, None),
-        ("base", "own", 0, None),
-    ]
-    blobs = [(measurement.graph, measurement.timeline, measurement.stacks) for _, measurement in measured]
-    assert blobs == [
-        ("aa" * 32, None, None),
-        ("bb" * 32, None, None),
-        (None, "cc" * 32, None),
-        (None, "cd" * 32, None),
-        (None, "ce" * 32, None),
-        (None, None, "dd" * 32),
-        (None, None, None),
-    ]
-    assert measured[0][1].metrics == {"instructions_per_op": 11201.4, "syscalls_per_op": 0.125}
-    assert (measured[0][1].seconds, measured[0][1].validity) == (2.5, VALID)
-    assert measured[0][0].job == measured[1][0].job
-    assert [(trial.case, trial.side) for trial, _ in older_store.measurements("r-1")] == [("get", "head")]
-    failures = older_store.failures("c-1")
-    assert [(failed.trial.case, failed.trial.side, failed.trial.block) for failed in failures] == [
-        ("zadd", "base", 1),
-        ("zadd", "head", 1),
-    ]
-    assert {failed.message for failed in failures} == {"it crashed"}
-
-
-def test_a_comparison_of_an_older_store_cannot_be_gone_on_with(older_store: Store) -> None:
-    assert older_store.state("c-2") == "running"
-    assert older_store.jobs("c-2") == []
-    with pytest.raises(UsageError, match="earlier version"):
-        older_store.request("c-2")
-    older_store.begin(a_request("c-3"))
-    assert older_store.request("latest").id == "c-3"
+def test_an_early_revision_is_refused(store: Store, database: Database) -> None:
+    with store._database.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+    with pytest.raises(EnvironmentMissing, match=r"early zerolap.*0009") as fault:
+        Store.open(database.location)
+    assert "convert-store" in fault.value.hint
 
 
 @pytest.fixture(params=["files", "objects in memory", "objects in files"])

@@ -17,6 +17,8 @@ from zerolap.store.uninterrupted import uninterrupted
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_SECONDS: Final = 10.0
+FIRST_REVISION: Final = "0010"
+"""The oldest revision from which migrations lead to the newest."""
 
 _VERSION_TABLE = "alembic_version"
 
@@ -118,6 +120,11 @@ def _upgrade(connection: Connection, place: str) -> None:
     config.attributes["connection"] = connection
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     stored = _stored_revision(connection, place)
+    if stored is not None and stored < FIRST_REVISION:
+        raise EnvironmentMissing(
+            f"the store {place} was written by an early zerolap (revision {stored}, oldest known {FIRST_REVISION})",
+            hint="convert it with scripts/convert-store of zerolap's sources, or name another store with --store",
+        )
     if stored is not None and stored not in known:
         raise EnvironmentMissing(
             f"the store {place} was written by a newer zerolap (revision {stored}, newest known {REVISION})",
