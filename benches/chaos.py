@@ -30,8 +30,8 @@ from benches.chaos_processes import AGENTS, PLATFORMS, Fleet, has_programs, set_
 from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.cases import core_suite, load_cases, select
-from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
-from zerolap.records import EnvironmentMissing, Priority, Submission
+from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.records import EnvironmentMissing, Priority, Request, RequestedServer
 from zerolap.store import Store
 
 FAULTS, REQUESTS = 200, 20
@@ -64,7 +64,7 @@ class Requests:
     store: Store
     chance: random.Random
     directory: Path
-    submitted: list[Submission] = field(default_factory=list)
+    submitted: list[Request] = field(default_factory=list)
     _number: int = 0
     _toy: ToySource | None = None
 
@@ -72,23 +72,25 @@ class Requests:
         """Submit another comparison; raises `EnvironmentMissing` while the database is away."""
         number = self._number
         platforms = list(PLATFORMS) if number % 6 == 0 else [PLATFORMS[number % 2]]
-        wish = Wish(platforms, self.chance.choice(SOME_PRIORITIES))
+        submitting = Submitting(self.chance.choice(SOME_PRIORITIES))
         base, head, cases = self._of_redis(number) if number % 5 in (2, 4) else self._of_toy(number)
         if number % 9 == 4:
             options = Options(engines=["timed"], budget_seconds=15, seed=number)
             cases = cases[:1]
         else:
             options = Options(engines=["counted"], quick=number % 7 != 3, seed=number)
-        question = comparison_question(base, head, cases, options)
-        self.submitted += submit(question, wish, self.store)
+        asked = comparison_request(base, head, cases, options)
+        requests = on_platforms(asked, platforms, self.store.blobs, submitting)
+        self.store.submit(requests)
+        self.submitted += requests
         self._number += 1
 
     def is_open(self) -> list[str]:
-        """Return the submissions that have not ended."""
+        """Return the requests that have not ended."""
         states = self.store.fleet.states([one.id for one in self.submitted])
         return [identity for identity, state in states.items() if state in ("waiting", "running")]
 
-    def _of_toy(self, number: int) -> tuple[AskedServer, AskedServer, list[Any]]:
+    def _of_toy(self, number: int) -> tuple[RequestedServer, RequestedServer, list[Any]]:
         if self._toy is None:
             self._toy = ToySource(self.directory / "toy")
         toy = self._toy
@@ -96,10 +98,10 @@ class Requests:
         marked = ("commands.c", WORK_BEGINS, f"/* {number} */ {WORK_BEGINS}")
         base = toy.changed(marked)
         head = toy.changed(marked, ("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
-        sides = [AskedServer(resolve(commit, toy.path)) for commit in (base, head)]
+        sides = [RequestedServer(source=resolve(commit, toy.path)) for commit in (base, head)]
         return sides[0], sides[1], load_cases(TOY_CASES)
 
-    def _of_redis(self, number: int) -> tuple[AskedServer, AskedServer, list[Any]]:
+    def _of_redis(self, number: int) -> tuple[RequestedServer, RequestedServer, list[Any]]:
         installed = resolve("redis-server", None)
         program = Path(shutil.which("redis-server") or "").resolve()
         other = self.directory / f"redis-{number}" / "redis-server"
@@ -108,7 +110,7 @@ class Requests:
         with other.open("ab") as file:
             file.write(b"\0" * (number + 1))
         cases = select(core_suite(), self.chance.sample(_known(REDIS_CASES), 3))
-        return AskedServer(installed), AskedServer(resolve(str(other), None)), cases
+        return RequestedServer(source=installed), RequestedServer(source=resolve(str(other), None)), cases
 
 
 def _known(names: tuple[str, ...]) -> list[str]:
@@ -194,7 +196,7 @@ class Run:
 
     def _remains(self) -> list[str]:
         try:
-            attempts = [f"attempt {one.id} of {one.submission}" for one in self.store.fleet.open_attempts()]
+            attempts = [f"attempt {one.id} of {one.request}" for one in self.store.fleet.open_attempts()]
         except EnvironmentMissing as fault:
             attempts = [str(fault)]
         return [*attempts, *self._kept_messages(), *self.fleet.strangers(), *left_behind(self.fleet.directory)]

@@ -10,7 +10,7 @@ from benches.chaos_faults import Fault
 from benches.chaos_ledger import Ledger, TrialKey, digest_of_metrics
 from benches.chaos_processes import BUILDERS
 from zerolap.lab.conclusions import BUDGET_USED_UP
-from zerolap.records import JobFinished, Submission, TrialDone, TrialsJob, UsageError
+from zerolap.records import JobFinished, Request, TrialDone, TrialsJob, UsageError
 from zerolap.store import Store
 
 LEFT_BEHIND = ("zerolap-trial-*", "zerolap-packing-*", "zerolap-comparing-*", "w-*", "placing-*")
@@ -30,19 +30,19 @@ class Verified:
     ended_by_budget: int = 0
 
 
-def verify(store: Store, submissions: Sequence[Submission], ledger: Ledger, faults: Sequence[Fault]) -> Verified:
+def verify(store: Store, requests: Sequence[Request], ledger: Ledger, faults: Sequence[Fault]) -> Verified:
     """Compare the store with the ledgers."""
     verified = Verified()
     stored: dict[TrialKey, str] = {}
     killed = {fault.job for fault in faults if fault.kind == "kill of a server or load generator"}
-    for submission in submissions:
-        faults_of_it = _faults_of_document(store, submission, killed, verified)
+    for request in requests:
+        faults_of_it = _faults_of_document(store, request, killed, verified)
         if faults_of_it:
             verified.incomplete += faults_of_it
         else:
             verified.complete += 1
-        _verify_trials(store, submission, stored, verified)
-        _verify_attempts(store, submission, verified)
+        _verify_trials(store, request, stored, verified)
+        _verify_attempts(store, request, verified)
     executed = ledger.executed
     verified.trials = len(stored)
     verified.lost += [f"told to be recorded, but is not: {key}" for key in sorted(ledger.told - stored.keys())]
@@ -54,14 +54,14 @@ def verify(store: Store, submissions: Sequence[Submission], ledger: Ledger, faul
     return verified
 
 
-def _faults_of_document(store: Store, submission: Submission, killed: set[str | None], verified: Verified) -> list[str]:
+def _faults_of_document(store: Store, request: Request, killed: set[str | None], verified: Verified) -> list[str]:
     """Return why a request does not count as complete."""
-    identity = submission.id
-    work = store.fleet.submitted(identity)
+    identity = request.id
+    work = store.request(identity)
     if work.state != "done":
         return [f"{identity} is {work.state}: {work.reason}"]
     document = store.comparison(identity)
-    wanted = {case.name for case in submission.cases}
+    wanted = {case.name for case in request.cases}
     there = {case.case for case in document.cases} | {skipped.case for skipped in document.skipped}
     if wanted != there:
         verified.lost += [f"{identity}: no case {name}" for name in sorted(wanted - there)]
@@ -84,11 +84,11 @@ def _faults_of_document(store: Store, submission: Submission, killed: set[str | 
     return faults
 
 
-def _verify_trials(store: Store, submission: Submission, stored: dict[TrialKey, str], verified: Verified) -> None:
+def _verify_trials(store: Store, request: Request, stored: dict[TrialKey, str], verified: Verified) -> None:
     """Check that each trial is there once, and all of those that belong to a job that has ended well."""
     times: Counter[tuple[str, str, int | None, str, int]] = Counter()
     try:
-        jobs = store.jobs(submission.id)
+        jobs = store.jobs(request.id)
     except UsageError:
         # It has ended before its servers were built.
         return
@@ -108,13 +108,11 @@ def _verify_trials(store: Store, submission: Submission, stored: dict[TrialKey, 
         if ends and not ends[0].cut_short:
             wanted = {(block.number, side) for block in job.blocks for side in job.servers}
             verified.lost += [f"{job.id} has ended without {missing}" for missing in sorted(wanted - there)]
-    verified.twice += [
-        f"{submission.id}: {trial} is stored {count} times" for trial, count in times.items() if count > 1
-    ]
+    verified.twice += [f"{request.id}: {trial} is stored {count} times" for trial, count in times.items() if count > 1]
 
 
-def _verify_attempts(store: Store, submission: Submission, verified: Verified) -> None:
-    ended = Counter(one.job.id for one in store.fleet.attempts(submission.id) if one.state in ("done", "failed"))
+def _verify_attempts(store: Store, request: Request, verified: Verified) -> None:
+    ended = Counter(one.job.id for one in store.fleet.attempts(request.id) if one.state in ("done", "failed"))
     verified.twice += [f"{job} has ended {count} times" for job, count in ended.items() if count > 1]
 
 

@@ -34,8 +34,8 @@ from zerolap.fleet.configuration import (
     read_agent_credentials,
 )
 from zerolap.fleet.jetstream import JetStreamLink
-from zerolap.lab import AskedServer, Options, Wish, Worker, run_question, submit
-from zerolap.records import Case, Submission, WrittenClient
+from zerolap.lab import Options, Worker, on_platforms, run_request
+from zerolap.records import Case, Request, RequestedServer, WrittenClient
 from zerolap.store import Store, open_blobs
 
 JOBS = 20_000
@@ -61,9 +61,9 @@ def _claiming(store: Store) -> dict[str, Figure]:
     """Give out jobs while all agents wait, and return how long it takes from a job's row until an agent holds it."""
     samples = []
     for number in range(SINGLE_JOBS):
-        submission = _submitted(store, 1, f"single-{number}")
-        _wait_for(store, [submission])
-        samples += _claim_ms(store, submission)
+        request = _submitted(store, 1, f"single-{number}")
+        _wait_for(store, [request])
+        samples += _claim_ms(store, request)
         # The first ones wait for agents to connect, and for the build.
     samples = samples[len(samples) // 10 :]
     ordered = sorted(samples)
@@ -77,16 +77,14 @@ def _claiming(store: Store) -> dict[str, Figure]:
 
 def _draining(store: Store, jobs: int, bus: int, notes: list[str]) -> dict[str, Figure]:
     """Submit all jobs, and return how long they take and what that costs the bus."""
-    submissions = [_submitted(store, JOBS_PER_SUBMISSION, f"many-{one}") for one in range(jobs // JOBS_PER_SUBMISSION)]
+    requests = [_submitted(store, JOBS_PER_SUBMISSION, f"many-{one}") for one in range(jobs // JOBS_PER_SUBMISSION)]
     cpu_before, began = _cpu_seconds(bus), time.time()
-    _wait_for(store, submissions)
+    _wait_for(store, requests)
     seconds, cpu = time.time() - began, _cpu_seconds(bus) - cpu_before
-    trials = sum(len(store.measurements(submission.id)) for submission in submissions)
+    trials = sum(len(store.measurements(request.id)) for request in requests)
     if trials != jobs:
         raise SystemExit(f"{trials} results of {jobs} jobs are stored")
-    ended = sorted(
-        attempt.ended or 0.0 for submission in submissions for attempt in store.fleet.attempts(submission.id)
-    )
+    ended = sorted(attempt.ended or 0.0 for request in requests for attempt in store.fleet.attempts(request.id))
     per_second = [
         sum(began + second <= one < began + second + 1 for one in ended) for second in range(int(seconds) + 1)
     ]
@@ -100,26 +98,27 @@ def _draining(store: Store, jobs: int, bus: int, notes: list[str]) -> dict[str, 
     }
 
 
-def _submitted(store: Store, count: int, group: str) -> Submission:
+def _submitted(store: Store, count: int, group: str) -> Request:
     clients = [WrittenClient(commands=[f"GET {group}:{number}:__key__"]).client for number in range(count)]
     cases = [Case(name=f"{group}-{number}", group=group, client=client) for number, client in enumerate(clients)]
-    server = AskedServer(resolve("redis-server", None))
-    question = run_question(server, cases, Options(engines=["counted"], quick=True), "bench")
-    [submission] = submit(question, Wish([PLATFORM]), store)
-    return submission
+    server = RequestedServer(source=resolve("redis-server", None))
+    asked = run_request(server, cases, Options(engines=["counted"], quick=True), "bench")
+    [request] = on_platforms(asked, [PLATFORM], store.blobs)
+    store.submit([request])
+    return request
 
 
-def _wait_for(store: Store, submissions: list[Submission]) -> None:
-    identities = [submission.id for submission in submissions]
+def _wait_for(store: Store, requests: list[Request]) -> None:
+    identities = [request.id for request in requests]
     pause = POLL_SECONDS if len(identities) > 1 else POLL_SECONDS / 10
     while (states := set(store.fleet.states(identities).values())) != {"done"}:
         if "failed" in states:
-            raise SystemExit(next(store.fleet.submitted(one).reason for one in identities))
+            raise SystemExit(next(store.request(one).reason for one in identities))
         time.sleep(pause)
 
 
-def _claim_ms(store: Store, submission: Submission) -> list[float]:
-    attempts = store.fleet.attempts(submission.id)
+def _claim_ms(store: Store, request: Request) -> list[float]:
+    attempts = store.fleet.attempts(request.id)
     return [(one.claimed - one.created) * 1e3 for one in attempts if one.claimed is not None]
 
 

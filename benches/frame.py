@@ -21,16 +21,16 @@ from postgresql_server import PostgresqlServer, programs, server_user
 from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
-from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question
+from zerolap.lab import Execution, Lab, LocalPlatform, Options, Worker, compare, comparison_request
 from zerolap.lab.planner import Planner
 from zerolap.lab.results import Results
 from zerolap.records import (
-    BuildDone,
-    BuildJob,
+    Build,
     Case,
     Check,
     Measurement,
-    Request,
+    RequestedServer,
+    Resolved,
     TrialDone,
     TrialsJob,
     Validity,
@@ -175,11 +175,12 @@ def _ledgered_comparison(store: Path, report: Path, ledger: Path) -> None:
     from zerolap.cases import core_suite, select
 
     server = resolve("redis-server", None)
-    head = AskedServer(server, config={"hash-max-listpack-entries": "0"})
+    base = RequestedServer(source=server)
+    head = RequestedServer(source=server, config={"hash-max-listpack-entries": "0"})
     options = Options(engines=["counted"], quick=True)
-    question = comparison_question(AskedServer(server), head, select(core_suite(), CASES), options)
+    request = comparison_request(base, head, select(core_suite(), CASES), options)
     with Store.open(str(store)) as results:
-        comparison = compare(question, Lab(results))
+        comparison = compare(request, Lab(results))
     report.write_text(comparison.model_dump_json(by_alias=True))
 
 
@@ -232,8 +233,9 @@ def plan_ms_500_cases(work: Path) -> Figure:
     """Plan 500 cases at every stage: before the first trial, while they are counted, and while they are timed."""
     samples: list[float] = []
     with Store.open(str(work / "planned")) as store:
-        request = _simulated(store, work)
-        results, planner = Results(request, store.blobs), Planner(request)
+        resolved = _simulated(store)
+        results, planner = Results(resolved, store.blobs), Planner(resolved)
+        results.builds |= _builds_of(resolved, store)
         by_name = {"counted": Simulated(scatter=0.002), "timed": Simulated(scatter=0.01)}
         worker, lab = Worker(by_name), Lab(store)
         while True:
@@ -244,11 +246,6 @@ def plan_ms_500_cases(work: Path) -> Figure:
                 break
             # A loop plans again after each job; every twentieth is timed here.
             for job in jobs[:20]:
-                if isinstance(job, BuildJob):
-                    built = store.build(job.spec.digest)
-                    if built is not None:
-                        results.add(job, BuildDone(job=job.id, build=built))
-                    continue
                 for event in worker.carry_out(job, lab.place):
                     results.add(job, event)
     samples = [round(one, 3) for one in samples]
@@ -257,24 +254,30 @@ def plan_ms_500_cases(work: Path) -> Figure:
     )
 
 
-def _simulated(store: Store, work: Path, engines: Sequence[str] = ("counted", "timed")) -> Request:
-    """Return the request of a comparison of 500 cases whose build is in the store; nothing is measured yet."""
-    from zerolap.lab.requests import request_of
+def _simulated(store: Store, engines: Sequence[str] = ("counted", "timed")) -> Resolved:
+    """Return the resolved request of a comparison of 500 cases whose build is in the store, before the first trial."""
+    server = RequestedServer(source=resolve("redis-server", None))
+    request = comparison_request(server, server, _many_cases(), Options(engines=engines))
+    lab = Lab(store)
+    platform = LocalPlatform(lab)
+    platform.keep_programs(request)
+    resolved = Execution(request, lab, platform).resolve()
+    store.begin(resolved)
+    return resolved
 
-    server = AskedServer(resolve("redis-server", None))
-    question = comparison_question(server, server, _many_cases(), Options(engines=engines))
-    request = request_of(question, Lab(store))
-    store.begin(request)
-    return request
+
+def _builds_of(resolved: Resolved, store: Store) -> dict[str, Build]:
+    builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
+    return {build.build: build for build in builds if build is not None}
 
 
 def _simulated_comparison(store: Path) -> None:
     """Compare 500 simulated cases and print the largest memory that this process had, in MiB."""
-    server = AskedServer(resolve("redis-server", None))
-    question = comparison_question(server, server, _many_cases(), Options(engines=["counted", "timed"]))
+    server = RequestedServer(source=resolve("redis-server", None))
+    request = comparison_request(server, server, _many_cases(), Options(engines=["counted", "timed"]))
     worker = Worker({"counted": Simulated(), "timed": Simulated(slices=40)})
     with Store.open(str(store)) as results:
-        comparison = compare(question, Lab(results, worker=worker))
+        comparison = compare(request, Lab(results, worker=worker))
     if len(comparison.cases) != MANY:
         raise RuntimeError(f"{len(comparison.cases)} cases were compared")
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -323,13 +326,10 @@ def store_inserts_per_second(work: Path) -> dict[str, Figure]:
 def _inserts(location: str) -> Figure:
     samples = []
     with Store.open(location) as store:
-        request = _simulated(store, Path(), engines=["counted"])
-        results = Results(request, store.blobs)
-        for server in request.servers.values():
-            built = store.build(server.spec.digest)
-            if built is not None:
-                results.builds[built.build] = built
-        jobs = [job for job in Planner(request).next_jobs(results) if isinstance(job, TrialsJob)]
+        resolved = _simulated(store, engines=["counted"])
+        results = Results(resolved, store.blobs)
+        results.builds |= _builds_of(resolved, store)
+        jobs = Planner(resolved).next_jobs(results)
         measurement = Measurement(
             metrics={"instructions_per_op": 1000.0, "syscalls_per_op": 0.1, "allocations_per_op": 1.0},
             validity=Validity.of([Check(check="errors", ok=True, value=0.0, limit="<= 0")]),

@@ -17,8 +17,8 @@ from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
-from zerolap.lab import AskedServer, Options, Wish, Worker, comparison_question, submit
-from zerolap.records import Case, Record, Submission, WrittenClient
+from zerolap.lab import Options, Submitting, Worker, comparison_request, on_platforms
+from zerolap.records import Case, Record, Request, RequestedServer, WrittenClient
 from zerolap.store import Store
 
 PLATFORM = "here"
@@ -56,30 +56,32 @@ class SimulatedFleet:
     def submit(
         self,
         cases: Sequence[Case],
-        wish: Wish | None = None,
+        platform: str = PLATFORM,
         head: Path | None = None,
         engines: Sequence[str] = ("counted",),
-    ) -> Submission:
+        submitting: Submitting | None = None,
+    ) -> Request:
         """Submit a comparison of the server with itself, or with another head."""
-        base = AskedServer(resolve(str(self.server), None))
-        asked = base if head is None else AskedServer(resolve(str(head), None))
-        question = comparison_question(base, asked, cases, Options(engines=engines))
-        [submission] = submit(question, wish or Wish([PLATFORM]), self.store)
-        return submission
+        base = RequestedServer(source=resolve(str(self.server), None))
+        other = base if head is None else RequestedServer(source=resolve(str(head), None))
+        asked = comparison_request(base, other, cases, Options(engines=engines))
+        [request] = on_platforms(asked, [platform], self.store.blobs, submitting)
+        self.store.submit([request])
+        return request
 
     def run(self, scenario: Callable[["SimulatedFleet"], Awaitable[None]]) -> None:
         """Run conductor and agents until a scenario has ended."""
         asyncio.run(self._run(scenario))
 
-    async def ended(self, *submissions: Submission) -> list[str]:
-        """Wait until submissions have ended, and return their states."""
-        await self.until(lambda: all(state not in ("waiting", "running") for state in self.states(*submissions)))
-        return self.states(*submissions)
+    async def ended(self, *requests: Request) -> list[str]:
+        """Wait until requests have ended, and return their states."""
+        await self.until(lambda: all(state not in ("waiting", "running") for state in self.states(*requests)))
+        return self.states(*requests)
 
-    def states(self, *submissions: Submission) -> list[str]:
-        """Return the states of submissions."""
-        by_id = self.store.fleet.states(submission.id for submission in submissions)
-        return [by_id[submission.id] for submission in submissions]
+    def states(self, *requests: Request) -> list[str]:
+        """Return the states of requests."""
+        by_id = self.store.fleet.states(request.id for request in requests)
+        return [by_id[request.id] for request in requests]
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until a condition holds; the time only bounds a hang."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from benches.page import FIXTURE
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token, token_digest
-from zerolap.records import Comparison
+from zerolap.records import Comparison, Request, Resolved
 from zerolap.store import ApiToken, Store
 from zerolap.triggers.settings import LabSettings, TriggerSettings
 
@@ -16,7 +16,18 @@ ONLY_WITH_A_TOKEN = TriggerSettings(lab=LabSettings(reports="token"))
 def recorded_comparison(store: Store, **changes: Any) -> Comparison:
     """Record the comparison under its id, with changes."""
     comparison = COMPARISON.model_copy(update={"id": ID, **changes})
+    request = Request(
+        id=comparison.id,
+        kind="compare",
+        created=comparison.created,
+        command_line=comparison.command_line,
+        servers={},
+        cases=(),
+        settings=comparison.settings,
+    )
+    store.begin(Resolved(request=request, platform=comparison.platform, servers={}, cases=()))
     store.record_comparison(comparison)
+    store.end(comparison.id, comparison.state)
     return comparison
 
 

@@ -16,6 +16,8 @@ from zerolap.records import (
     Measurement,
     Request,
     RequestedServer,
+    Resolved,
+    ResolvedServer,
     RunReport,
     ServerSpec,
     SliceRecord,
@@ -132,8 +134,6 @@ REQUEST = Request(
     servers={
         HEAD: RequestedServer(
             source=BinarySource(name=RUN.server.name, path=Path("/src/redis-server")),
-            variant="",
-            spec=SPEC,
             config=RUN.server.config,
         )
     },
@@ -142,13 +142,21 @@ REQUEST = Request(
         for case in RUN.cases
     ),
     settings=RUN.settings,
+)
+RESOLVED = Resolved(
+    request=REQUEST,
     platform=RUN.platform,
+    servers={
+        side: ResolvedServer(source=server.source, variant="", spec=SPEC, config=server.config)
+        for side, server in REQUEST.servers.items()
+    },
+    cases=REQUEST.cases,
 )
 
 
 def stored_run(store: Store) -> RunReport:
     """Record `RUN` and its trials: timed and sampled ones of the first case, the last start disturbed."""
-    store.begin(REQUEST)
+    store.begin(RESOLVED)
     starts = [
         a_measurement(
             validity=VALID if block < STARTS else DISTURBED,
@@ -158,7 +166,7 @@ def stored_run(store: Store) -> RunReport:
     ]
     record_trials(store, "get-100B", "timed", starts)
     record_trials(store, "get-100B", "sampled", [a_pass(store)])
-    store.record_run(RUN, "done")
+    store.record_run(RUN)
     store.end(RUN.id, "done")
     return RUN
 

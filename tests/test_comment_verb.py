@@ -13,7 +13,7 @@ from test_report import BUILD, CULPRIT, PLATFORM, a_comparison, a_time, a_work, 
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.build import resolve
-from zerolap.records import BuildSpec, Request, RequestedServer
+from zerolap.records import BuildSpec, Request, RequestedServer, Resolved, ResolvedServer
 from zerolap.store import Store
 
 REPOSITORY, NUMBER = "octo/server", 7
@@ -45,7 +45,7 @@ class Scene:
             },
         )
         servers = {
-            side: RequestedServer(source=resolve(commit, self.source.path), variant="", spec=BuildSpec(content=commit))
+            side: RequestedServer(source=resolve(commit, self.source.path), variant="")
             for side, commit in (("base", self.source.first), ("head", self.head))
         }
         request = Request(
@@ -56,11 +56,20 @@ class Scene:
             servers=servers,
             cases=(),
             settings=comparison.settings,
+        )
+        resolved = Resolved(
+            request=request,
             platform=comparison.platform,
+            servers={
+                side: ResolvedServer(source=server.source, variant="", spec=BuildSpec(content=server.source.name))
+                for side, server in servers.items()
+            },
+            cases=(),
         )
         with Store.open(str(self.zerolap.store)) as store:
-            store.begin(request)
+            store.begin(resolved)
             store.record_comparison(comparison)
+            store.end(identity, comparison.state)
 
     def comment(self, *arguments: str, token: str = WORKFLOW_TOKEN, **environment: str) -> Ended:
         return self.zerolap(

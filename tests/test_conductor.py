@@ -21,12 +21,12 @@ from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
+from zerolap.fleet.fleet_execution import FleetExecution, with_builds
 from zerolap.fleet.in_process import InProcess, _Queued
 from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
-from zerolap.fleet.ongoing import Ongoing, Plan, with_builds
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
-from zerolap.lab import Lab, Wish, read_comparison
+from zerolap.lab import Lab, Plan, Submitting, read_comparison
 from zerolap.records import (
     Abilities,
     Block,
@@ -70,13 +70,13 @@ def fleet(store: Store, redis_server: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path) -> None:
     fleet.engine = Simulated(changes={"case-1": 0.1})
-    submission = fleet.submit(made_up_cases(3), head=other_build(fleet.server, tmp_path / "head"))
+    request = fleet.submit(made_up_cases(3), head=other_build(fleet.server, tmp_path / "head"))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    comparison = read_comparison(fleet.store, submission.id)
+    comparison = read_comparison(fleet.store, request.id)
     assert (comparison.state, comparison.platform.name) == ("done", HERE)
     assert {case.case: case.work for case in comparison.cases} == {
         "case-0": "same",
@@ -88,8 +88,8 @@ def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path
 
 def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFleet) -> None:
     fleet.further_platforms = {"west": Simulated()}
-    submissions = {platform: fleet.submit(made_up_cases(1), Wish([platform])) for platform in (HERE, "west")}
-    source = submissions[HERE].servers["base"].source
+    requests = {platform: fleet.submit(made_up_cases(1), platform=platform) for platform in (HERE, "west")}
+    source = requests[HERE].servers["base"].source
     digest = BuildSpec(content=hashlib.sha256(fleet.server.read_bytes()).hexdigest()).digest
     forged = Build(build=digest, version="9.9.9", build_id="", flags="")
     none = Abilities(commands=frozenset(), settings=frozenset())
@@ -98,33 +98,35 @@ def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFl
     fleet.store.fleet.add_artifact(Artifact(forged, "hostile", None, none))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+        assert await fleet.ended(*requests.values()) == ["done", "done"]
 
     fleet.run(scenario)
-    for platform, submission in submissions.items():
-        attempts = fleet.store.fleet.attempts(submission.id)
+    for platform, request in requests.items():
+        attempts = fleet.store.fleet.attempts(request.id)
         assert {attempt.platform for attempt in attempts if isinstance(attempt.job, BuildJob)} == {platform}
         made = fleet.store.fleet.artifacts([digest], platform)[digest].build
-        comparison = fleet.store.comparison(submission.id)
+        comparison = fleet.store.comparison(request.id)
         assert comparison.base.build == digest
         assert comparison.base.version == made.version != forged.version
 
 
 def test_platforms_share_no_history_whatever_fingerprint_agents_state(fleet: SimulatedFleet) -> None:
     fleet.further_platforms = {"west": Simulated()}
-    submissions = {name: fleet.submit(made_up_cases(1), Wish([name])) for name in (HERE, "west")}
+    requests = {name: fleet.submit(made_up_cases(1), platform=name) for name in (HERE, "west")}
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(*submissions.values()) == ["done", "done"]
+        assert await fleet.ended(*requests.values()) == ["done", "done"]
 
     fleet.run(scenario)
     # Agents of both are on this machine.
     stated = fingerprint().fingerprint
-    for name, submission in submissions.items():
-        platform = fleet.store.comparison(submission.id).platform
+    for name, request in requests.items():
+        platform = fleet.store.comparison(request.id).platform
         assert (platform.name, platform.fingerprint) == (name, f"{name}/{stated}")
         # Verdicts go by this one.
-        assert fleet.store.request(submission.id).platform == platform
+        resolved = fleet.store.resolved(request.id)
+        assert resolved is not None
+        assert resolved.platform == platform
     with fleet.store._database.reading() as connection:
         assert set(connection.execute(select(series.c.platform)).scalars()) == {f"{HERE}/{stated}", f"west/{stated}"}
 
@@ -140,14 +142,14 @@ def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None
 
 
 def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(fleet: SimulatedFleet) -> None:
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
     lab = Lab(fleet.store)
-    digest = fleet.store.comparison(submission.id).base.build
+    digest = fleet.store.comparison(request.id).base.build
     [here] = fleet.store.fleet.artifacts([digest], HERE).values()
     assert with_builds([here], lab) == lab
     sent = replace(here, blob=fleet.store.blobs.put(pack_build(lab.builds, digest)))
@@ -162,18 +164,18 @@ def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(
 
 
 def test_what_a_conductor_left_is_finished_by_the_next(fleet: SimulatedFleet) -> None:
-    submission = fleet.submit(made_up_cases(20))
+    request = fleet.submit(made_up_cases(20))
 
     async def interrupted(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) >= 5)
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(interrupted)
-    assert fleet.states(submission) == ["running"]
+    assert fleet.states(request) == ["running"]
     fleet.run(scenario)
-    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(submission.id))
+    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(request.id))
     assert len({case for case, _, _ in measured}) == 20
     assert set(measured.values()) == {1}
     assert not fleet.store.fleet.open_attempts()
@@ -183,13 +185,13 @@ def test_a_submission_that_cannot_be_built_fails_with_the_reason(fleet: Simulate
     program = tmp_path / "no-server"
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
-    submission = fleet.submit(made_up_cases(1), head=program)
+    request = fleet.submit(made_up_cases(1), head=program)
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["failed"]
+        assert await fleet.ended(request) == ["failed"]
 
     fleet.run(scenario)
-    assert "no-server" in fleet.store.fleet.submitted(submission.id).reason
+    assert "no-server" in fleet.store.request(request.id).reason
 
 
 def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) -> None:
@@ -207,54 +209,60 @@ def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) 
 
 def test_releases_go_before_pull_requests_and_these_before_backfills(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
-    submissions = {
-        priority: fleet.submit(made_up_cases(4), Wish([HERE], priority))  # type: ignore[arg-type]
+    requests = {
+        priority: fleet.submit(made_up_cases(4), platform=HERE, submitting=Submitting(priority))  # type: ignore[arg-type]
         for priority in ("backfill", "pull", "release")
     }
     order: list[str] = []
     fleet.engine = Simulated(on_trial=lambda job, _block: order.append(job.request))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(*submissions.values()) == ["done"] * 3
+        assert await fleet.ended(*requests.values()) == ["done"] * 3
 
     fleet.run(scenario)
-    ends = [max(number for number, one in enumerate(order) if one == submissions[name].id) for name in submissions]
+    ends = [max(number for number, one in enumerate(order) if one == requests[name].id) for name in requests]
     assert ends == sorted(ends, reverse=True)
 
 
+def executions(fleet: SimulatedFleet) -> dict[str, FleetExecution]:
+    """Return what the conductor works on."""
+    assert fleet.conductor is not None
+    return fleet.conductor.executions
+
+
 def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFleet) -> None:
-    older = fleet.submit(made_up_cases(50), Wish([HERE], topic="pr-7"))
-    other = fleet.submit(made_up_cases(1), Wish([HERE], topic="pr-8"))
+    older = fleet.submit(made_up_cases(50), platform=HERE, submitting=Submitting(topic="pr-7"))
+    other = fleet.submit(made_up_cases(1), platform=HERE, submitting=Submitting(topic="pr-8"))
     newer = []
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
-        newer.append(fleet.submit(made_up_cases(1), Wish([HERE], topic="pr-7")))
+        newer.append(fleet.submit(made_up_cases(1), platform=HERE, submitting=Submitting(topic="pr-7")))
         assert await fleet.ended(older, other, newer[0]) == ["superseded", "done", "done"]
-        await fleet.until(lambda: fleet.store.state(older.id) == "interrupted")
+        await fleet.until(lambda: older.id not in executions(fleet))
 
     fleet.run(scenario)
-    assert newer[0].id in fleet.store.fleet.submitted(older.id).reason
+    assert newer[0].id in fleet.store.request(older.id).reason
     assert 0 < len(read_comparison(fleet.store, older.id).cases) < 50
 
 
 def test_a_cancelled_submission_is_taken_up_again(fleet: SimulatedFleet) -> None:
-    submission = fleet.submit(made_up_cases(30))
+    request = fleet.submit(made_up_cases(30))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
-        assert fleet.store.fleet.set_state(submission.id, "cancelled", "by a test")
+        assert fleet.store.fleet.set_state(request.id, "cancelled", "by a test")
         await fleet.until(lambda: not fleet.store.fleet.open_attempts())
-        await fleet.until(lambda: fleet.store.state(submission.id) == "interrupted")
-        with pytest.raises(UsageError, match="no submission"):
+        await fleet.until(lambda: request.id not in executions(fleet))
+        with pytest.raises(UsageError, match="no request"):
             fleet.store.fleet.retry("c-unknown")
-        fleet.store.fleet.retry(submission.id)
-        assert await fleet.ended(submission) == ["done"]
+        fleet.store.fleet.retry(request.id)
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(submission.id))
+    measured = Counter((trial.case, trial.side, trial.block) for trial, _ in fleet.store.measurements(request.id))
     assert set(measured.values()) == {1}
-    assert len(read_comparison(fleet.store, submission.id).cases) == 30
+    assert len(read_comparison(fleet.store, request.id).cases) == 30
 
 
 def test_a_job_that_agents_give_up_is_tried_again_and_fails_in_the_end(fleet: SimulatedFleet) -> None:
@@ -266,13 +274,13 @@ def test_a_job_that_agents_give_up_is_tried_again_and_fails_in_the_end(fleet: Si
             raise EnvironmentMissing("the disk is full")
 
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(2))
+    request = fleet.submit(made_up_cases(2))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    cases = {case.case: case for case in read_comparison(fleet.store, request.id).cases}
     assert "given up 3 times" in (cases["case-0"].failure or "")
     assert "the disk is full" in (cases["case-0"].failure or "")
     assert cases["case-1"].verdict == "same"
@@ -297,14 +305,14 @@ def test_a_job_that_has_ended_does_not_fail_for_having_been_given_up(
             raise EnvironmentMissing("the disk is full")
 
     fleet.engine, fleet.agents = Simulated(on_trial=trial), 3
-    submission = fleet.submit(made_up_cases(2))
+    request = fleet.submit(made_up_cases(2))
 
     def has_ended() -> bool:
-        attempts = fleet.store.fleet.attempts(submission.id)
+        attempts = fleet.store.fleet.attempts(request.id)
         return any(one.state == "done" and tries[one.job.id] > 3 for one in attempts)
 
     async def to_its_end(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
@@ -319,34 +327,34 @@ def test_a_job_that_has_ended_does_not_fail_for_having_been_given_up(
     fleet.run(scenario)
     monkeypatch.setattr(simulated_fleet, "PACE", replace(simulated_fleet.PACE, patience_seconds=0))
     fleet.run(to_its_end)
-    events = [event for recorded in fleet.store.jobs(submission.id) for event in recorded.events]
+    events = [event for recorded in fleet.store.jobs(request.id) for event in recorded.events]
     assert not [event for event in events if isinstance(event, JobFailed)]
 
 
 def test_a_build_that_was_made_for_another_submission_does_not_fail(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submissions = [fleet.submit(made_up_cases(1)) for _ in range(2)]
+    requests = [fleet.submit(made_up_cases(1)) for _ in range(2)]
 
     async def scenario(fleet: SimulatedFleet) -> None:
         conductor = fleet.conductor
         assert conductor is not None
-        await fleet.until(lambda: submissions[1].id in conductor.ongoing)
+        await fleet.until(lambda: requests[1].id in conductor.executions)
 
         def builds() -> list[Attempt]:
-            attempts = [attempt for submission in submissions for attempt in fleet.store.fleet.attempts(submission.id)]
+            attempts = [attempt for request in requests for attempt in fleet.store.fleet.attempts(request.id)]
             return [attempt for attempt in attempts if isinstance(attempt.job, BuildJob)]
 
         await fleet.until(builds)
         built = builds()[0]
-        [other] = {submission.id for submission in submissions} - {built.submission}
+        [other] = {request.id for request in requests} - {built.request}
         # As if agents had given up the other's, before it was made for this one.
         job = built.job.model_copy(update={"request": other})
-        of_other = replace(built, id="a-other", submission=other, job=job, state="given up")
+        of_other = replace(built, id="a-other", request=other, job=job, state="given up")
         fleet.store.fleet.add_attempts([of_other])
         for _ in range(3):
             conductor._gave_up(of_other)
-        assert await fleet.ended(*submissions) == ["done", "done"]
+        assert await fleet.ended(*requests) == ["done", "done"]
 
     fleet.run(scenario)
 
@@ -363,13 +371,13 @@ def test_a_job_is_tried_until_what_agents_lack_is_there_again(
             raise EnvironmentMissing("the disk is full")
 
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    [case] = read_comparison(fleet.store, submission.id).cases
+    [case] = read_comparison(fleet.store, request.id).cases
     assert (case.failure, case.verdict) == (None, "same")
 
 
@@ -386,13 +394,13 @@ def test_a_trial_that_fails_while_the_disk_is_full_is_tried_again(
 
     monkeypatch.setattr(Agent, "_is_disk_full", lambda _: len(tries) == 1)
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    [case] = read_comparison(fleet.store, submission.id).cases
+    [case] = read_comparison(fleet.store, request.id).cases
     assert (case.failure, case.verdict) == (None, "same")
 
 
@@ -402,20 +410,20 @@ def test_a_trial_that_fails_is_reported_in_its_case(fleet: SimulatedFleet) -> No
             raise TrialFailed("the server crashed", details="its log")
 
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(2))
+    request = fleet.submit(made_up_cases(2))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    cases = {case.case: case for case in read_comparison(fleet.store, request.id).cases}
     assert (cases["case-0"].verdict, cases["case-1"].verdict) == ("invalid", "same")
     assert "the server crashed" in (cases["case-0"].failure or "")
 
 
 def test_a_drained_agent_takes_no_further_job(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
-    submission = fleet.submit(made_up_cases(20))
+    request = fleet.submit(made_up_cases(20))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
@@ -423,27 +431,27 @@ def test_a_drained_agent_takes_no_further_job(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
         await fleet.until(lambda: not fleet.conductor.roster.usable(HERE))  # type: ignore[union-attr]
         await fleet.until(lambda: all(one.state == "ready" for one in fleet.store.fleet.open_attempts()))
-        assert fleet.states(submission) == ["running"]
+        assert fleet.states(request) == ["running"]
         fleet.store.fleet.drain(HERE, draining=False)
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 
 
 def test_what_is_stuck_has_a_reason(fleet: SimulatedFleet) -> None:
     fleet.agents = 0
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: "an agent of the platform here" in fleet.store.fleet.submitted(submission.id).reason)
+        await fleet.until(lambda: "an agent of the platform here" in fleet.store.request(request.id).reason)
 
     fleet.run(scenario)
-    assert fleet.states(submission) == ["waiting"]
+    assert fleet.states(request) == ["waiting"]
 
 
 def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
     held: list[OfferedJob] = []
     go_on = threading.Event()
 
@@ -487,14 +495,14 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
         )
         assert b'"again":true' in unreadable
         go_on.set()
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
         # Its answer was lost: the same report again is accepted, and changes nothing.
         again = Report(attempt=attempt.id, event=JobFinished(job=job.id))
         assert (await fleet.say(again)).accepted
         assert not (await fleet.say(again, "agent-9")).accepted
 
     fleet.run(scenario)
-    values = [measurement.metrics["instructions_per_op"] for _, measurement in fleet.store.measurements(submission.id)]
+    values = [measurement.metrics["instructions_per_op"] for _, measurement in fleet.store.measurements(request.id)]
     assert values
     assert 1.0 not in values
 
@@ -523,14 +531,14 @@ def test_jobs_that_could_not_be_recorded_are_given_out_later(
 ) -> None:
     """A database that is lost while it ends a transaction does not tell whether the attempts are recorded."""
     failing = Failing(monkeypatch, fleet.store.fleet, "add_attempts", 5, after=after)
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
     assert failing.left == 0
-    attempts = fleet.store.fleet.attempts(submission.id)
+    attempts = fleet.store.fleet.attempts(request.id)
     assert len(attempts) == len({attempt.job.id for attempt in attempts})
     assert {attempt.state for attempt in attempts} == {"done"}
 
@@ -542,23 +550,23 @@ def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
         raise EnvironmentMissing("the disk is full")
 
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
     failing: list[Failing] = []
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: submission.id in fleet.conductor.ongoing)  # type: ignore[union-attr]
+        await fleet.until(lambda: request.id in fleet.conductor.executions)  # type: ignore[union-attr]
         failing.append(Failing(monkeypatch, fleet.store.fleet, "attempts", 2, after=False))
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
     assert failing[0].left == 0
-    [case] = read_comparison(fleet.store, submission.id).cases
+    [case] = read_comparison(fleet.store, request.id).cases
     assert "given up 3 times" in (case.failure or "")
 
 
 @dataclass
 class Misreporting(Simulated):
-    """Reports timed trials of one submission that cannot be judged: by a whole metric of zero, or a broken timeline."""
+    """Reports timed trials of one request that cannot be judged: by a whole metric of zero, or a broken timeline."""
 
     of_request: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -587,7 +595,7 @@ def test_results_that_cannot_be_judged_fail_their_submission_alone(fleet: Simula
         await fleet.until(lambda: fleet.store.state(wrong.id) == "failed")
 
     fleet.run(scenario)
-    assert "cannot be worked with" in fleet.store.fleet.submitted(wrong.id).reason
+    assert "cannot be worked with" in fleet.store.request(wrong.id).reason
     assert read_comparison(fleet.store, wrong.id).state == "failed"
     # So it is by a conductor that reads them from the store.
     fleet.store.fleet.retry(wrong.id)
@@ -602,7 +610,7 @@ def test_a_report_that_a_database_does_not_take_is_refused(
     wrong, right = (fleet.submit(made_up_cases(1)) for _ in range(2))
 
     def taken_in(changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
-        if any(isinstance(outcome.event, TrialDone) and outcome.attempt.submission == wrong.id for outcome in outcomes):
+        if any(isinstance(outcome.event, TrialDone) and outcome.attempt.request == wrong.id for outcome in outcomes):
             refused.set()
             raise DataError("INSERT", {}, Exception("index row size 5016 exceeds btree maximum"))
         take_in(changed, outcomes)
@@ -632,13 +640,13 @@ def test_an_agent_that_lacks_something_leaves_jobs_to_others(fleet: SimulatedFle
             raise EnvironmentMissing("the disk is full")
 
     fleet.engine = Simulated(on_trial=trial)
-    submission = fleet.submit(made_up_cases(6))
+    request = fleet.submit(made_up_cases(6))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    assert not [case for case in read_comparison(fleet.store, submission.id).cases if case.failure]
+    assert not [case for case in read_comparison(fleet.store, request.id).cases if case.failure]
     assert len(tries) == 2
 
 
@@ -681,7 +689,7 @@ def test_a_job_of_an_agent_that_has_forgotten_it_goes_to_another(
 )
 def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong: str) -> None:
     fleet.agents = 1
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(fleet.store.fleet.open_attempts)
@@ -692,7 +700,7 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
         answer = Answer.model_validate_json(await fleet.conductor.intake.answer(name, content))
         assert not answer.accepted
         assert answer.again
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 
@@ -701,22 +709,22 @@ def test_what_was_built_while_it_was_planned_is_not_built_again(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A plan that was begun before a build was recorded is adopted after that, and others wait for the same build."""
-    plan = Ongoing.plan
+    plan = FleetExecution.plan
 
-    def slow(ongoing: Ongoing, roster: Roster, lab: Lab) -> Plan:
-        planned = plan(ongoing, roster, lab)
+    def slow(execution: FleetExecution) -> Plan:
+        planned = plan(execution)
         time.sleep(0.3)
         return planned
 
-    monkeypatch.setattr(Ongoing, "plan", slow)
+    monkeypatch.setattr(FleetExecution, "plan", slow)
     heads = [other_build(fleet.server, tmp_path / f"head-{number}") for number in range(2)]
-    submissions = [fleet.submit(made_up_cases(1), head=head) for head in heads]
+    requests = [fleet.submit(made_up_cases(1), head=head) for head in heads]
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(*submissions) == ["done", "done"]
+        assert await fleet.ended(*requests) == ["done", "done"]
 
     fleet.run(scenario)
-    attempts = [attempt for one in submissions for attempt in fleet.store.fleet.attempts(one.id)]
+    attempts = [attempt for one in requests for attempt in fleet.store.fleet.attempts(one.id)]
     builds = [attempt.job.spec.digest for attempt in attempts if isinstance(attempt.job, BuildJob)]
     assert len(builds) == len(set(builds))
 
@@ -736,7 +744,7 @@ def test_a_job_that_is_given_up_while_the_store_is_away_is_given_up_once(
 ) -> None:
     """Its agent repeats its message until it is answered."""
     fleet.agents = 0
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
@@ -749,7 +757,7 @@ def test_a_job_that_is_given_up_while_the_store_is_away_is_given_up_once(
         answers = await asyncio.gather(*(fleet.say(message) for _ in range(3)))
         assert failing.left == 0
         assert all(answer.accepted for answer in answers)
-        assert fleet.conductor.ongoing[submission.id].given_up == {attempt.job.id: 1}
+        assert fleet.conductor.executions[request.id].given_up == {attempt.job.id: 1}
 
     fleet.run(scenario)
 
@@ -783,7 +791,7 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
     released = threading.Event()
     fleet.new_queues, fleet.agents = Forgetful, 1
     fleet.engine.on_trial = lambda _job, _block: assert_set(released)
-    submission = fleet.submit(made_up_cases(8))
+    request = fleet.submit(made_up_cases(8))
 
     def in_state(state: str) -> list[Attempt]:
         return [attempt for attempt in fleet.store.fleet.open_attempts() if attempt.state == state]
@@ -804,7 +812,7 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
             assert set(publications.values()) == {2}
         finally:
             released.set()
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
         assert len(fleet.engine.carried_out) == len(set(fleet.engine.carried_out))
 
     fleet.run(scenario)
@@ -815,7 +823,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
     released = threading.Event()
     fleet.new_queues, fleet.agents = Forgetful, 1
     fleet.engine.on_trial = lambda _job, _block: assert_set(released, LONG_SECONDS)
-    submission = fleet.submit(made_up_cases(8))
+    request = fleet.submit(made_up_cases(8))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         conductor, queues = fleet.conductor, fleet.queues
@@ -835,7 +843,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
             await fleet.until(lambda: attempts[lost.id].publications == 2)
         finally:
             released.set()
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 
@@ -844,7 +852,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
 def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFleet, is_poison: bool) -> None:
     """But not one that was given back because there was no conductor to answer."""
     fleet.agents = 0
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
@@ -860,11 +868,11 @@ def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFlee
                 assert (await fleet.say(Claim(attempt=attempt.id, delivery=delivery))).accepted
             await delivered.give_back(0)
         if is_poison:
-            assert await fleet.ended(submission) == ["failed"]
+            assert await fleet.ended(request) == ["failed"]
             return
         await fleet.until(lambda: attempts[attempt.id].publications == 2)
         fleet.start(fleet.agent(0))
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 
@@ -872,7 +880,7 @@ def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFlee
 def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zerolap.fleet.conductor.MOST_PUBLICATIONS", 2)
     fleet.agents = 0
-    submission = fleet.submit(made_up_cases(1))
+    request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.agent(0)._introduce()
@@ -884,11 +892,11 @@ def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pyt
                 await delivered.give_back(0)
 
         giving_back = asyncio.create_task(give_back_all())
-        assert await fleet.ended(submission) == ["failed"]
+        assert await fleet.ended(request) == ["failed"]
         giving_back.cancel()
 
     fleet.run(scenario)
-    publications = [attempt.reason for attempt in fleet.store.fleet.attempts(submission.id)]
+    publications = [attempt.reason for attempt in fleet.store.fleet.attempts(request.id)]
     assert publications == ["published 2 times, and no agent kept it"] * 3
 
 
@@ -896,13 +904,13 @@ def test_a_job_that_is_too_large_for_the_bus_fails_alone(fleet: SimulatedFleet) 
     fleet.new_queues = lambda: InProcess(largest_content_bytes=50_000)
     small, large = made_up_cases(2)
     client = WrittenClient(commands=[f"SET __key__ {'x' * 60_000}"]).client
-    submission = fleet.submit([small, large.model_copy(update={"client": client})])
+    request = fleet.submit([small, large.model_copy(update={"client": client})])
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    cases = {case.case: case for case in read_comparison(fleet.store, submission.id).cases}
+    cases = {case.case: case for case in read_comparison(fleet.store, request.id).cases}
     assert (cases["case-0"].failure, cases["case-0"].verdict) == (None, "same")
     assert "and the bus takes 50,000" in (cases["case-1"].failure or "")
     assert "times" not in (cases["case-1"].failure or "")

@@ -20,8 +20,8 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
 from zerolap.fleet.happenings import Happening, RequestHappened, trigger_happening
-from zerolap.lab import Wish, read_comparison
-from zerolap.records import Submission
+from zerolap.lab import Submitting, read_comparison
+from zerolap.records import Request
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink, EventStream
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings
@@ -57,11 +57,11 @@ class Heard:
         if self.sink is not None:
             self.sink.emit(happening)
 
-    def has_end_of(self, *submissions: Submission) -> bool:
-        """Whether the ends of submissions were told, which comes after they were recorded."""
+    def has_end_of(self, *requests: Request) -> bool:
+        """Whether the ends of requests were told, which comes after they were recorded."""
         requests = [told for told in self.happenings if isinstance(told, RequestHappened)]
         ended = {told.request for told in requests if told.state not in ("submitted", "waiting", "running")}
-        return ended >= {submission.id for submission in submissions}
+        return ended >= {request.id for request in requests}
 
 
 @pytest.fixture
@@ -163,13 +163,13 @@ def numbers(events: list[Event]) -> list[int]:
     return [int(event["trigger"].removeprefix("t-")) for event in events if event["event"] == "trigger"]
 
 
-def of(events: list[Event], name: str, submission: Submission) -> list[Event]:
-    return [event for event in events if event["event"] == name and event["request"] == submission.id]
+def of(events: list[Event], name: str, request: Request) -> list[Event]:
+    return [event for event in events if event["event"] == name and event["request"] == request.id]
 
 
-def states(events: list[Event], submission: Submission) -> list[str]:
-    """Return the states that a submission went through, but for the wait for an agent that has not reported yet."""
-    all_states = [event["state"] for event in of(events, "request", submission)]
+def states(events: list[Event], request: Request) -> list[str]:
+    """Return the states that a request went through, but for the wait for an agent that has not reported yet."""
+    all_states = [event["state"] for event in of(events, "request", request)]
     return [state for state in all_states if state != "waiting"]
 
 
@@ -182,8 +182,8 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
     listened.server.start()
     fleet.engine = Simulated(changes={"case-1": 0.1})
     head = other_build(fleet.server, tmp_path / "head")
-    wish = Wish([PLATFORM], "release", "redis/redis#12", "redis/redis#12 by alice")
-    first = fleet.submit(made_up_cases(3), wish, head=head)
+    submitting = Submitting("release", "redis/redis#12", "redis/redis#12 by alice")
+    first = fleet.submit(made_up_cases(3), submitting=submitting, head=head)
     second = fleet.submit(made_up_cases(2), head=head)
 
     async def scenario(fleet: SimulatedFleet) -> None:
@@ -193,21 +193,21 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
     events = listened.lines()
     assert listened.entries() == events
     assert len({event["id"] for event in events}) == len(events)
-    for submission in (first, second):
-        assert states(events, submission) == ["submitted", "running", "done"]
+    for request in (first, second):
+        assert states(events, request) == ["submitted", "running", "done"]
         trials = [
             (event["case"], event["engine"], event["block"], side)
-            for event in of(events, "trial", submission)
+            for event in of(events, "trial", request)
             for side in event["sides"]
         ]
-        recorded = [trial for trial, _ in fleet.store.measurements(submission.id)]
+        recorded = [trial for trial, _ in fleet.store.measurements(request.id)]
         assert sorted(trials) == sorted((trial.case, trial.engine, trial.block, trial.side) for trial in recorded)
-        judged = json.loads(read_comparison(fleet.store, submission.id).model_dump_json(by_alias=True))
+        judged = json.loads(read_comparison(fleet.store, request.id).model_dump_json(by_alias=True))
         assert [
             (event["case"], event["verdict"], event["work_verdict"], event["time_verdict"], event["deciding"]["metric"])
-            for event in of(events, "verdict", submission)
+            for event in of(events, "verdict", request)
         ] == [(case["case"], case["verdict"], case["work"], case["time"], case["deciding"]) for case in judged["cases"]]
-        [comparison] = of(events, "comparison", submission)
+        [comparison] = of(events, "comparison", request)
         assert comparison["summary"] == judged["summary"]
     builds = [(event["source"]["name"], event["state"]) for event in events if event["event"] == "build"]
     assert sorted(builds) == sorted(
@@ -227,18 +227,18 @@ def test_a_change_is_in_its_verdict_with_its_interval(
     fleet: SimulatedFleet, heard: Heard, listened: Listened, tmp_path: Path
 ) -> None:
     fleet.engine = Simulated(changes={"case-0": 0.1})
-    submission = fleet.submit(made_up_cases(1), head=other_build(fleet.server, tmp_path / "head"))
+    request = fleet.submit(made_up_cases(1), head=other_build(fleet.server, tmp_path / "head"))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: heard.has_end_of(submission))
+        await fleet.until(lambda: heard.has_end_of(request))
 
     run_with_sink(fleet, settings(tmp_path), scenario)
-    [verdict] = of(listened.lines(), "verdict", submission)
+    [verdict] = of(listened.lines(), "verdict", request)
     deciding = verdict["deciding"]
     assert (verdict["verdict"], deciding["metric"]) == ("regression", "instructions_per_op")
     assert deciding["low"] <= deciding["change"] <= deciding["high"]
     assert deciding["change"] == pytest.approx(0.1)
-    trial = of(listened.lines(), "trial", submission)[0]
+    trial = of(listened.lines(), "trial", request)[0]
     assert (trial["valid"], trial["seconds"], trial["agent"][:6]) == (True, 1.0, "agent-")
     assert all(side["metrics"].keys() == {"instructions_per_op"} for side in trial["sides"].values())
 
@@ -248,22 +248,22 @@ def test_what_ends_otherwise_is_told_with_the_reason(fleet: SimulatedFleet, hear
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     broken = fleet.submit(made_up_cases(1), head=program)
-    older = fleet.submit(made_up_cases(50), Wish([PLATFORM], topic="pr-7"))
-    submissions = [broken, older]
+    older = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=Submitting(topic="pr-7"))
+    requests = [broken, older]
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: fleet.engine.carried_out)
-        newer = fleet.submit(made_up_cases(50), Wish([PLATFORM], topic="pr-7"))
+        newer = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=Submitting(topic="pr-7"))
         await fleet.until(lambda: any(told.request == newer.id for told in heard.happenings))
         fleet.store.fleet.set_state(newer.id, "cancelled", "by alice")
-        submissions.append(newer)
-        await fleet.until(lambda: heard.has_end_of(*submissions))
+        requests.append(newer)
+        await fleet.until(lambda: heard.has_end_of(*requests))
 
     fleet.run(scenario)
     events: list[Event] = [json.loads(happening.model_dump_json(by_alias=True)) for happening in heard.happenings]
     ends = {event["request"]: event for event in events if event["event"] == "request"}
-    _, _, newer = submissions
-    assert [ends[submission.id]["state"] for submission in submissions] == ["failed", "superseded", "cancelled"]
+    _, _, newer = requests
+    assert [ends[request.id]["state"] for request in requests] == ["failed", "superseded", "cancelled"]
     assert "no-server" in ends[broken.id]["reason"]
     assert ends[older.id]["reason"] == f"superseded by {newer.id}"
     assert ends[newer.id]["reason"] == "by alice"
@@ -274,13 +274,13 @@ def test_what_ends_otherwise_is_told_with_the_reason(fleet: SimulatedFleet, hear
 
 
 def test_what_is_told_again_after_a_restart_has_the_same_id(fleet: SimulatedFleet, heard: Heard) -> None:
-    submission = fleet.submit(made_up_cases(20))
+    request = fleet.submit(made_up_cases(20))
 
     async def interrupted(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) >= 5)
 
     async def finished(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: heard.has_end_of(submission))
+        await fleet.until(lambda: heard.has_end_of(request))
 
     fleet.run(interrupted)
     runs = [heard.happenings]
@@ -301,11 +301,11 @@ def test_names_that_others_have_chosen_stay_in_their_line(
     listened.server.start()
     [case] = made_up_cases(1)
     head = other_build(fleet.server, tmp_path / HOSTILE)
-    wish = Wish([PLATFORM], topic=HOSTILE, trigger=HOSTILE)
-    submission = fleet.submit([case.model_copy(update={"name": HOSTILE})], wish, head=head)
+    submitting = Submitting(topic=HOSTILE, trigger=HOSTILE)
+    request = fleet.submit([case.model_copy(update={"name": HOSTILE})], submitting=submitting, head=head)
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: heard.has_end_of(submission))
+        await fleet.until(lambda: heard.has_end_of(request))
 
     run_with_sink(fleet, listened.settings, scenario)
     lines = listened.path.read_bytes().split(b"\n")
@@ -314,8 +314,8 @@ def test_names_that_others_have_chosen_stay_in_their_line(
     assert set(b"".join(lines)) <= set(range(0x20, 0x7F))
     events = listened.lines()
     assert listened.entries() == events
-    assert {event["head"]["name"] for event in of(events, "request", submission)} == {str(head)}
-    assert {event["topic"] + event["trigger"] for event in of(events, "request", submission)} == {HOSTILE * 2}
+    assert {event["head"]["name"] for event in of(events, "request", request)} == {str(head)}
+    assert {event["topic"] + event["trigger"] for event in of(events, "request", request)} == {HOSTILE * 2}
     assert {event["case"] for event in events if "case" in event} == {HOSTILE}
 
 
@@ -325,22 +325,22 @@ def test_a_redis_server_that_is_killed_has_all_events_once_it_is_back(
     server = listened.server
     server.start()
     before = fleet.submit(made_up_cases(10))
-    submissions = [before]
+    requests = [before]
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await until(lambda: of(listened.entries(), "trial", before))
         server.kill()
-        submissions.append(fleet.submit(made_up_cases(3)))
-        assert await fleet.ended(*submissions) == ["done", "done"]
-        await until(lambda: all("done" in states(listened.lines(), one) for one in submissions))
+        requests.append(fleet.submit(made_up_cases(3)))
+        assert await fleet.ended(*requests) == ["done", "done"]
+        await until(lambda: all("done" in states(listened.lines(), one) for one in requests))
         server.start()
-        await until(lambda: all("done" in states(listened.entries(), one) for one in submissions))
-        submissions.append(fleet.submit(made_up_cases(1)))
-        await fleet.until(lambda: heard.has_end_of(submissions[-1]))
+        await until(lambda: all("done" in states(listened.entries(), one) for one in requests))
+        requests.append(fleet.submit(made_up_cases(1)))
+        await fleet.until(lambda: heard.has_end_of(requests[-1]))
 
     run_with_sink(fleet, listened.settings, scenario)
     events = listened.lines()
-    assert [states(events, one) for one in submissions] == [["submitted", "running", "done"]] * 3
+    assert [states(events, one) for one in requests] == [["submitted", "running", "done"]] * 3
     assert listened.entries() == events
     assert not [event for event in events if event["event"] == "lost"]
 

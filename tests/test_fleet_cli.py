@@ -180,7 +180,7 @@ def test_serving_a_directory_without_a_fleet(zerolap: Zerolap) -> None:
 @pytest.mark.parametrize("verb", ["retry", "cancel"])
 @pytest.mark.parametrize("identity", ["c-123", "latest"])
 def test_unknown_submissions(zerolap: Zerolap, served: str, verb: str, identity: str) -> None:
-    zerolap("fleet", verb, identity, "--store", served).fails_with(2, "no submission", "hint: ")
+    zerolap("fleet", verb, identity, "--store", served).fails_with(2, "no request", "hint: ")
 
 
 def test_draining_the_unknown(zerolap: Zerolap, served: str) -> None:

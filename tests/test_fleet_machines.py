@@ -91,7 +91,7 @@ class FleetOfMachines:
         initialise(self._fleet, configuration)
 
     def start(self) -> None:
-        """Start everything; returns when submissions are taken."""
+        """Start everything; returns when requests are taken."""
         hub = self._machines["hub"]
         self._processes["bus"] = hub.start([self._program, "-c", self._fleet / "nats.conf"], self._log("bus"))
         command: list[str | Path] = [sys.executable, __file__, "conduct", self._fleet, self.store, hub.address]

@@ -25,7 +25,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token
 from zerolap.api.v1 import EXAMPLE, MOST_BODY_BYTES
-from zerolap.lab import Wish
+from zerolap.lab import Submitting
 from zerolap.records import COMPARISON_SCHEMA
 from zerolap.store import FleetPlatform, KnownAgent, Store
 from zerolap.triggers.settings import TriggerSettings, checked_settings
@@ -147,9 +147,9 @@ def test_two_revisions_are_compared_on_the_named_platforms(
     assert (comparison["base"]["commit"], comparison["head"]["commit"]) == (base, head)
     assert (comparison["platform"], comparison["state"]) == ("x86", "waiting")
     assert (comparison["cause"], comparison["summary"], comparison["progress"]) == ("asked by ci", None, {"jobs": {}})
-    submission = store.fleet.submitted(comparison["id"]).submission
-    assert (submission.settings.engines, submission.settings.budget_seconds) == (["counted"], 90)
-    assert [case.name for case in submission.cases] == ["toy-get"]
+    recorded = store.request(comparison["id"]).request
+    assert (recorded.settings.engines, recorded.settings.budget_seconds) == (["counted"], 90)
+    assert [case.name for case in recorded.cases] == ["toy-get"]
     on_all = [
         ci.get(f"/comparisons/{one}").json() for one in ci.get(f"/triggers/{everywhere['id']}").json()["comparisons"]
     ]
@@ -372,21 +372,21 @@ def test_the_use_of_a_token_is_recorded_once_a_minute(lab: str, store: Store) ->
 
 def test_a_comparison_is_followed_to_its_end(lab: str, store: Store, redis_server: Path) -> None:
     fleet = SimulatedFleet(store, redis_server)
-    submission = fleet.submit(made_up_cases(5))
+    asked = fleet.submit(made_up_cases(5))
     reader = holder(lab, store, "read")
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(asked) == ["done"]
 
     fleet.run(scenario)
     [listed] = reader.get("/comparisons").json()["comparisons"]
-    shown = reader.get(f"/comparisons/{submission.id}").json()
+    shown = reader.get(f"/comparisons/{asked.id}").json()
     assert shown == listed | {"progress": shown["progress"]}
     assert (shown["state"], shown["summary"]["same"]) == ("done", 5)
     assert set(shown["progress"]["jobs"]) == {"done"}
     assert shown["ended"] >= shown["created"]
     document = request("GET", lab + shown["links"]["document"]).json()
-    assert (document["schema"], document["id"]) == (COMPARISON_SCHEMA, submission.id)
+    assert (document["schema"], document["id"]) == (COMPARISON_SCHEMA, asked.id)
     assert request("GET", lab + shown["links"]["report"]).status_code == HTTPStatus.OK
 
 
@@ -403,7 +403,7 @@ def test_comparisons_are_listed_the_newest_first_in_parts(lab: str, store: Store
         # What comes meanwhile does not shift the parts.
         fleet.submit(made_up_cases(1))
     assert parts == [newest_first[:2], newest_first[2:4], newest_first[4:]]
-    for wrong in ({"limit": 0}, {"limit": 101}, {"limit": "x"}, {"cursor": "'; DROP TABLE submission"}):
+    for wrong in ({"limit": 0}, {"limit": 101}, {"limit": "x"}, {"cursor": "'; DROP TABLE request"}):
         assert_problem(reader.get("/comparisons", **wrong), HTTPStatus.UNPROCESSABLE_ENTITY, next(iter(wrong)))
     assert reader.get("/comparisons", cursor=UNKNOWN).json() == {"comparisons": [], "cursor": None}
 
@@ -413,7 +413,8 @@ def test_a_comparison_is_ended_by_who_asked_for_it_or_an_admin(lab: str, store: 
     ci, other = (holder(lab, store, "submit", name) for name in ("ci", "other"))
     admin = holder(lab, store, "admin")
     mine, foreign = (
-        fleet.submit(made_up_cases(1), Wish([PLATFORM], trigger=cause)).id for cause in (asked_by("ci"), "command line")
+        fleet.submit(made_up_cases(1), platform=PLATFORM, submitting=Submitting(trigger=cause)).id
+        for cause in (asked_by("ci"), "command line")
     )
     assert_problem(other.post(f"/comparisons/{mine}/cancel"), HTTPStatus.FORBIDDEN, "other", "admin")
     assert_problem(ci.post(f"/comparisons/{foreign}/cancel"), HTTPStatus.FORBIDDEN)
@@ -421,7 +422,7 @@ def test_a_comparison_is_ended_by_who_asked_for_it_or_an_admin(lab: str, store: 
     assert_problem(ci.post(f"/comparisons/{mine}/cancel"), HTTPStatus.CONFLICT, "cancelled already")
     assert admin.post(f"/comparisons/{foreign}/cancel").status_code == HTTPStatus.OK
     assert_problem(admin.post(f"/comparisons/{UNKNOWN}/cancel"), HTTPStatus.NOT_FOUND, UNKNOWN)
-    work = store.fleet.submitted(foreign)
+    work = store.request(foreign)
     assert (work.state, work.reason) == ("cancelled", "by admin")
 
 

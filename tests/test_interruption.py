@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,8 @@ from toy_server import CASES, ToySource
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.lab import AskedServer, Lab, Options, read_comparison, run, run_question
-from zerolap.records import Event, Interrupted, TrialDone
+from zerolap.lab import Lab, Options, read_comparison, run, run_request
+from zerolap.records import BuildJob, Event, Interrupted, RequestedServer, TrialDone
 from zerolap.sandbox import Cancellation, launch
 from zerolap.store import Store
 
@@ -39,9 +38,13 @@ def cases(tmp_path: Path) -> Path:
 
 
 def trials_in(store: Path) -> int:
+    return rows_of(store, "trial")
+
+
+def rows_of(store: Path, table: str) -> int:
     try:
         with closing(sqlite3.connect(f"file:{store / 'zerolap.db'}?mode=ro", uri=True)) as connection:
-            count: int = connection.execute("SELECT count(*) FROM trial").fetchone()[0]
+            count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             return count
     except sqlite3.OperationalError:
         return 0
@@ -178,6 +181,28 @@ def test_stopped_while_building(zerolap: Zerolap, toy: ToySource) -> None:
     assert list((zerolap.store / "builds").iterdir()) == []
 
 
+@pytest.mark.slow
+def test_killed_while_building(zerolap: Zerolap, toy: ToySource) -> None:
+    slow = toy.changed(("Makefile", "%.o: %.c server.h\n", "%.o: %.c server.h\n\tsleep 2\n"))
+    options = ["--cases", CASES, "--engine", "counted", "--store", zerolap.store]
+    child = zerolap.start("compare", toy.first, slow, "--repo", toy.path, *options, "toy-get")
+    wait_until(lambda: rows_of(zerolap.store, "job") == 2 and zerolap.processes(), child)
+    assert stop(child, signal.SIGKILL).code == -signal.SIGKILL
+    zerolap.wait_for_no_process()
+    # The repository is not needed any more.
+    toy.path.rename(toy.path.with_name("elsewhere"))
+    try:
+        resumed = zerolap("resume", "latest", "--store", zerolap.store, "--json", "-")
+    finally:
+        toy.path.with_name("elsewhere").rename(toy.path)
+    assert resumed.code == 0, resumed.err
+    document = resumed.document()
+    assert (document["state"], document["head"]["commit"]) == ("done", slow)
+    with Store.open(str(zerolap.store)) as store:
+        builds = [recorded.job for recorded in store.jobs(document["id"]) if isinstance(recorded.job, BuildJob)]
+    assert len({job.id for job in builds}) == len(builds) == 2
+
+
 def test_cancelled_from_another_thread(
     toy_program: Path,
     cases: Path,
@@ -189,19 +214,19 @@ def test_cancelled_from_another_thread(
     # The name of a unix socket below it is at most 107 bytes long.
     trials = tmp_path_factory.mktemp("t")
     monkeypatch.setattr(tempfile, "tempdir", str(trials))
-    server = AskedServer(resolve(str(toy_program), None))
-    question = run_question(server, load_cases(cases), Options(engines=["counted"]))
+    server = RequestedServer(source=resolve(str(toy_program), None))
+    request = run_request(server, load_cases(cases), Options(engines=["counted"]))
     cancellation = Cancellation()
     with Store.open(str(tmp_path / "store")) as store:
         canceller = CancelsInAnotherThread(cancellation)
         with pytest.raises(Interrupted, match="interrupted after"):
-            run(question, Lab(store, canceller, cancellation=cancellation))
+            run(request, Lab(store, canceller, cancellation=cancellation))
         canceller.thread.join()
         assert list(trials.iterdir()) == []
         with cancellation.current(), pytest.raises(Interrupted):
             launch(["true"], environment={"PATH": "/usr/bin:/bin"})
         assert store.failures(store.latest().id) == [], "a trial that was interrupted has not failed"
-        again = run(replace(question, cases=question.cases[:1]), Lab(store))
+        again = run(request.model_copy(update={"id": "r-again", "cases": request.cases[:1]}), Lab(store))
         assert [case.validity.valid for case in again.cases] == [True]
 
 

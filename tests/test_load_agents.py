@@ -18,7 +18,7 @@ from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
 from zerolap.fleet.remote_agent import _clear_up
 from zerolap.fleet.two_hosts import LOAD_HOST_SECONDS
-from zerolap.records import Event, LoadJob, Submission, TrialsJob
+from zerolap.records import Event, LoadJob, Request, TrialsJob
 from zerolap.store import Attempt, Store
 
 
@@ -52,47 +52,47 @@ def open_timed(fleet: SimulatedFleet) -> list[Attempt]:
     return [one for one in attempts if isinstance(one.job, TrialsJob) and one.job.engine == "timed"]
 
 
-async def has_ended(fleet: SimulatedFleet, submission: Submission) -> None:
-    """Wait until a submission is done: its server is built then."""
-    assert await fleet.ended(submission) == ["done"]
+async def has_ended(fleet: SimulatedFleet, request: Request) -> None:
+    """Wait until a request is done: its server is built then."""
+    assert await fleet.ended(request) == ["done"]
 
 
 def test_timed_trials_take_their_load_from_another_agent(fleet: SimulatedFleet) -> None:
     fleet.load_agents, fleet.engine = 1, LoadedFromElsewhere()
-    submission = fleet.submit(made_up_cases(3), engines=("counted", "timed"))
+    request = fleet.submit(made_up_cases(3), engines=("counted", "timed"))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
         await fleet.until(lambda: not fleet.store.fleet.open_attempts())
 
     fleet.run(scenario)
     assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", "127.0.0.1")}
-    states = {attempt.state for attempt in fleet.store.fleet.attempts(submission.id)}
+    states = {attempt.state for attempt in fleet.store.fleet.attempts(request.id)}
     assert states == {"done"}
 
 
 def test_a_timed_trial_waits_until_both_agents_are_free(fleet: SimulatedFleet) -> None:
     fleet.load_agents = 0
-    submission = fleet.submit(made_up_cases(1), engines=("timed",))
+    request = fleet.submit(made_up_cases(1), engines=("timed",))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
-        ongoing = fleet.conductor.ongoing
+        executions = fleet.conductor.executions
 
         def is_planned() -> bool:
-            planned = ongoing[submission.id].planned.values() if submission.id in ongoing else []
+            planned = executions[request.id].planned.values() if request.id in executions else []
             return any(isinstance(job, TrialsJob) for job in planned)
 
         await fleet.until(is_planned)
         assert not fleet.store.fleet.open_attempts()
         fleet.start(fleet.load_agent(7))
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 
 
 def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: SimulatedFleet) -> None:
-    fleet.run(functools.partial(has_ended, submission=fleet.submit(made_up_cases(1))))
+    fleet.run(functools.partial(has_ended, request=fleet.submit(made_up_cases(1))))
     fleet.load_agents, fleet.agents = 0, 0
     fleet.submit(made_up_cases(1), engines=("timed",))
 
@@ -126,7 +126,7 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
 
 def test_an_agent_that_cannot_listen_leaves_the_job_to_others(fleet: SimulatedFleet) -> None:
     fleet.load_agents, fleet.agents = 1, 0
-    submission = fleet.submit(made_up_cases(1), engines=("timed",))
+    request = fleet.submit(made_up_cases(1), engines=("timed",))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         broken = fleet.agent(0)
@@ -136,7 +136,7 @@ def test_an_agent_that_cannot_listen_leaves_the_job_to_others(fleet: SimulatedFl
         await fleet.until(lambda: broken._given_up)
         assert open_timed(fleet)
         fleet.start(fleet.agent(1))
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
 

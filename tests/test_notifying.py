@@ -21,8 +21,8 @@ from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
 
 from zerolap.build import resolve
-from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
-from zerolap.records import Comparison, SubmissionState
+from zerolap.lab import Options, comparison_request, on_platforms
+from zerolap.records import Comparison, RequestedServer, RequestState
 from zerolap.store import Store
 from zerolap.triggers import notifying
 from zerolap.triggers.false_alarms import FalseAlarmRecord
@@ -110,7 +110,7 @@ class Branch:
     def push(
         self,
         *platforms: dict[str, float],
-        state: SubmissionState = "done",
+        state: RequestState = "done",
         schedule: str = "",
         since: str | None = None,
     ) -> str:
@@ -120,20 +120,21 @@ class Branch:
         pushed = PushTrigger(repository=REPOSITORY, branch="main", before=before, after=commit, schedule=schedule)
         new = stored_trigger(pushed, commit, 1)
         self.store.triggers.add(new)
-        base, head = (AskedServer(resolve(revision, self.remote.path)) for revision in (before, commit))
-        question = comparison_question(base, head, made_up_cases(1), Options(engines=["counted"]))
+        base, head = (RequestedServer(source=resolve(revision, self.remote.path)) for revision in (before, commit))
+        asked = comparison_request(base, head, made_up_cases(1), Options(engines=["counted"]))
         names = [f"platform-{number}" for number in range(len(platforms))]
-        submissions = submit(question, Wish(names), self.store)
-        for submission, changes in zip(submissions, platforms, strict=True):
+        requests = on_platforms(asked, names, self.store.blobs)
+        self.store.submit(requests)
+        for request, changes in zip(requests, platforms, strict=True):
             cases = [
                 a_case(case, _word(change), verdicts=[a_work(_word(change), change)])
                 for case, change in changes.items()
             ]
-            self.made_up[submission.id] = a_comparison(
-                cases, id=submission.id, platform=PLATFORM | {"name": submission.platform}
+            self.made_up[request.id] = a_comparison(
+                cases, id=request.id, platform=PLATFORM | {"name": request.platform}
             )
-            self.store.fleet.set_state(submission.id, state, "it does not build" if state == "failed" else "")
-        self.store.triggers.set_state(new.id, "done", "", [submission.id for submission in submissions])
+            self.store.fleet.set_state(request.id, state, "it does not build" if state == "failed" else "")
+        self.store.triggers.set_state(new.id, "done", "", [request.id for request in requests])
         Mirror.below(self.directory / "mirrors", str(self.remote.path)).fetch([commit])
         self.before = commit
         return commit

@@ -12,19 +12,18 @@ import pytest
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
-from zerolap.lab import AskedServer, Lab, Options, Worker, compare, comparison_question, resume, run, run_question
+from zerolap.lab import Lab, Options, Worker, compare, comparison_request, resume, run, run_request
 from zerolap.lab.conclusions import conclude
+from zerolap.lab.execution import recorded_results
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.results import Results
-from zerolap.lab.work import recorded_results
 from zerolap.records import (
     BASE,
     HEAD,
+    ArchiveSource,
     BinarySource,
     Block,
-    BuildDone,
-    BuildJob,
     BuildSpec,
     Case,
     CaseRefused,
@@ -34,7 +33,8 @@ from zerolap.records import (
     Progress,
     Request,
     RequestedServer,
-    TreeSource,
+    Resolved,
+    Side,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -66,12 +66,12 @@ class Bench:
         self.timed = Simulated(**simulated)  # type: ignore[arg-type]
         self.events: list[Event] = []
         self.store = store
-        self.server = self.head = AskedServer(resolve(str(redis_server), None))
+        self.server = self.head = RequestedServer(source=resolve(str(redis_server), None))
         if copied_to is not None:
             shutil.copy(redis_server, copied_to)
             with copied_to.open("ab") as file:
                 file.write(b"copied")
-            self.head = AskedServer(resolve(str(copied_to), None))
+            self.head = RequestedServer(source=resolve(str(copied_to), None))
 
     def lab(self) -> Lab:
         worker = Worker({"counted": self.counted, "timed": self.timed})
@@ -79,7 +79,7 @@ class Bench:
 
     def compare(self, chosen: Sequence[Case], options: Options | None = None, lab: Lab | None = None) -> Comparison:
         options = options or Options(engines=["counted", "timed"])
-        return compare(comparison_question(self.server, self.head, chosen, options), lab or self.lab())
+        return compare(comparison_request(self.server, self.head, chosen, options), lab or self.lab())
 
     def trials(self) -> list[tuple[str, int, str]]:
         """Everything that was carried out, of both engines."""
@@ -94,44 +94,42 @@ def bench(store: Store, redis_server: Path) -> Callable[..., Bench]:
     return make
 
 
-def plan_of(bench: Bench, identity: str) -> tuple[Request, Planner, Results]:
-    request = bench.store.request(identity)
-    results = Results(request, bench.store.blobs)
-    planner = Planner(request)
-    builds = planner.next_jobs(results)
-    # Both sides are one build, which is made once.
-    [build] = builds
-    assert isinstance(build, BuildJob)
-    built = bench.store.build(build.spec.digest)
+def plan_of(bench: Bench, identity: str) -> tuple[Resolved, Planner, Results]:
+    resolved = bench.store.resolved(identity)
+    assert resolved is not None
+    results = Results(resolved, bench.store.blobs)
+    # Both sides are one build.
+    built = bench.store.build(resolved.servers[BASE].spec.digest)
     assert built is not None
-    results.add(build, BuildDone(job=build.id, build=built))
-    return request, planner, results
+    results.builds[built.build] = built
+    return resolved, Planner(resolved), results
 
 
 def test_the_head_is_built_after_the_base_whose_objects_it_uses(bench: Callable[..., Bench]) -> None:
-    def source(content: str) -> RequestedServer:
-        spec = BuildSpec(content=content, variant="default", recipe=1)
-        return RequestedServer(source=TreeSource(name=content, path=Path("/tree")), variant="default", spec=spec)
-
-    binary = RequestedServer(
-        source=BinarySource(name="server", path=Path("/server")), variant="", spec=BuildSpec(content="binary")
-    )
-    base, head = build_jobs("c-1", {BASE: source("old"), HEAD: source("new")})
-    assert (base.objects_of, head.objects_of) == (None, base.spec.digest)
-    assert [job.objects_of for job in build_jobs("c-1", {BASE: source("old"), HEAD: source("old")})] == [None, None]
-    assert [job.objects_of for job in build_jobs("c-1", {BASE: binary, HEAD: source("new")})] == [None, None]
+    def asked(**contents: str) -> tuple[Request, dict[Side, BuildSpec]]:
+        finished = made.store.request(made.compare(cases(1), Options(engines=["counted"])).id).request
+        archives = {
+            side: ArchiveSource(name=side, form="tree", content=of, archive="a") for side, of in contents.items()
+        }
+        servers = {side: RequestedServer(source=archive) for side, archive in archives.items()}
+        specs = {side: BuildSpec(content=of, variant="default", recipe=1) for side, of in contents.items()}
+        return finished.model_copy(update={"servers": servers}), specs
 
     made = bench()
-    finished = made.store.request(made.compare(cases(1), Options(engines=["counted"])).id)
-    request = finished.model_copy(update={"servers": {BASE: source("old"), HEAD: source("new")}})
-    results = Results(request, made.store.blobs)
-    [first] = Planner(request).next_jobs(results)
-    assert isinstance(first, BuildJob)
-    assert first.spec == base.spec
-    results.builds[base.spec.digest] = made.store.build(finished.servers[BASE].spec.digest)
-    [second] = Planner(request).next_jobs(results)
-    assert isinstance(second, BuildJob)
-    assert second.spec == head.spec
+    request, specs = asked(base="old", head="new")
+    [first] = build_jobs(request, specs, there=())
+    assert (first.spec, first.objects_of) == (specs[BASE], None)
+    [second] = build_jobs(request, specs, there={specs[BASE].digest})
+    assert (second.spec, second.objects_of) == (specs[HEAD], specs[BASE].digest)
+    assert build_jobs(request, specs, there={spec.digest for spec in specs.values()}) == []
+    same, one_spec = asked(base="old", head="old")
+    [only] = build_jobs(same, one_spec, there=())
+    assert only.objects_of is None
+
+    program = made.server.model_copy(update={"source": BinarySource(name="server", path=Path("/server"))})
+    mixed = request.model_copy(update={"servers": {**request.servers, BASE: program}})
+    [job] = build_jobs(mixed, {**specs, BASE: BuildSpec(content="program")}, there=())
+    assert (job.spec, job.objects_of) == (specs[HEAD], None)
 
 
 def test_a_case_that_cannot_be_counted_is_timed(bench: Callable[..., Bench]) -> None:
@@ -310,7 +308,7 @@ def test_a_budget_that_ends_after_the_first_block_leaves_cases_unsure(bench: Cal
 
 def test_a_run_measures_its_server_as_the_head(bench: Callable[..., Bench]) -> None:
     made = bench()
-    report = run(run_question(made.server, cases(2), Options(engines=["counted"])), made.lab())
+    report = run(run_request(made.server, cases(2), Options(engines=["counted"])), made.lab())
     assert {side for _, _, side in made.counted.carried_out} == {HEAD}
     assert [case.metrics["instructions_per_op"] > 0 for case in report.cases] == [True, True]
     assert {trial.side for trial, _ in made.store.measurements(report.id)} == {HEAD}
@@ -431,14 +429,15 @@ def test_an_engine_that_raises_anything_fails_its_case_alone(bench: Callable[...
 def test_events_recorded_give_the_same_results_again(bench: Callable[..., Bench]) -> None:
     made = bench(changes={"case-2": -0.1})
     comparison = made.compare(cases())
-    request = made.store.request(comparison.id)
-    results = recorded_results(request, made.store)
+    resolved = made.store.resolved(comparison.id)
+    assert resolved is not None
+    results = recorded_results(resolved, made.store)
     for job in made.store.jobs(comparison.id):
         assert all(not isinstance(event, TrialDone) or event.job == job.job.id for event in job.events)
-    built = made.store.build(request.servers[BASE].spec.digest)
+    built = made.store.build(resolved.servers[BASE].spec.digest)
     assert built is not None
     results.builds[built.build] = built
-    assert Planner(request).next_jobs(results) == []
+    assert Planner(resolved).next_jobs(results) == []
     assert results.machine_seconds == comparison.summary.machine_seconds
 
 
@@ -468,7 +467,9 @@ def test_identical_work_is_not_timed_but_for_a_sample(bench: Callable[..., Bench
     assert works == {name: "same" if name == "case-3" else "identical" for name in works}
     identical = works.keys() - {"case-3"}
     timed = {case for case, _, _ in made.timed.carried_out}
-    assert timed == {"case-3"} | timed_nevertheless(identical, made.store.request(comparison.id))
+    resolved = made.store.resolved(comparison.id)
+    assert resolved is not None
+    assert timed == {"case-3"} | timed_nevertheless(identical, resolved)
     assert len(timed) < 15
     blocks = {name: {block for case, block, _ in made.counted.carried_out if case == name} for name in works}
     assert blocks == {name: set(range(MIN_BLOCKS)) if name == "case-3" else {0} for name in works}
@@ -482,17 +483,35 @@ def test_identical_work_is_not_timed_but_for_a_sample(bench: Callable[..., Bench
     assert "case-3" not in note
 
 
+def test_plans_read_no_blobs(bench: Callable[..., Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"))
+    finished = made.compare(cases(3), Options(engines=["counted"]))
+    resolved = made.store.resolved(finished.id)
+    assert resolved is not None
+    # Work that is identical ends counting, which plans have to know.
+    results = recorded_results(resolved, made.store)
+    assert [case.work for case in finished.cases] == ["identical"] * 3
+
+    def refuse(_self: object, digest: str) -> bytes:
+        raise AssertionError(f"the blob {digest} was read")
+
+    monkeypatch.setattr(type(made.store.blobs), "get", refuse)
+    assert Planner(resolved).next_jobs(results) == []
+
+
 def test_which_identical_cases_are_timed_changes_with_the_seed(bench: Callable[..., Bench], tmp_path: Path) -> None:
     made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"))
     # Where all cases are identical, one is timed at least.
     comparison = made.compare(cases(2), Options(engines=["counted", "timed"]))
     assert len({case for case, _, _ in made.timed.carried_out}) >= 1
-    request = made.store.request(comparison.id)
+    resolved = made.store.resolved(comparison.id)
+    assert resolved is not None
     names = [f"case-{number}" for number in range(12 * TIMED_SHARE)]
     drawn = []
     for seed in range(20):
-        settings = request.settings.model_copy(update={"seed": seed})
-        drawn.append(timed_nevertheless(names, request.model_copy(update={"settings": settings})))
+        settings = resolved.settings.model_copy(update={"seed": seed})
+        request = resolved.request.model_copy(update={"settings": settings})
+        drawn.append(timed_nevertheless(names, resolved.model_copy(update={"request": request})))
     assert len(set(drawn)) == len(drawn)
     assert 0.5 * len(names) < TIMED_SHARE * sum(map(len, drawn)) / len(drawn) < 2 * len(names)
 

@@ -1,4 +1,4 @@
-"""How it stands with a pull request, as it follows from the triggers and submissions in the store."""
+"""How it stands with a pull request, as it follows from the triggers and requests in the store."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +11,8 @@ from toy_server import ToySource
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 
 from zerolap.build import resolve
-from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
-from zerolap.records import SubmissionState
+from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.records import RequestedServer, RequestState
 from zerolap.store import Store
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.settings import checked_settings
@@ -61,7 +61,7 @@ class Pull:
         """Have a head measured, on the platform `arm`, with no change."""
         self._worked_on(self.add(self.labelled(head)), head, SUBJECT, "done")
 
-    def run(self, pattern: str, state: SubmissionState) -> None:
+    def run(self, pattern: str, state: RequestState) -> None:
         """Have the cases measured that a command names."""
         trigger = CommandTrigger(
             repository=REPOSITORY, number=NUMBER, actor=MAINTAINER, comment=1, command=Run(patterns=(pattern,))
@@ -85,15 +85,18 @@ class Pull:
         """Return the conclusion of the head's check."""
         return check_output(self.state(), "regression").conclusion
 
-    def _worked_on(self, identity: str, head: str, topic: str, state: SubmissionState) -> None:
-        base, compared = (AskedServer(resolve(commit, self.source.path)) for commit in (self.source.first, head))
-        question = comparison_question(base, compared, made_up_cases(1), Options(engines=["counted"]))
-        [submission] = submit(question, Wish(["arm"], "pull", topic), self.store)
+    def _worked_on(self, identity: str, head: str, topic: str, state: RequestState) -> None:
+        base, compared = (
+            RequestedServer(source=resolve(commit, self.source.path)) for commit in (self.source.first, head)
+        )
+        asked = comparison_request(base, compared, made_up_cases(1), Options(engines=["counted"]))
+        [request] = on_platforms(asked, ["arm"], self.store.blobs, Submitting("pull", topic))
+        self.store.submit([request])
         case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
-        comparison = a_comparison([case], id=submission.id, platform=PLATFORM | {"name": "arm"})
-        self.standings.made_up[submission.id] = comparison
-        self.store.fleet.set_state(submission.id, state)
-        self.store.triggers.set_state(identity, "done", "", [submission.id])
+        comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
+        self.standings.made_up[request.id] = comparison
+        self.store.fleet.set_state(request.id, state)
+        self.store.triggers.set_state(identity, "done", "", [request.id])
 
 
 @pytest.fixture
@@ -129,9 +132,7 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
 
 
 @pytest.mark.parametrize("state", ["superseded", "cancelled", "failed"])
-def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(
-    pull: Pull, state: SubmissionState
-) -> None:
+def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(pull: Pull, state: RequestState) -> None:
     pull.label(pull.head)
     pull.run("get*", state)
     assert pull.conclusion() == "neutral"

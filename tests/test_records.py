@@ -10,6 +10,7 @@ from zerolap.cases import core_suite, load_cases
 from zerolap.records import (
     STANDALONE,
     Amounts,
+    ArchiveSource,
     BinarySource,
     Block,
     Build,
@@ -35,6 +36,8 @@ from zerolap.records import (
     Record,
     Request,
     RequestedServer,
+    Resolved,
+    ResolvedServer,
     Revision,
     RevisionSource,
     SeriesKey,
@@ -68,6 +71,7 @@ SOURCES: list[Source] = [
         ),
     ),
 ]
+ARCHIVE = ArchiveSource(name="HEAD", form="tree", content="d" * 40, archive="e" * 64)
 BUILD = Build(
     build=SPEC.digest,
     version="7.2.4",
@@ -120,7 +124,7 @@ CASE = Case(
 )
 SETTINGS = Settings(engines=["counted"], min_effect={"counted": 0.005}, q=0.01, budget_seconds=None, seed=2**64 - 1)
 SERVER = ServerSpec(build=SPEC.digest, topology=CLUSTER, config={"hz": "50"})
-BUILD_JOB = BuildJob(request="c-1", source=SOURCES[3], variant="clang,-O2", spec=SPEC)
+BUILD_JOB = BuildJob(request="c-1", source=ARCHIVE, variant="clang,-O2", spec=SPEC)
 TRIALS_JOB = TrialsJob(
     request="c-1",
     case=CASE,
@@ -159,18 +163,28 @@ REQUEST = Request(
     created="2026-11-20T21:00:00Z",
     command_line="zerolap compare",
     servers={
-        "base": RequestedServer(source=SOURCES[2], variant="default", spec=SPEC, config={"hz": "10"}),
-        "head": RequestedServer(source=SOURCES[3], variant="clang,-O2", spec=SPEC),
+        "base": RequestedServer(source=SOURCES[2], variant="default", config={"hz": "10"}),
+        "head": RequestedServer(source=SOURCES[3], variant="clang,-O2"),
     },
     cases=(CASE,),
     settings=SETTINGS,
-    platform=PLATFORM,
-    all_stacks=True,
-    skipped=(Skipped(case="large", reason="memory", text="64 GiB"),),
-    notes=("a note",),
-    platforms=("laptop",),
-    priority=3,
+    platform="laptop",
+    priority="backfill",
+    topic="unstable",
     trigger="nightly",
+    all_stacks=True,
+    notes=("a note",),
+)
+RESOLVED = Resolved(
+    request=REQUEST,
+    platform=PLATFORM,
+    servers={
+        side: ResolvedServer(source=server.source, variant=server.variant, spec=SPEC, config=server.config)
+        for side, server in REQUEST.servers.items()
+    },
+    cases=REQUEST.cases,
+    skipped=(Skipped(case="large", reason="memory", text="64 GiB"),),
+    notes=("a note", "another"),
 )
 SERIES = SeriesKey(
     case="mixed",
@@ -195,7 +209,21 @@ def again(record: Record) -> Record:
 
 @pytest.mark.parametrize(
     "record",
-    [BUILD, PLATFORM, REQUEST, SERIES, SPEC, SERVER, MEASUREMENT, CASE, BUILD_JOB, TRIALS_JOB, *SOURCES, *EVENTS],
+    [
+        BUILD,
+        PLATFORM,
+        REQUEST,
+        SERIES,
+        ARCHIVE,
+        SPEC,
+        SERVER,
+        MEASUREMENT,
+        CASE,
+        BUILD_JOB,
+        TRIALS_JOB,
+        *SOURCES,
+        *EVENTS,
+    ],
     ids=lambda record: type(record).__name__,
 )
 def test_a_record_survives_json(record: Record) -> None:
@@ -398,7 +426,7 @@ def test_the_digest_of_a_build_is_of_its_content() -> None:
 
 
 def test_the_id_of_a_build_job_is_of_what_is_built() -> None:
-    renamed = BUILD_JOB.model_copy(update={"source": SOURCES[2]})
+    renamed = BUILD_JOB.model_copy(update={"source": ARCHIVE.model_copy(update={"name": "another"})})
     assert renamed.id == BUILD_JOB.id
     assert BUILD_JOB.model_copy(update={"request": "c-2"}).id != BUILD_JOB.id
     other = SPEC.model_copy(update={"content": "other"})
@@ -422,20 +450,30 @@ def test_the_id_of_a_job_of_trials() -> None:
     assert len({TRIALS_JOB.model_copy(update=change).id for change in [{}, *changes]}) == len(changes) + 1
 
 
-def test_the_digest_of_a_request_is_of_what_is_asked() -> None:
+def test_the_digest_of_what_a_request_means_is_of_what_is_measured() -> None:
+    def of(**changes: Any) -> str:
+        asked = {name: changes.pop(name) for name in list(changes) if name in Request.model_fields.keys() - {"cases"}}
+        changes.pop("request", None)
+        if "servers" in asked:
+            changes["servers"] = asked.pop("servers")
+        if "platform" in asked:
+            changes["platform"] = asked.pop("platform")
+        request = REQUEST.model_copy(update=asked)
+        return RESOLVED.model_copy(update={**changes, "request": request}).digest
+
     same: list[dict[str, Any]] = [
         {"id": "c-2"},
         {"created": "2027-01-01T00:00:00Z"},
         {"command_line": "zerolap compare a b"},
         {"notes": ()},
-        {"priority": 0, "trigger": "command line"},
+        {"priority": "pull", "trigger": "command line"},
         # A kernel's patch is no reason to begin again.
         {"platform": PLATFORM.model_copy(update={"kernel": "6.2", "facts": {}})},
         {"cases": (CASE.model_copy(update={"description": "other", "file": "other.yml", "line": 9}),)},
     ]
     for change in same:
-        assert REQUEST.model_copy(update=change).digest == REQUEST.digest, change
-    base, head = REQUEST.servers["base"], REQUEST.servers["head"]
+        assert of(**change) == RESOLVED.digest, change
+    base, head = RESOLVED.servers["base"], RESOLVED.servers["head"]
     other = SPEC.model_copy(update={"content": "other"})
     different: list[dict[str, Any]] = [
         {"kind": "run"},
@@ -453,7 +491,7 @@ def test_the_digest_of_a_request_is_of_what_is_asked() -> None:
         {"platform": PLATFORM.model_copy(update={"fingerprint": "p-2"})},
         {"all_stacks": False},
     ]
-    digests = {REQUEST.model_copy(update=change).digest for change in [{}, *different]}
+    digests = {of(**change) for change in [{}, *different]}
     assert len(digests) == len(different) + 1
 
 

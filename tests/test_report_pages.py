@@ -137,9 +137,9 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
     store: Store, client: httpx.Client, redis_server: Path
 ) -> None:
     fleet = SimulatedFleet(store, redis_server)
-    submission = fleet.submit(made_up_cases(30))
+    request = fleet.submit(made_up_cases(30))
     with served_lab(store) as url:
-        page = f"{url}/comparisons/{submission.id}"
+        page = f"{url}/comparisons/{request.id}"
         waiting = client.get(page)
         assert client.get(f"{page}.json").status_code == HTTPStatus.NOT_FOUND
 
@@ -147,7 +147,7 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
             await fleet.until(lambda: len(fleet.engine.carried_out) >= 10)
 
         async def scenario(fleet: SimulatedFleet) -> None:
-            assert await fleet.ended(submission) == ["done"]
+            assert await fleet.ended(request) == ["done"]
 
         fleet.run(interrupted)
         wait_until(lambda: client.get(f"{page}.json").status_code == HTTPStatus.OK)
@@ -163,14 +163,14 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
     assert waiting.headers["cache-control"] == running.headers["cache-control"] == "no-store"
     assert "etag" not in running.headers
     assert FOR_A_YEAR in done.headers["cache-control"]
-    assert done.text == comparison_json(store.comparison(submission.id))
+    assert done.text == comparison_json(store.comparison(request.id))
 
 
 def test_a_submission_that_led_to_nothing_states_why(store: Store, client: httpx.Client, redis_server: Path) -> None:
-    submission = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
-    store.fleet.set_state(submission.id, "failed", "it does not build:\n<script>acted()</script>")
+    request = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
+    store.fleet.set_state(request.id, "failed", "it does not build:\n<script>acted()</script>")
     with served_lab(store) as url:
-        page = client.get(f"{url}/comparisons/{submission.id}")
+        page = client.get(f"{url}/comparisons/{request.id}")
     assert "failed" in page.text
     assert "it does not build" in page.text
     assert "<script" not in page.text

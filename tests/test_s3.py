@@ -68,11 +68,11 @@ def test_a_conductor_keeps_its_blobs_there(bucket: str, tmp_path: Path, redis_se
     with Store.open(str(tmp_path / "store")) as local:
         store = Store(local._database, open_blobs(bucket, tmp_path))
         fleet = SimulatedFleet(store, redis_server)
-        submission = fleet.submit(made_up_cases(2))
+        request = fleet.submit(made_up_cases(2))
 
         async def scenario(fleet: SimulatedFleet) -> None:
-            assert await fleet.ended(submission) == ["done"]
+            assert await fleet.ended(request) == ["done"]
 
         fleet.run(scenario)
-        assert [case.verdict for case in read_comparison(store, submission.id).cases] == ["same", "same"]
+        assert [case.verdict for case in read_comparison(store, request.id).cases] == ["same", "same"]
         assert not (tmp_path / "store" / "blobs").exists()

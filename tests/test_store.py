@@ -28,6 +28,7 @@ from zerolap.records import (
     STANDALONE,
     Abilities,
     Amounts,
+    ArchiveSource,
     BinarySource,
     Block,
     Build,
@@ -38,6 +39,7 @@ from zerolap.records import (
     CaseResult,
     Check,
     Comparison,
+    DocumentState,
     EnvironmentMissing,
     Finding,
     JobFailed,
@@ -51,6 +53,8 @@ from zerolap.records import (
     Progress,
     Request,
     RequestedServer,
+    Resolved,
+    ResolvedServer,
     Revision,
     RevisionSource,
     RunReport,
@@ -182,6 +186,9 @@ def a_revision(commit: str = "c-0", *parents: str) -> RevisionSource:
     return RevisionSource(name="HEAD", repository=Path("/source"), revision=revision)
 
 
+AN_ARCHIVE = ArchiveSource(name="HEAD", form="tree", content="content", archive="ab" * 32)
+
+
 def a_build_record(**changes: Any) -> Build:
     """Return what came out of the specification."""
     fields = {"build": SPEC.digest, "version": "7.0.15", "build_id": "ff", "flags": "-O2", "libc": "glibc 2.36"}
@@ -190,9 +197,8 @@ def a_build_record(**changes: Any) -> Build:
 
 def a_request(identity: str = "c-1", **changes: Any) -> Request:
     """Return a request for a comparison of one case."""
-    server = RequestedServer(source=a_revision(), variant="", spec=SPEC, config={"maxmemory": "1gb"})
+    server = RequestedServer(source=a_revision(), variant="", config={"maxmemory": "1gb"})
     fields = {
-        "schema": "zerolap.request/1",
         "id": identity,
         "kind": "compare",
         "created": "2026-11-20T21:00:00Z",
@@ -200,9 +206,32 @@ def a_request(identity: str = "c-1", **changes: Any) -> Request:
         "servers": {"base": server, "head": server},
         "cases": (a_case_definition(),),
         "settings": Settings.model_validate(SETTINGS),
-        "platform": Platform.model_validate({**PLATFORM, "facts": {"governor": "performance"}}),
     }
     return Request.model_validate({**fields, **changes})
+
+
+def a_resolved(identity: str = "c-1", platform: Platform | None = None, **changes: Any) -> Resolved:
+    """Return what a request means on a platform."""
+    request = a_request(identity, **changes)
+    facts = {**PLATFORM, "facts": {"governor": "performance"}}
+    servers = {
+        side: ResolvedServer(source=server.source, variant=server.variant, spec=SPEC, config=server.config)
+        for side, server in request.servers.items()
+    }
+    platform = platform or Platform.model_validate(facts)
+    return Resolved(request=request, platform=platform, servers=servers, cases=request.cases)
+
+
+def keep(store: Store, document: Comparison | RunReport, state: DocumentState = "running") -> None:
+    """Record a document, its request and the state of that."""
+    if isinstance(document, Comparison):
+        store.begin(a_resolved(document.id))
+        store.record_comparison(document)
+        store.end(document.id, document.state)
+    else:
+        store.begin(a_resolved(document.id, kind="run"))
+        store.record_run(document)
+        store.end(document.id, state)
 
 
 def a_case_definition(name: str = "xadd") -> Case:
@@ -277,7 +306,7 @@ def file_store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def begun(store: Store) -> Store:
     """Return a store in which a request was begun."""
-    store.begin(a_request())
+    store.begin(a_resolved())
     return store
 
 
@@ -312,11 +341,12 @@ def python(program: str, *arguments: str, **options: Any) -> "subprocess.Popen[s
 
 
 def test_a_request_is_read_as_it_was_begun(store: Store) -> None:
-    asked = a_request()
+    asked = a_resolved()
     store.begin(asked)
-    store.begin(asked.model_copy(update={"command_line": "another"}))
-    assert store.request("c-1") == asked
-    assert store.request("latest") == asked
+    store.begin(a_resolved(command_line="another"))
+    assert store.request("c-1").request == asked.request
+    assert store.request("latest").request == asked.request
+    assert store.resolved("c-1") == asked
     assert store.state("c-1") == "running"
     assert rows_of(store, "SELECT commit FROM revision".replace("commit", '"commit"')) == [("c-0",)]
     for read in (store.request, store.state, store.is_cancelled, store.cancel, store.jobs, store.measurements):
@@ -328,11 +358,11 @@ def test_a_request_is_read_as_it_was_begun(store: Store) -> None:
 
 def test_unfinished_requests_for_the_same_are_found(store: Store) -> None:
     for identity in ("c-1", "c-2", "c-3"):
-        store.begin(a_request(identity))
-    store.begin(a_request("c-4", all_stacks=True))
+        store.begin(a_resolved(identity))
+    store.begin(a_resolved("c-4", all_stacks=True))
     store.end("c-2", "done")
     store.end("c-3", "interrupted")
-    assert store.unfinished(a_request().digest) == ["c-3", "c-1"]
+    assert store.unfinished(a_resolved().digest) == ["c-3", "c-1"]
     store.end("c-3", "running")
     assert store.state("c-3") == "running"
 
@@ -402,17 +432,17 @@ def test_a_build_belongs_to_its_content(store: Store) -> None:
 
 
 def test_a_new_kernel_is_a_change_on_a_platform(store: Store) -> None:
-    before = a_request().platform
+    before = a_resolved().platform
     for number, kernel in enumerate(("6.1", "6.1", "6.2")):
         platform = before.model_copy(update={"kernel": kernel})
-        store.begin(a_request(f"c-{number}", platform=platform))
+        store.begin(a_resolved(f"c-{number}", platform=platform))
     assert rows_in(store, "platform") == 1
     kernels = rows_of(store, "SELECT kernel, facts FROM platform_facts ORDER BY kernel")
     assert kernels == [("6.1", '{"governor": "performance"}'), ("6.2", '{"governor": "performance"}')]
 
 
 def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
-    build_job = BuildJob(request="c-1", source=a_revision(), variant="", spec=SPEC)
+    build_job = BuildJob(request="c-1", source=AN_ARCHIVE, variant="", spec=SPEC)
     job, timed = a_job(), a_job(engine="timed")
     for recorded in (build_job, timed, job):
         begun.record_job(recorded)
@@ -512,7 +542,7 @@ def test_threads_that_record_the_same_do_it_once(begun: Store) -> None:
 
 
 def test_a_series_goes_on_over_requests(begun: Store) -> None:
-    begun.begin(a_request("c-2"))
+    begun.begin(a_resolved("c-2"))
     for job in (a_job("c-1"), a_job("c-2")):
         begun.record_job(job)
         begun.record(job, a_trial_done(job))
@@ -551,10 +581,10 @@ def test_failures_keep_their_logs(begun: Store) -> None:
 
 def test_a_comparison_is_read_as_it_was_written(store: Store, database: Database) -> None:
     begun = a_comparison()
-    store.record_comparison(begun)
+    keep(store, begun)
     assert store.comparison("c-1") == begun
     some = a_comparison(cases=[a_case("xadd", "unsure"), a_case("zadd", "same")], notes=["running"])
-    store.record_comparison(some)
+    keep(store, some)
     assert store.comparison("c-1") == some
     done = a_comparison(
         state="done",
@@ -563,10 +593,10 @@ def test_a_comparison_is_read_as_it_was_written(store: Store, database: Database
         skipped=[{"case": "big", "reason": "memory", "text": "needs 9 GiB"}],
         cases=[a_case("zadd", "same"), a_case("xadd").model_copy(update={"failure": "a \0 in a reply"})],
     )
-    store.record_comparison(done)
-    store.record_comparison(done)
+    keep(store, done)
+    keep(store, done)
     assert store.comparison("c-1") == done
-    assert (rows_in(store, "verdict"), rows_in(store, "finding"), rows_in(store, "comparison")) == (2, 2, 1)
+    assert (rows_in(store, "verdict"), rows_in(store, "finding"), rows_in(store, "document")) == (2, 2, 1)
     assert rows_of(store, "SELECT DISTINCT deciding FROM case_result") == [("instructions_per_op",)]
     with Store.open(database.location) as again:
         assert again.comparison("c-1") == done
@@ -576,30 +606,30 @@ def test_names_of_any_length_are_kept(store: Store) -> None:
     case = a_case()
     long = case.findings[0].model_copy(update={"function": "std::" * 2000, "text": "ü \0 {}"})
     comparison = a_comparison(cases=[case.model_copy(update={"findings": [long]})])
-    store.record_comparison(comparison)
+    keep(store, comparison)
     assert store.comparison("c-1") == comparison
 
 
 def test_sides_of_one_build_keep_their_names(store: Store) -> None:
-    store.record_comparison(a_comparison())
+    keep(store, a_comparison())
     assert (store.comparison("c-1").base.name, store.comparison("c-1").head.name) == ("HEAD~1", "HEAD")
 
 
 def test_a_run_is_read_as_it_was_written(store: Store) -> None:
-    store.record_run(a_run(cases=[], notes=[]), "running")
+    keep(store, a_run(cases=[], notes=[]), "running")
     assert "did not finish" in store.run("r-1").notes[0]
-    store.record_run(a_run(), "interrupted")
+    keep(store, a_run(), "interrupted")
     assert "was interrupted" in store.run("r-1").notes[-1]
     assert store.run("r-1").cases == a_run().cases
-    store.record_run(a_run(), "done")
+    keep(store, a_run(), "done")
     assert store.run("latest") == a_run()
     assert store.measurements("r-1") == []
 
 
 def test_ids_are_found_by_their_beginning(store: Store) -> None:
     for identity in ("c-ab1", "c-ab2", "c-abc", "c-ab"):
-        store.record_comparison(a_comparison(identity))
-    store.record_run(a_run("r-x"), "done")
+        keep(store, a_comparison(identity))
+    keep(store, a_run("r-x"), "done")
     assert store.comparison("c-ab1").id == "c-ab1"
     assert store.comparison("c-ab").id == "c-ab"
     assert store.comparison("latest").id == "c-ab"
@@ -625,10 +655,10 @@ def test_an_empty_store_is_reported(store: Store) -> None:
 
 
 def test_the_newest_come_first(store: Store) -> None:
-    store.record_comparison(a_comparison("c-1"))
-    store.record_run(a_run("r-1"), "done")
-    store.record_comparison(a_comparison("c-2"))
-    store.record_comparison(a_comparison("c-1", state="done"))
+    keep(store, a_comparison("c-1"))
+    keep(store, a_run("r-1"), "done")
+    keep(store, a_comparison("c-2"))
+    keep(store, a_comparison("c-1", state="done"))
     rows = store.comparisons(limit=2)
     assert [(row.id, row.kind, row.state, row.base, row.head) for row in rows] == [
         ("c-2", "compare", "running", "HEAD~1", "HEAD"),
@@ -641,7 +671,7 @@ def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
     platform = a_comparison().platform.fingerprint
     older, newer = (Spread(variance=variance, degrees=5.0) for variance in (1e-4, 2e-4))
     for identity, spread, topology in (("c-1", older, ""), ("c-2", newer, "cluster")):
-        store.record_comparison(a_comparison(identity))
+        keep(store, a_comparison(identity))
         store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
         store.record_spreads(identity, {("get", "cpu_ns_per_op"): spread}, topology)
     assert store.spreads(platform, "cpu_ns_per_op") == [newer, older]
@@ -654,10 +684,10 @@ def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
 
 WRITER = """
 import sys
-from test_store import a_case, a_comparison, a_job, a_request, a_trial_done
+from test_store import a_case, a_comparison, a_job, a_resolved, a_trial_done
 from zerolap.store import Store
 store = Store.open(sys.argv[1])
-store.begin(a_request())
+store.begin(a_resolved())
 job = a_job()
 store.record_job(job)
 for block in range(1000000):
@@ -688,25 +718,25 @@ def test_a_killed_process_leaves_a_readable_store(database: Database, delay_ms: 
         assert comparison.state == store.state("c-1") == "running"
         assert comparison.cases == [a_case(f"case-{number}") for number in range(len(comparison.cases))]
         assert len(comparison.cases) in (acknowledged % 7 + 1, (acknowledged + 1) % 7 + 1)
-        assert store.unfinished(a_request().digest) == ["c-1"]
+        assert store.unfinished(a_resolved().digest) == ["c-1"]
         store.record(job, a_trial_done(job, kept))
 
 
 def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     insert = requests.begin
 
-    def insert_and_stop(connection: Connection, request: Request) -> None:
+    def insert_and_stop(connection: Connection, resolved: Resolved) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
-        insert(connection, request)
+        insert(connection, resolved)
 
     monkeypatch.setattr(requests, "begin", insert_and_stop)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            store.begin(a_request())
+            store.begin(a_resolved())
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert store.request("c-1").id == "c-1"
+    assert store.request("c-1").request.id == "c-1"
     store.record_job(a_job())
 
 
@@ -762,7 +792,7 @@ def test_an_early_revision_is_refused(store: Store, database: Database) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
     with pytest.raises(EnvironmentMissing, match=r"early zerolap.*0009") as fault:
         Store.open(database.location)
-    assert "convert-store" in fault.value.hint
+    assert "convert_store.py" in fault.value.hint
 
 
 @pytest.fixture(params=["files", "objects in memory", "objects in files"])
@@ -897,7 +927,7 @@ def test_a_locked_file_is_reported(file_store: Store) -> None:
         with Store.open(str(path.parent), busy_seconds=0.05) as waiting:
             assert waiting.comparisons() == []
             with pytest.raises(EnvironmentMissing, match="locked") as fault:
-                waiting.begin(a_request())
+                waiting.begin(a_resolved())
     assert fault.value.exit_code == 3
     assert fault.value.hint
 
@@ -945,7 +975,7 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"sqlite:///{tmp_path}/abs?.db", "abs?.db"),
     ):
         with Store.open(location) as store:
-            store.begin(a_request())
+            store.begin(a_resolved())
             assert store.builds_directory.resolve() == (tmp_path / expected).parent / "builds"
         assert (tmp_path / expected).is_file()
     for wrong in ("mysql://host/name", "sqlite://", "sqlite:///:memory:", ""):
@@ -965,26 +995,26 @@ def test_sqlite_is_set_up_for_crashes(file_store: Store) -> None:
 
 
 def test_a_store_of_another_user_is_read(file_store: Store) -> None:
-    file_store.record_comparison(a_comparison("c-1"))
+    keep(file_store, a_comparison("c-1"))
     file_store.close()
     path = Path(file_store.place)
     with Store(SqliteDatabase.open_to_read(path), open_blobs(None, path.parent / "blobs")) as read:
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match="cannot write"):
-            read.begin(a_request("c-2"))
+            read.begin(a_resolved("c-2"))
 
 
 def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServer) -> None:
     name = postgresql.new_database()
     with Store.open(postgresql.url(name)) as store:
-        store.record_comparison(a_comparison())
+        keep(store, a_comparison())
     postgresql.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD 'p/w'")
     postgresql.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
     with Store.open_to_read(postgresql.url(name, f"reader_{name}", "p/w")) as read:
         assert "p/w" not in read.place
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match=r"cannot write.*permission denied") as fault:
-            read.begin(a_request())
+            read.begin(a_resolved())
     assert "grant" in fault.value.hint
 
 
@@ -1030,15 +1060,15 @@ def test_a_locked_table_is_reported(postgresql: PostgresqlServer) -> None:
     ):
         session.execute("LOCK TABLE request")
         with pytest.raises(EnvironmentMissing, match="locked"):
-            store.begin(a_request())
+            store.begin(a_resolved())
 
 
 def test_a_store_goes_on_after_its_server_ended_the_connections(postgresql: PostgresqlServer) -> None:
     name = postgresql.new_database()
     with Store.open(postgresql.url(name)) as store:
-        store.begin(a_request())
+        store.begin(a_resolved())
         postgresql.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-        assert store.request("c-1") == a_request()
+        assert store.resolved("c-1") == a_resolved()
 
 
 def test_a_database_of_another_program_on_a_server_is_refused(postgresql: PostgresqlServer) -> None:

@@ -12,8 +12,8 @@ from zerolap.cases import load_cases
 from zerolap.engines import timed_checks
 from zerolap.host import choose_pinning, disturbance, read_processors
 from zerolap.judge import LOOKS, Batching, TimedPair
-from zerolap.lab import AskedServer, Lab, Options, compare, comparison_question, planner, read_pictures, results
-from zerolap.records import Comparison, Timeline
+from zerolap.lab import Lab, Options, compare, comparison_request, planner, read_pictures, results
+from zerolap.records import Comparison, RequestedServer, Timeline
 from zerolap.store import Store
 
 CASES = """
@@ -46,9 +46,9 @@ def _any_machine_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def timed(store: Store, server: Path, directory: Path) -> Comparison:
     file = directory / "cases.yml"
     file.write_text(CASES)
-    server_asked = AskedServer(resolve(str(server), None))
-    question = comparison_question(server_asked, server_asked, load_cases(file), Options(engines=["timed"]))
-    found = compare(question, Lab(store))
+    server_asked = RequestedServer(source=resolve(str(server), None))
+    request = comparison_request(server_asked, server_asked, load_cases(file), Options(engines=["timed"]))
+    found = compare(request, Lab(store))
     assert not [note for note in found.notes if note.startswith("no timed verdict")]
     return found
 

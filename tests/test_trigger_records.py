@@ -74,13 +74,13 @@ def test_old_deliveries_are_forgotten_and_their_triggers_kept(store: Store) -> N
 def test_states_lead_from_waiting_to_an_end(store: Store) -> None:
     store.triggers.add(trigger("t-1"))
     store.triggers.add(trigger("t-2"))
-    store.triggers.set_state("t-1", "working", submissions=["c-1", "c-2"])
+    store.triggers.set_state("t-1", "working", requests=["c-1", "c-2"])
     waiting = store.triggers.next_waiting()
     assert waiting is not None
     assert waiting.id == "t-2"
     store.triggers.set_state("t-1", "failed", "a reason with \0")
     [failed] = store.triggers.in_state("failed")
-    assert (failed.submissions, failed.reason) == (("c-1", "c-2"), "a reason with \N{REPLACEMENT CHARACTER}")
+    assert (failed.requests, failed.reason) == (("c-1", "c-2"), "a reason with \N{REPLACEMENT CHARACTER}")
     store.triggers.set_state("t-2", "done")
     assert store.triggers.next_waiting() is None
 

@@ -1,4 +1,4 @@
-"""From triggers to submissions: what pushes are compared with, and that one repository does not hold up another."""
+"""From triggers to requests: what pushes are compared with, and that one repository does not hold up another."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import changes_between
-from zerolap.records import Changes, Source, UsageError
+from zerolap.records import Changes, Source, UsageError, revision_of
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
@@ -102,13 +102,13 @@ class Lab:
     def compared(self, ended: StoredTrigger) -> list[tuple[str, str]]:
         """Return the commits that a trigger has led to comparisons of, which are done then."""
         pairs = []
-        for submission in ended.submissions:
-            servers = self.store.fleet.submitted(submission).submission.servers
-            base, head = (servers[side].source.revision for side in ("base", "head"))
+        for request in ended.requests:
+            servers = self.store.request(request).request.servers
+            base, head = (revision_of(servers[side].source) for side in ("base", "head"))
             assert base is not None
             assert head is not None
             pairs.append((base.commit, head.commit))
-            self.store.fleet.set_state(submission, "done")
+            self.store.fleet.set_state(request, "done")
         return pairs
 
 
@@ -128,7 +128,7 @@ def test_a_schedule_without_new_commits_measures_nothing_again(lab: Lab) -> None
     assert lab.compared(lab.push(lab.source.first, head, "nightly")) == [(lab.source.first, head)]
     for _ in range(2):
         again = lab.push(lab.source.first, head, "nightly")
-        assert (again.state, again.submissions) == ("done", ())
+        assert (again.state, again.requests) == ("done", ())
     lab.source.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
     newest = lab.source.commit("repair")
     assert lab.compared(lab.push(head, newest, "nightly")) == [(head, newest)]
@@ -141,7 +141,7 @@ def test_what_had_to_wait_does_not_supersede_what_is_newer(lab: Lab) -> None:
     newer = lab.push(lab.source.first, head)
     assert asyncio.run(lab.work.work_on(absent))
     assert (lab.ended(absent).state, lab.ended(newer).state) == ("refused", "done")
-    assert [work.submission.id for work in lab.store.fleet.submissions(is_open=True)] == list(newer.submissions)
+    assert [work.request.id for work in lab.store.fleet.requests(is_open=True)] == list(newer.requests)
 
 
 def test_what_waits_is_tried_in_its_turn_and_holds_up_its_repository_alone(lab: Lab) -> None:

@@ -10,7 +10,8 @@ from benches.figures import Figure
 from benches.suites.injection import Suite, injected, plan
 from zerolap import load_cases, open_store
 from zerolap.build import resolve
-from zerolap.lab import AskedServer, CheckQuestion, Lab, check
+from zerolap.lab import CheckRequest, Lab, check
+from zerolap.records import RequestedServer
 
 SERVER = "redis-server"
 
@@ -74,9 +75,9 @@ def checked(suites: dict[str, Suite], topologies: Path) -> dict[str, set[tuple[s
         shutil.copy(topologies, files)
         for name, suite in suites.items():
             (files / name).write_text(yaml.safe_dump({**suite, "name": Path(name).stem}))
-        question = CheckQuestion(AskedServer(resolve(SERVER, None)), load_cases(files), SEED, "benches.suites")
+        request = CheckRequest(RequestedServer(source=resolve(SERVER, None)), load_cases(files), SEED, "benches.suites")
         with open_store(Path(directory) / "store") as store:
-            report = check(question, Lab(store))
+            report = check(request, Lab(store))
     faults: dict[str, set[tuple[str, str]]] = {}
     for case in report.cases:
         faults[f"{case.case}.yml"] = {(fault.kind, fault.command or "") for fault in case.faults}

@@ -9,8 +9,8 @@ from zerolap import lab
 from zerolap.build import parse_variant, resolve
 from zerolap.cases import core_suite, select
 from zerolap.cases import load_cases as read_cases
-from zerolap.lab import AskedServer, Lab, Options, comparison_question, run_question
-from zerolap.records import Case, Comparison, Event, RunReport
+from zerolap.lab import Lab, Options, comparison_request, run_request
+from zerolap.records import Case, Comparison, Event, RequestedServer, RunReport
 from zerolap.store import Store
 
 CALLED = "zerolap as a library"
@@ -45,11 +45,9 @@ def compare(
     looked up in `repo`. `listen` is called with each event. Raises `ZerolapError`, such as `UsageError` for a server
     that does not exist or `BuildFailed`.
     """
-    question = comparison_question(
-        _asked(base, repo), _asked(head, repo), _selected(cases), options or Options(), CALLED
-    )
+    request = comparison_request(_asked(base, repo), _asked(head, repo), _selected(cases), options or Options(), CALLED)
     with _opened(store) as results:
-        return lab.compare(question, Lab(results, listen))
+        return lab.compare(request, Lab(results, listen))
 
 
 def run(
@@ -62,9 +60,9 @@ def run(
     listen: Callable[[Event], None] = lambda _: None,
 ) -> RunReport:
     """Measure one server and return the report; the arguments are as for `compare`."""
-    question = run_question(_asked(server, repo), _selected(cases), options or Options(), CALLED)
+    request = run_request(_asked(server, repo), _selected(cases), options or Options(), CALLED)
     with _opened(store) as results:
-        return lab.run(question, Lab(results, listen))
+        return lab.run(request, Lab(results, listen))
 
 
 def resume(
@@ -88,11 +86,11 @@ def load_cases(place: Path | str) -> list[Case]:
     return read_cases(Path(place))
 
 
-def _asked(server: Server | str, repo: Path | str | None) -> AskedServer:
+def _asked(server: Server | str, repo: Path | str | None) -> RequestedServer:
     if isinstance(server, str):
         server = Server(server)
     source = resolve(server.name, None if repo is None else Path(repo))
-    return AskedServer(source, parse_variant(server.variant), server.config)
+    return RequestedServer(source=source, variant=parse_variant(server.variant).name, config=dict(server.config))
 
 
 def _selected(cases: Sequence[str | Case]) -> list[Case]:

@@ -11,14 +11,14 @@ from zerolap.fleet import Conductor
 def conductor_metrics(conductor: Conductor) -> bytes:
     """Return queues, agents and ages in the text format of Prometheus."""
     registry = CollectorRegistry()
-    submissions = Gauge(
-        "zerolap_submissions", "Submissions that have not ended.", ["platform", "priority"], registry=registry
+    requests = Gauge(
+        "zerolap_submissions", "Requests that have not ended.", ["platform", "priority"], registry=registry
     )
     counted = Counter(
-        (ongoing.submission.platform, ongoing.submission.priority) for ongoing in conductor.ongoing.values()
+        (execution.request.platform, execution.request.priority) for execution in conductor.executions.values()
     )
     for labels, count in counted.items():
-        submissions.labels(*labels).set(count)
+        requests.labels(*labels).set(count)
     jobs = Gauge(
         "zerolap_attempts", "Jobs given to agents that have not ended.", ["platform", "state"], registry=registry
     )
@@ -36,8 +36,8 @@ def conductor_metrics(conductor: Conductor) -> bytes:
         agents.labels(platform).set(machines)
     planned = Gauge("zerolap_planned_jobs", "Jobs that wait to be given to an agent.", ["platform"], registry=registry)
     waiting: Counter[str] = Counter()
-    for ongoing in conductor.ongoing.values():
-        waiting[ongoing.submission.platform] += len(ongoing.planned)
+    for execution in conductor.executions.values():
+        waiting[execution.request.platform] += len(execution.planned)
     for platform, count in waiting.items():
         planned.labels(platform).set(count)
     Gauge("zerolap_working", "Whether store and bus can be used.", registry=registry).set(conductor.trouble is None)

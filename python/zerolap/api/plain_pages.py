@@ -1,4 +1,4 @@
-"""Pages without a script: the newest comparisons and runs, how it stands with a submission, and what there is not."""
+"""Pages without a script: the newest comparisons and runs, how it stands with a request, and what there is not."""
 
 import base64
 import hashlib
@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Final
 
 from zerolap.api.pages import NOTHING_LOADED, Page
-from zerolap.store import StoredRow, SubmissionInShort
+from zerolap.store import RequestInShort, StoredRow
 
 HTML: Final = "text/html; charset=utf-8"
 STYLE: Final = """
@@ -34,8 +34,8 @@ def index_page(rows: Sequence[StoredRow]) -> Page:
     return _page("Comparisons and runs", f"<table>\n<tr>{headings}</tr>\n{lines}\n</table>")
 
 
-def submission_page(work: SubmissionInShort) -> Page:
-    """Return how it stands with a submission of which nothing was measured yet; a browser looks again by itself."""
+def submission_page(work: RequestInShort) -> Page:
+    """Return how it stands with a request of which nothing was measured yet; a browser looks again by itself."""
     has_ended = work.ended is not None
     again = "" if has_ended else f'<meta http-equiv="refresh" content="{LOOK_AGAIN_SECONDS}">'
     sides = " .. ".join(side.name for side in work.sides.values())

@@ -5,18 +5,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from zerolap.records import BASE, HEAD, Priority, Record, SubmissionState, Summary
+from zerolap.records import BASE, HEAD, Priority, Record, RequestState, Summary
 from zerolap.store import (
     AttemptState,
     KnownAgent,
+    NamedSource,
+    RequestInShort,
     StoredRow,
     StoredTrigger,
-    SubmissionInShort,
-    SubmittedSide,
     TriggerState,
 )
 
-State = Annotated[SubmissionState, Field(description="How it stands; the last four are ends.")]
+State = Annotated[RequestState, Field(description="How it stands; the last four are ends.")]
 
 
 class ServerLink(Record):
@@ -133,7 +133,7 @@ class Ended(Record):
     state: Literal["cancelled"] = "cancelled"
 
 
-def comparison_fields(asked: SubmissionInShort, recorded: StoredRow | None, address: str) -> dict[str, object]:
+def comparison_fields(asked: RequestInShort, recorded: StoredRow | None, address: str) -> dict[str, object]:
     """Return the fields of a comparison; `address` is where the lab is reached, empty for relative links."""
     of_api, of_pages = f"{address}/api/v1/comparisons/{asked.id}", f"{address}/comparisons/{asked.id}"
     return {
@@ -161,7 +161,7 @@ def comparison_fields(asked: SubmissionInShort, recorded: StoredRow | None, addr
 
 def trigger_resource(stored: StoredTrigger, address: str) -> TriggerResource:
     """Return a trigger as the API shows it."""
-    comparisons = [f"{address}/api/v1/comparisons/{identity}" for identity in stored.submissions]
+    comparisons = [f"{address}/api/v1/comparisons/{identity}" for identity in stored.requests]
     return TriggerResource(
         id=stored.id,
         kind=stored.kind,
@@ -171,7 +171,7 @@ def trigger_resource(stored: StoredTrigger, address: str) -> TriggerResource:
         state=stored.state,
         reason=stored.reason,
         created=moment(stored.created),
-        comparisons=stored.submissions,
+        comparisons=stored.requests,
         links=TriggerLinks(self=f"{address}/api/v1/triggers/{stored.id}", comparisons=tuple(comparisons)),
     )
 
@@ -193,5 +193,5 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(int(seconds), UTC)
 
 
-def _side(side: SubmittedSide) -> ServerLink:
+def _side(side: NamedSource) -> ServerLink:
     return ServerLink(name=side.name, commit=side.commit)

@@ -28,7 +28,7 @@ from zerolap.api.resources import (
     comparison_fields,
     trigger_resource,
 )
-from zerolap.store import ApiToken, Store, StoredTrigger, SubmissionInShort
+from zerolap.store import ApiToken, RequestInShort, Store, StoredTrigger
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import AskedComparison, AskedTrigger, asked_by
 from zerolap.triggers.webhooks.memory import HOUR_SECONDS, stored_trigger
@@ -134,7 +134,7 @@ def v1_router(
         The scope submit is for those that its actor has asked for, admin for all.
         """
         await asyncio.to_thread(_end, identity, token, store)
-        log.info("a comparison was cancelled", submission=identity, token=token.name)
+        log.info("a comparison was cancelled", request=identity, token=token.name)
         return Ended(id=identity)
 
     @router.get(
@@ -256,7 +256,7 @@ def _details(identity: str, store: Store, address: str) -> ComparisonDetails:
     return ComparisonDetails.model_validate({**fields, "progress": progress})
 
 
-def _submitted(identity: str, store: Store) -> SubmissionInShort:
+def _submitted(identity: str, store: Store) -> RequestInShort:
     """Return what was submitted; raises `Problem`."""
     work = store.fleet.in_short(identity)
     if work is None:

@@ -92,23 +92,24 @@ def compare(
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import Reports, write_comparison
     from zerolap.cli.selection import deployed, selected_cases
-    from zerolap.lab import AskedServer, Lab, Options, comparison_question
+    from zerolap.lab import Lab, Options, comparison_request
     from zerolap.lab import compare as compare_servers
+    from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     shared = options.server_settings(config)
-    question = comparison_question(
-        base=AskedServer(
-            resolve(base, repo),
-            options.variant(variant, base_variant),
-            shared | options.server_settings(base_config),
+    request = comparison_request(
+        base=RequestedServer(
+            source=resolve(base, repo),
+            variant=options.variant(variant, base_variant).name,
+            config=shared | options.server_settings(base_config),
         ),
-        head=AskedServer(
-            resolve(head, repo),
-            options.variant(variant, head_variant),
-            shared | options.server_settings(head_config),
+        head=RequestedServer(
+            source=resolve(head, repo),
+            variant=options.variant(variant, head_variant).name,
+            config=shared | options.server_settings(head_config),
         ),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
         options=Options(
@@ -124,11 +125,11 @@ def compare(
     reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         if platform is not None:
-            from zerolap.cli.submitting import answered, wish_of
+            from zerolap.cli.submitting import answered, for_platforms
 
-            wish = wish_of(platform, priority, topic, results)
-            raise typer.Exit(answered(question, wish, results, reports, fail_on, wait=not no_wait))
+            requests = for_platforms(request, platform, priority, topic, results)
+            raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            comparison = compare_servers(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            comparison = compare_servers(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_comparison(comparison, results, reports)
     raise typer.Exit(exit_code(comparison, fail_on))

@@ -85,11 +85,12 @@ def _calibrate(location: str | None) -> None:
     from zerolap.cases import core_suite
     from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing
-    from zerolap.lab import AskedServer, Lab, Options, compare, comparison_question
+    from zerolap.lab import Lab, Options, compare, comparison_request
+    from zerolap.records import RequestedServer
     from zerolap.store import Store
 
-    server = AskedServer(resolve("redis-server", None))
-    question = comparison_question(
+    server = RequestedServer(source=resolve("redis-server", None))
+    request = comparison_request(
         base=server,
         head=server,
         cases=core_suite(),
@@ -98,7 +99,7 @@ def _calibrate(location: str | None) -> None:
     )
     with Store.open(location) as results:
         with Bar() as bar:
-            comparison = compare(question, Lab(results, bar))
+            comparison = compare(request, Lab(results, bar))
         timed = [verdict for case in comparison.cases for verdict in case.verdicts if verdict.metric == "cpu_ns_per_op"]
         # The newest spreads are those of this comparison.
         spreads = results.spreads(comparison.platform.fingerprint, "cpu_ns_per_op")[: len(timed)]

@@ -25,7 +25,7 @@ FLEET_SCHEMA = "zerolap.fleet/1"
 
 Identity = Annotated[
     str,
-    typer.Argument(metavar="ID", help="Id of a submission, its unique beginning, or latest.", show_default=False),
+    typer.Argument(metavar="ID", help="Id of a request, its unique beginning, or latest.", show_default=False),
 ]
 
 
@@ -139,7 +139,7 @@ def init(
 
 @app.command()
 def status(json: options.Json = None, store: options.StoreLocation = None) -> None:
-    """Show platforms, agents and the newest submissions: what waits, what is under way, what is stuck and why.
+    """Show platforms, agents and the newest requests: what waits, what is under way, what is stuck and why.
 
     It reads the store, and works without a conductor too.
 
@@ -161,21 +161,21 @@ def status(json: options.Json = None, store: options.StoreLocation = None) -> No
 
 @app.command(no_args_is_help=True)
 def retry(identity: Identity, store: options.StoreLocation = None) -> None:
-    """Continue a submission that has ended: what failed is tried again, what was measured is kept.
+    """Continue a request that has ended: what failed is tried again, what was measured is kept.
 
     Example: zerolap fleet retry c-1f2e3d4c
     """
     from zerolap.store import Store
 
     with Store.open(store) as results:
-        work = results.fleet.submitted(identity)
-        results.fleet.retry(work.submission.id)
-        typer.echo(f"{work.submission.id} waits again")
+        work = results.request(identity)
+        results.fleet.retry(work.request.id)
+        typer.echo(f"{work.request.id} waits again")
 
 
 @app.command(no_args_is_help=True)
 def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
-    """End a submission: its jobs are stopped on all agents, and what was measured is kept.
+    """End a request: its jobs are stopped on all agents, and what was measured is kept.
 
     Example: zerolap fleet cancel c-1f2e3d4c
     """
@@ -183,10 +183,10 @@ def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
     from zerolap.store import Store
 
     with Store.open(store) as results:
-        work = results.fleet.submitted(identity)
-        if not results.fleet.set_state(work.submission.id, "cancelled", "by zerolap fleet cancel"):
-            raise UsageError(f"{work.submission.id} is {work.state} already", hint="zerolap fleet status")
-        typer.echo(f"{work.submission.id} is cancelled")
+        work = results.request(identity)
+        if not results.fleet.set_state(work.request.id, "cancelled", "by zerolap fleet cancel"):
+            raise UsageError(f"{work.request.id} is {work.state} already", hint="zerolap fleet status")
+        typer.echo(f"{work.request.id} is cancelled")
 
 
 @app.command(no_args_is_help=True)
@@ -307,17 +307,17 @@ def _document(store: "Store") -> dict[str, object]:
         ],
         "submissions": [
             {
-                "id": work.submission.id,
-                "kind": work.submission.kind,
-                "platform": work.submission.platform,
-                "priority": work.submission.priority,
-                "topic": work.submission.topic,
+                "id": work.request.id,
+                "kind": work.request.kind,
+                "platform": work.request.platform,
+                "priority": work.request.priority,
+                "topic": work.request.topic,
                 "state": work.state,
                 "reason": work.reason,
                 "age_seconds": round(time.time() - work.submitted, 1),
-                "jobs": _job_counts(store, work.submission.id),
+                "jobs": _job_counts(store, work.request.id),
             }
-            for work in store.fleet.submissions(is_open=False, limit=LISTED)
+            for work in store.fleet.requests(is_open=False, limit=LISTED)
         ],
     }
 
@@ -349,14 +349,14 @@ def _show(store: "Store") -> None:
             seen = _age(time.time() - agent.seen)
             table.add_row(agent.name, agent.platform, _state_of(agent, attempts), f"{seen} ago", doing)
         console.print(table)
-    works = store.fleet.submissions(is_open=False, limit=LISTED)
+    works = store.fleet.requests(is_open=False, limit=LISTED)
     if works:
-        table = _table("submission", "platform", "priority", "state", "age", "jobs", "reason")
+        table = _table("request", "platform", "priority", "state", "age", "jobs", "reason")
         for work in works:
-            counts = _job_counts(store, work.submission.id)
+            counts = _job_counts(store, work.request.id)
             jobs = ", ".join(f"{count} {state}" for state, count in counts.items())
             age = _age((work.ended or time.time()) - work.submitted)
-            row = (work.submission.id, work.submission.platform, work.submission.priority, work.state)
+            row = (work.request.id, work.request.platform, work.request.priority, work.state)
             table.add_row(*row, age, jobs, work.reason)
         console.print(table)
 
@@ -407,7 +407,7 @@ def _described(attempt: "Attempt") -> str:
             subject = f"{job.case.name} ({job.engine})"
         case "load":
             subject = "load for another machine"
-    return f"{subject} of {attempt.submission}"
+    return f"{subject} of {attempt.request}"
 
 
 def _age(seconds: float) -> str:

@@ -137,7 +137,7 @@ Priority = Annotated[
 Topic = Annotated[
     str,
     typer.Option(
-        help="With --platform: what this is about, such as pr-123; ends unfinished submissions of the same topic and"
+        help="With --platform: what this is about, such as pr-123; ends unfinished requests of the same topic and"
         " platform.",
         metavar="NAME",
     ),

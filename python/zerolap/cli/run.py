@@ -81,14 +81,19 @@ def run(
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import Reports, write_run
     from zerolap.cli.selection import deployed, selected_cases
-    from zerolap.lab import AskedServer, Lab, Options, run_question
+    from zerolap.lab import Lab, Options, run_request
     from zerolap.lab import run as run_server
+    from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
-    question = run_question(
-        server=AskedServer(resolve(server, repo), options.variant(variant), options.server_settings(config)),
+    request = run_request(
+        server=RequestedServer(
+            source=resolve(server, repo),
+            variant=options.variant(variant).name,
+            config=options.server_settings(config),
+        ),
         cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
         options=Options(
             engines=options.engines(engine, quick=quick),
@@ -102,11 +107,11 @@ def run(
     reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         if platform is not None:
-            from zerolap.cli.submitting import answered, wish_of
+            from zerolap.cli.submitting import answered, for_platforms
 
-            wish = wish_of(platform, priority, topic, results)
-            raise typer.Exit(answered(question, wish, results, reports, wait=not no_wait))
+            requests = for_platforms(request, platform, priority, topic, results)
+            raise typer.Exit(answered(requests, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            report = run_server(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            report = run_server(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
         write_run(report, results, reports)
     raise typer.Exit(run_exit_code(report))

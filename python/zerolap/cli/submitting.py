@@ -1,4 +1,4 @@
-"""Submits comparisons and runs to a conductor, follows them, and writes their reports."""
+"""Submits comparisons and runs to a fleet, follows them, and writes their reports."""
 
 import sys
 import time
@@ -13,16 +13,16 @@ from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import Reports, write_comparison, write_run
 from zerolap.errors import UsageError, ZerolapError
-from zerolap.lab import Question, Wish, read_comparison, read_run, submit
-from zerolap.records import Priority, Submission
+from zerolap.lab import Submitting, on_platforms, read_comparison, read_run
+from zerolap.records import Priority, Request
 from zerolap.store import Store
 
 POLL_SECONDS: Final = 0.5
 ALL: Final = "all"
 
 
-def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
-    """Return where a question is to be answered; raises `UsageError` for a platform that no conductor serves."""
+def for_platforms(request: Request, platforms: str, priority: str, topic: str, store: Store) -> list[Request]:
+    """Return the requests that a request comes to on platforms; raises `UsageError` for one that is not served."""
     served = [platform.name for platform in store.fleet.platforms()]
     if not served:
         raise UsageError(
@@ -39,62 +39,67 @@ def wish_of(platforms: str, priority: str, topic: str, store: Store) -> Wish:
     priorities: dict[str, Priority] = {"release": "release", "pull": "pull", "backfill": "backfill"}
     if priority not in priorities:
         raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(priorities)}")
-    return Wish(served if ALL in named else named, priorities[priority], topic)
+    chosen = served if ALL in named else named
+    return on_platforms(request, chosen, store.blobs, Submitting(priorities[priority], topic))
 
 
 def answered(
-    question: Question, wish: Wish, store: Store, reports: Reports, fail_on: FailOn = FailOn.NEVER, *, wait: bool
+    requests: Sequence[Request], store: Store, reports: Reports, fail_on: FailOn = FailOn.NEVER, *, wait: bool
 ) -> int:
-    """Submit a question, wait until all platforms have answered, unless `wait` is false, and return the exit code.
+    """Submit requests, wait until their platforms have answered, unless `wait` is false, and return the exit code.
 
-    `fail_on` is when a comparison counts as failed. Raises `ZerolapError` where a submission failed, after the reports
-    of the others are written.
+    `fail_on` is when a comparison counts as failed. Raises `ZerolapError` where a request failed, after the reports of
+    the others are written.
     """
-    submissions = submit(question, wish, store)
+    store.submit(requests)
     if not wait:
-        for submission in submissions:
-            typer.echo(f"{submission.id} {submission.platform}")
+        for request in requests:
+            typer.echo(f"{request.id} {request.platform}")
         return 0
     codes, faults = [0], []
-    for submission in _ended(submissions, store, quiet=reports.quiet):
-        work = store.fleet.submitted(submission.id)
-        if work.state == "done":
-            is_alone = len(submissions) == 1
+    _wait_for(requests, store, quiet=reports.quiet)
+    for request in requests:
+        ended = store.request(request.id)
+        if ended.state == "done":
+            is_alone = len(requests) == 1
             if not is_alone and reports.has_table:
-                typer.echo(f"\nplatform {submission.platform}\n")
-            own = reports if is_alone else _of_platform(reports, submission.platform)
-            codes.append(_written(submission, store, own, fail_on))
+                typer.echo(f"\nplatform {request.platform}\n")
+            own = reports if is_alone else _of_platform(reports, request.platform)
+            codes.append(_written(request, store, own, fail_on))
         else:
-            faults.append(f"{submission.id} on {submission.platform} {_word(work.state)}: {work.reason}".rstrip(": "))
+            faults.append(f"{request.id} on {request.platform} {_word(ended.state)}: {ended.reason}".rstrip(": "))
     if faults:
         raise ZerolapError("; ".join(faults), hint="zerolap fleet status shows it; zerolap fleet retry ID repeats it")
     return max(codes)
 
 
-def _ended(submissions: Sequence[Submission], store: Store, *, quiet: bool) -> Sequence[Submission]:
-    """Wait until all submissions have ended, showing what happens to them; returns them."""
+def _wait_for(requests: Sequence[Request], store: Store, *, quiet: bool) -> None:
+    """Wait until all requests have ended, showing what happens to them."""
     shown: dict[str, str] = {}
-    while True:
-        works = [store.fleet.submitted(submission.id) for submission in submissions]
-        for work in works:
-            attempts = [attempt for attempt in store.fleet.attempts(work.submission.id) if attempt.state == "done"]
-            jobs = "1 job" if len(attempts) == 1 else f"{len(attempts)} jobs"
-            line = f"{work.submission.platform}: {work.state}, {jobs} done"
-            if not quiet and shown.get(work.submission.id) != line:
-                shown[work.submission.id] = line
+    open_requests = [request.id for request in requests]
+    while open_requests:
+        for request in [request for request in requests if request.id in open_requests]:
+            short = store.fleet.in_short(request.id)
+            if short is None or short.ended is not None:
+                open_requests.remove(request.id)
+            if short is None:
+                continue
+            done = sum(state == "done" for state in store.fleet.job_states(request.id).values())
+            line = f"{short.platform}: {short.state}, {done} {'job' if done == 1 else 'jobs'} done"
+            if not quiet and shown.get(request.id) != line:
+                shown[request.id] = line
                 print(line, file=sys.stderr)
-        if all(work.ended is not None for work in works):
-            return submissions
-        time.sleep(POLL_SECONDS)
+        if open_requests:
+            time.sleep(POLL_SECONDS)
 
 
-def _written(submission: Submission, store: Store, reports: Reports, fail_on: FailOn) -> int:
-    """Write the reports of a submission that is done and return its exit code."""
-    if submission.kind == "run":
-        report = read_run(store, submission.id)
+def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) -> int:
+    """Write the reports of a request that is done and return its exit code."""
+    if request.kind == "run":
+        report = read_run(store, request.id)
         write_run(report, store, reports)
         return run_exit_code(report)
-    comparison = read_comparison(store, submission.id)
+    comparison = read_comparison(store, request.id)
     write_comparison(comparison, store, reports)
     return exit_code(comparison, fail_on)
 

@@ -104,15 +104,16 @@ def check(
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.output import write_check
-    from zerolap.lab import AskedServer, CheckQuestion, Lab
+    from zerolap.lab import CheckRequest, Lab
     from zerolap.lab import check as check_cases
+    from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json)
-    asked_server = AskedServer(resolve(server, repo), config=options.server_settings(config))
-    question = CheckQuestion(asked_server, cases, seed, options.command_line(context))
+    asked_server = RequestedServer(source=resolve(server, repo), config=options.server_settings(config))
+    request = CheckRequest(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        report = check_cases(question, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+        report = check_cases(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_check(report, json=json, quiet=quiet)
     unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):

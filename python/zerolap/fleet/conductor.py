@@ -16,6 +16,7 @@ import structlog
 from pydantic import ValidationError
 
 from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.fleet_execution import FleetExecution, is_built
 from zerolap.fleet.happenings import (
     Happening,
     attempt_happenings,
@@ -26,7 +27,6 @@ from zerolap.fleet.happenings import (
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json
-from zerolap.fleet.ongoing import Ongoing, is_built
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, new_attempt
@@ -34,15 +34,15 @@ from zerolap.lab import Lab
 from zerolap.records import (
     BuildDone,
     BuildJob,
+    DocumentState,
     EnvironmentMissing,
     Event,
     JobFailed,
     JobFinished,
     JobStarted,
     LoadJob,
+    Request,
     RequestState,
-    Submission,
-    SubmissionState,
     TrialsJob,
     ZerolapError,
 )
@@ -59,8 +59,8 @@ SWEEP_SECONDS: Final = 5.0
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
 """So long a plan is used of which jobs are left, though something was recorded since."""
-STORED_STATES: Final[dict[SubmissionState, RequestState]] = {"failed": "failed"}
-"""The state of a request whose submission ended early; `interrupted` for all others."""
+STORED_STATES: Final[dict[RequestState, DocumentState]] = {"failed": "failed"}
+"""The state of a request whose request ended early; `interrupted` for all others."""
 
 log = structlog.get_logger("zerolap.conductor")
 
@@ -79,7 +79,7 @@ class Pace:
 
 
 class Conductor:
-    """Works on all submissions of a store; there is one conductor a store at a time.
+    """Works on all requests of a store; there is one conductor a store at a time.
 
     `trouble` is why nothing can be given out or recorded at the moment. `on_happening` is called in the event loop with
     what happens, once it is recorded.
@@ -104,16 +104,12 @@ class Conductor:
         self._on_happening = on_happening
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
-        self.ongoing: dict[str, Ongoing] = {}
+        self.executions: dict[str, FleetExecution] = {}
         self.intake = Intake(store, self.roster, self._happened, self._give_load)
         self._to_plan: set[str] = set()
         self._to_plan_grew = asyncio.Event()
-        self._planned_at: dict[str, float] = {}
-        self._pauses: dict[str, float] = {}
         self._unrecorded: list[Attempt] = []
         self._unpublished: set[str] = set()
-        self._failing: dict[str, str] = {}
-        self._recorded_states: dict[str, tuple[SubmissionState, str]] = {}
         self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
         self._losses = Losses(self._pace.sweep_seconds)
@@ -127,7 +123,7 @@ class Conductor:
             group.create_task(self.intake.write())
             group.create_task(self._plan_always())
             await self._dispatcher.answer(self.intake.answer)
-            log.info("working", submissions=len(self.ongoing), attempts=len(self.intake.attempts))
+            log.info("working", requests=len(self.executions), attempts=len(self.intake.attempts))
             while True:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._pace.poll_seconds):
@@ -179,48 +175,48 @@ class Conductor:
         await self._feed()
 
     async def _poll(self) -> None:
-        """Take in submissions that are new, and let go of those that were cancelled or superseded."""
-        is_open = await asyncio.to_thread(self._store.fleet.open_submissions)
+        """Take in requests that are new, and let go of those that were cancelled or superseded."""
+        is_open = await asyncio.to_thread(self._store.fleet.open_requests)
         for identity in is_open:
-            if identity not in self.ongoing:
-                work = await asyncio.to_thread(self._store.fleet.submitted, identity)
+            if identity not in self.executions:
+                work = await asyncio.to_thread(self._store.request, identity)
                 # It may have ended since.
                 if work.ended is None:
-                    await self._take_up(work.submission)
-                    log.info("taken up", request=identity, platform=work.submission.platform)
-        for identity in [identity for identity in self.ongoing if identity not in is_open]:
+                    await self._take_up(work.request)
+                    log.info("taken up", request=identity, platform=work.request.platform)
+        for identity in [identity for identity in self.executions if identity not in is_open]:
             await self._let_go(identity)
         agents = await asyncio.to_thread(self._store.fleet.agents)
         self.roster.set_draining({agent.name: agent.draining for agent in agents})
         # What waits for an agent may have one by now.
-        self._plan_soon(identity for identity, ongoing in self.ongoing.items() if ongoing.waits_for)
+        self._plan_soon(identity for identity, execution in self.executions.items() if execution.waits_for)
 
-    async def _take_up(self, submission: Submission) -> None:
-        attempts = await asyncio.to_thread(self._store.fleet.attempts, submission.id)
-        self.ongoing[submission.id] = Ongoing(submission)
-        self._on_happening(submitted_happening(submission))
-        self._plan_soon([submission.id])
+    async def _take_up(self, request: Request) -> None:
+        attempts = await asyncio.to_thread(self._store.fleet.attempts, request.id)
+        self.executions[request.id] = FleetExecution(request, self.roster, self._lab)
+        self._on_happening(submitted_happening(request))
+        self._plan_soon([request.id])
         for attempt in attempts:
             if attempt.state == "given up":
                 self._gave_up(attempt)
             elif attempt.state in ("done", "failed"):
-                self.ongoing[submission.id].forget_given_up(attempt.job.id)
+                self.executions[request.id].forget_given_up(attempt.job.id)
 
     async def _let_go(self, identity: str) -> None:
-        """Stop working on a submission that has ended in the store, and have its jobs stopped."""
-        ongoing = self.ongoing[identity]
-        self._forget(identity)
+        """Stop working on a request that has ended in the store, and have its jobs stopped."""
+        execution = self.executions[identity]
+        self.executions.pop(identity, None)
         closed = self.intake.close(identity)
         try:
             await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
-            work = await asyncio.to_thread(self._store.fleet.submitted, identity)
-            async with ongoing.lock:
-                # It may have come to its end while the open submissions were read: its document is finished then.
+            work = await asyncio.to_thread(self._store.request, identity)
+            async with execution.lock:
+                # It may have come to its end while the open requests were read: its document is finished then.
                 if work.state != "done":
-                    await self._stop(ongoing, STORED_STATES.get(work.state, "interrupted"))
+                    await self._stop(execution, STORED_STATES.get(work.state, "interrupted"))
         except EnvironmentMissing:
             # The next poll tries again.
-            self.ongoing[identity] = ongoing
+            self.executions[identity] = execution
             raise
         log.info("let go", request=identity, state=work.state, reason=work.reason)
         self._tell(end_happenings(work))
@@ -228,25 +224,25 @@ class Conductor:
         for platform in {attempt.platform for attempt in closed}:
             await self._dispatcher.cancel(platform, identity)
         # A build that others wait for is begun again for them.
-        self._plan_soon(self.ongoing)
+        self._plan_soon(self.executions)
 
-    async def _stop(self, ongoing: Ongoing, state: RequestState) -> None:
-        """Record what there is of a submission that ends early; without its results, if these cannot be read."""
+    async def _stop(self, execution: FleetExecution, state: DocumentState) -> None:
+        """Record what there is of a request that ends early; without its results, if these cannot be read."""
         try:
-            await asyncio.to_thread(ongoing.stop, self._lab, state)
+            await asyncio.to_thread(execution.stop, state)
         except EnvironmentMissing:
             raise
         except Exception as fault:
-            # What agents reported ends the work on one submission, not on all.
-            log.error("results cannot be read", request=ongoing.identity, exc_info=fault)
-            await asyncio.to_thread(ongoing.stop_without_results, self._lab, state)
+            # What agents reported ends the work on one request, not on all.
+            log.error("results cannot be read", request=execution.id, exc_info=fault)
+            await asyncio.to_thread(execution.stop_without_results, state)
 
     # Planning.
 
     def _note_built(self, build: str, builder: str) -> None:
-        """Note a build in all submissions that may have waited for it: those of platforms with this builder."""
-        for waiting in self.ongoing.values():
-            if self.roster.builder_of(waiting.submission.platform) == builder:
+        """Note a build in all requests that may have waited for it: those of platforms with this builder."""
+        for waiting in self.executions.values():
+            if self.roster.builder_of(waiting.platform) == builder:
                 waiting.note_built(build)
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
@@ -254,15 +250,15 @@ class Conductor:
         self._tell(attempt_happenings(attempt, event))
         if isinstance(event, JobStarted):
             return
-        ongoing = self.ongoing.get(attempt.submission)
-        if ongoing is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
-            ongoing.forget_given_up(attempt.job.id)
+        execution = self.executions.get(attempt.request)
+        if execution is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
+            execution.forget_given_up(attempt.job.id)
         if isinstance(attempt.job, BuildJob):
             if isinstance(event, BuildDone):
                 self._note_built(attempt.job.spec.digest, attempt.platform)
-            self._plan_soon(self.ongoing)
+            self._plan_soon(self.executions)
             if isinstance(event, JobFailed):
-                self._fail(attempt.submission, event.reason, event.hint)
+                self._fail(attempt.request, event.reason, event.hint)
             elif event is None:
                 self._gave_up(attempt)
         elif isinstance(attempt.job, LoadJob):
@@ -270,34 +266,36 @@ class Conductor:
             if loaded is not None and event is None:
                 # The agent that measures goes on waiting for a while.
                 self._give_load(loaded, attempt.job.address)
-        elif ongoing is not None:
+        elif execution is not None:
             if event is None:
                 self._gave_up(attempt)
             else:
-                ongoing.take_in(attempt.job, event)
-            self._plan_soon([attempt.submission])
+                execution.take_in(attempt.job, event)
+            self._plan_soon([attempt.request])
         self._wake.set()
 
     def _gave_up(self, attempt: Attempt) -> None:
         """Have a job tried again by another agent, unless several gave it up."""
-        ongoing = self.ongoing.get(attempt.submission)
-        if ongoing is None or isinstance(attempt.job, LoadJob):
+        execution = self.executions.get(attempt.request)
+        if execution is None or isinstance(attempt.job, LoadJob):
             return
-        times = ongoing.given_up[attempt.job.id] = ongoing.given_up.get(attempt.job.id, 0) + 1
-        ongoing.tried_since.setdefault(attempt.job.id, attempt.created)
-        log.warning("given up", request=attempt.submission, attempt=attempt.id, reason=attempt.reason, times=times)
+        times = execution.given_up[attempt.job.id] = execution.given_up.get(attempt.job.id, 0) + 1
+        execution.tried_since.setdefault(attempt.job.id, attempt.created)
+        log.warning("given up", request=attempt.request, attempt=attempt.id, reason=attempt.reason, times=times)
 
     def _fail(self, identity: str, reason: str, hint: str = "") -> None:
-        """Have a submission ended that cannot go on."""
-        self._failing[identity] = f"{reason} (hint: {hint})" if hint else reason
+        """Have a request ended that cannot go on."""
+        execution = self.executions.get(identity)
+        if execution is not None:
+            execution.failure = f"{reason} (hint: {hint})" if hint else reason
 
     async def _end_failing(self) -> None:
-        for identity, reason in list(self._failing.items()):
-            log.error("failed", request=identity, reason=reason)
-            await asyncio.to_thread(self._store.fleet.set_state, identity, "failed", reason)
-            del self._failing[identity]
-            if identity in self.ongoing:
-                await self._let_go(identity)
+        for execution in list(self.executions.values()):
+            if execution.failure is not None:
+                log.error("failed", request=execution.id, reason=execution.failure)
+                await asyncio.to_thread(self._store.fleet.set_state, execution.id, "failed", execution.failure)
+                if execution.id in self.executions:
+                    await self._let_go(execution.id)
 
     async def _plan_always(self) -> None:
         """Plan whenever something was recorded, while jobs of earlier plans are given out."""
@@ -311,57 +309,57 @@ class Conductor:
                 self._to_plan_grew.set()
 
     async def _plan(self) -> None:
-        """Plan anew for submissions of which something was recorded; later where jobs are left to be given out."""
+        """Plan anew for requests of which something was recorded; later where jobs are left to be given out."""
         for identity in sorted(self._to_plan):
-            ongoing = self.ongoing.get(identity)
-            if ongoing is None:
+            execution = self.executions.get(identity)
+            if execution is None:
                 self._to_plan.discard(identity)
                 continue
-            since = time.monotonic() - self._planned_at.get(identity, 0.0)
-            if since < (AGAIN_SECONDS if ongoing.planned else self._pauses.get(identity, 0.0)):
+            since = time.monotonic() - execution.planned_at
+            if since < (AGAIN_SECONDS if execution.planned else execution.pause_seconds):
                 asyncio.get_running_loop().call_later(LEAST_PLANNING_SECONDS, self._to_plan_grew.set)
                 continue
             self._to_plan.discard(identity)
             begun = time.monotonic()
-            async with ongoing.lock:
-                await self._plan_for(ongoing)
-            self._planned_at[identity] = time.monotonic()
-            self._pauses[identity] = max(LEAST_PLANNING_SECONDS, 2 * (time.monotonic() - begun))
+            async with execution.lock:
+                await self._plan_for(execution)
+            execution.planned_at = time.monotonic()
+            execution.pause_seconds = max(LEAST_PLANNING_SECONDS, 2 * (time.monotonic() - begun))
             self._wake.set()
 
     def _plan_soon(self, identities: Iterable[str]) -> None:
         self._to_plan |= set(identities)
         self._to_plan_grew.set()
 
-    async def _plan_for(self, ongoing: Ongoing) -> None:
-        identity = ongoing.identity
-        if identity not in self.ongoing:
+    async def _plan_for(self, execution: FleetExecution) -> None:
+        identity = execution.id
+        if identity not in self.executions:
             return
         try:
-            await self._fail_given_up(ongoing)
-            plan = await asyncio.to_thread(ongoing.plan, self.roster, self._lab)
+            await self._fail_given_up(execution)
+            plan = await asyncio.to_thread(execution.plan)
             if plan.is_measured:
-                document = await asyncio.to_thread(ongoing.finish, self._lab)
+                document = await asyncio.to_thread(execution.finish)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
-                self._forget(identity)
+                self.executions.pop(identity, None)
                 self.intake.close(identity)
                 log.info("done", request=identity)
-                self._tell(end_happenings(await asyncio.to_thread(self._store.fleet.submitted, identity), document))
+                self._tell(end_happenings(await asyncio.to_thread(self._store.request, identity), document))
                 return
-            ongoing.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
-            state: SubmissionState = "waiting" if plan.waits_for else "running"
+            execution.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
+            state: RequestState = "waiting" if plan.waits_for else "running"
             reason = f"waits for {plan.waits_for}" if plan.waits_for else ""
-            if self._recorded_states.get(identity) != (state, reason):
+            if execution.recorded != (state, reason):
                 await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
-                self._recorded_states[identity] = (state, reason)
-                self._on_happening(request_happening(ongoing.submission, state, reason))
+                execution.recorded = (state, reason)
+                self._on_happening(request_happening(execution.request, state, reason))
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
         except ZerolapError as fault:
             self._fail(identity, str(fault))
         except Exception as fault:
-            # What agents reported ends the work on one submission, not on all.
+            # What agents reported ends the work on one request, not on all.
             log.error("results cannot be worked with", request=identity, exc_info=fault)
             self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
 
@@ -369,20 +367,13 @@ class Conductor:
         for happening in happenings:
             self._on_happening(happening)
 
-    def _forget(self, identity: str) -> None:
-        """Forget a submission that has ended."""
-        self.ongoing.pop(identity, None)
-        self._turns.forget(identity)
-        for kept in (self._recorded_states, self._planned_at, self._pauses):
-            kept.pop(identity, None)
-
-    async def _fail_given_up(self, ongoing: Ongoing) -> None:
+    async def _fail_given_up(self, execution: FleetExecution) -> None:
         """Record the failure of jobs that several agents gave up."""
-        for job, times in list(ongoing.given_up.items()):
-            since = time.time() - ongoing.tried_since.get(job, 0.0)
+        for job, times in list(execution.given_up.items()):
+            since = time.time() - execution.tried_since.get(job, 0.0)
             if times < ATTEMPTS_PER_JOB or since < self._pace.patience_seconds:
                 continue
-            attempts = await asyncio.to_thread(self._store.fleet.attempts, ongoing.identity)
+            attempts = await asyncio.to_thread(self._store.fleet.attempts, execution.id)
             of_job = [attempt for attempt in attempts if attempt.job.id == job]
             how_often = f" {times} times" if len(of_job) > 1 else ""
             reason = f"given up{how_often}: {of_job[-1].reason}"
@@ -390,24 +381,24 @@ class Conductor:
             if isinstance(given, BuildJob) and await asyncio.to_thread(
                 is_built, given.spec, of_job[-1].platform, self._lab
             ):
-                # By agents that built it for another submission.
-                ongoing.forget_given_up(job)
+                # By agents that built it for another request.
+                execution.forget_given_up(job)
                 continue
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
                 self._tell(attempt_happenings(of_job[-1], failed))
-                ongoing.take_in(given, failed)
+                execution.take_in(given, failed)
             else:
-                self._fail(ongoing.identity, reason)
+                self._fail(execution.id, reason)
             # Not before it is recorded, which the store may be away for.
-            ongoing.forget_given_up(job)
+            execution.forget_given_up(job)
 
     # Giving out jobs.
 
     async def _feed(self) -> None:
-        """Give out jobs, where agents have room for them: by priority, and in turn over submissions."""
-        chosen = self._turns.choose(self.ongoing.values(), self.intake.attempts.values())
+        """Give out jobs, where agents have room for them: by priority, and in turn over requests."""
+        chosen = self._turns.choose(self.executions.values(), self.intake.attempts.values())
         # Counted as given out from now on: where the store is away, they are recorded by the next call.
         self.intake.open(chosen)
         self._unrecorded = [one for one in [*self._unrecorded, *chosen] if one.id in self.intake.attempts]
@@ -431,7 +422,7 @@ class Conductor:
         if platform is not None and (before is None or before.job != job):
             if before is not None:
                 self.intake.end_load(before)
-            load = new_attempt(attempt.submission, platform, job)
+            load = new_attempt(attempt.request, platform, job)
             self.intake.open([load])
             self._unrecorded.append(load)
             self._wake.set()
@@ -457,10 +448,10 @@ class Conductor:
                 reason = f"the job has {len(content):,} bytes, and the bus takes {largest_bytes:,}"
                 await self._give_up_for_good(attempt, reason)
                 continue
-            ongoing = self.ongoing.get(attempt.submission)
-            priority = "pull" if ongoing is None else ongoing.submission.priority
+            execution = self.executions.get(attempt.request)
+            priority = "pull" if execution is None else execution.request.priority
             message = f"{attempt.id}.{attempt.publications}"
-            messages.append(JobMessage(attempt.platform, priority, attempt.submission, message, content))
+            messages.append(JobMessage(attempt.platform, priority, attempt.request, message, content))
         await self._dispatcher.publish(messages)
 
     # What got lost.
@@ -501,8 +492,8 @@ class Conductor:
 
     async def _give_up_for_good(self, attempt: Attempt, reason: str) -> None:
         """Give up an attempt whose job is not to be tried again."""
-        ongoing = self.ongoing.get(attempt.submission)
-        if ongoing is not None:
-            ongoing.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
-            ongoing.tried_since[attempt.job.id] = 0.0
+        execution = self.executions.get(attempt.request)
+        if execution is not None:
+            execution.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
+            execution.tried_since[attempt.job.id] = 0.0
         await self.intake.give_up(attempt, reason)

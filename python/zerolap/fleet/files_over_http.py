@@ -11,7 +11,7 @@ import httpx
 
 from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
-from zerolap.records import ArchiveSource, BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
+from zerolap.records import BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
 from zerolap.store import open_blobs
 from zerolap.store.blobs import COMPRESSION_LEVEL
 
@@ -44,7 +44,7 @@ class FilesOverHttp:
         if isinstance(job, LoadJob):
             return
         if isinstance(job, BuildJob):
-            if isinstance(job.source, ArchiveSource) and self._builds.find(job.spec.digest) is None:
+            if self._builds.find(job.spec.digest) is None:
                 content = zlib.decompress(await self._get(f"/blobs/{job.source.archive}", offered.token))
                 await asyncio.to_thread(self._blobs.put, content)
             return

@@ -26,12 +26,12 @@ from zerolap.records import (
     MeasuredServer,
     Priority,
     Record,
+    Request,
+    RequestedServer,
+    RequestState,
     RunReport,
     Side,
     Source,
-    Submission,
-    SubmissionState,
-    SubmittedServer,
     Summary,
     TimeWord,
     TrialDone,
@@ -41,7 +41,7 @@ from zerolap.records import (
     digest_of,
     revision_of,
 )
-from zerolap.store import Attempt, StoredTrigger, SubmittedWork
+from zerolap.store import Attempt, RecordedRequest, StoredTrigger
 
 HAPPENING_SCHEMA: Final = "zerolap.happening/1"
 MAIN_METRICS: Final = RUN_TABLE
@@ -74,7 +74,7 @@ class RequestHappened(_Happening):
 
     event: Literal["request"] = "request"
     request: str
-    state: Literal["submitted"] | SubmissionState
+    state: Literal["submitted"] | RequestState
     reason: str = ""
     kind: Literal["compare", "run"]
     platform: str
@@ -199,23 +199,23 @@ def happening_json(happening: Happening) -> str:
     return json.dumps(json.loads(happening.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
 
 
-def request_happening(submission: Submission, state: SubmissionState, reason: str = "") -> RequestHappened:
-    """Return that a submission waits or runs from now on."""
-    return _of_request(submission, state, reason, _text_of(time.time()))
+def request_happening(request: Request, state: RequestState, reason: str = "") -> RequestHappened:
+    """Return that a request waits or runs from now on."""
+    return _of_request(request, state, reason, _text_of(time.time()))
 
 
-def submitted_happening(submission: Submission) -> RequestHappened:
-    """Return that a submission was made."""
-    return _of_request(submission, "submitted", "", submission.created)
+def submitted_happening(request: Request) -> RequestHappened:
+    """Return that a request was made."""
+    return _of_request(request, "submitted", "", request.created)
 
 
-def end_happenings(work: SubmittedWork, document: Comparison | RunReport | None = None) -> Iterator[Happening]:
-    """Yield that a submission has ended, after the verdicts of its document; nothing if it has not ended."""
+def end_happenings(work: RecordedRequest, document: Comparison | RunReport | None = None) -> Iterator[Happening]:
+    """Yield that a request has ended, after the verdicts of its document; nothing if it has not ended."""
     if work.ended is None:
         return
     # One that is carried out again ends again.
-    end, request = repr(work.ended), work.submission.id
-    when, platform = _text_of(work.ended), work.submission.platform
+    end, request = repr(work.ended), work.request.id
+    when, platform = _text_of(work.ended), work.request.platform
     if isinstance(document, Comparison):
         for case in document.cases:
             yield VerdictHappened(
@@ -239,7 +239,7 @@ def end_happenings(work: SubmittedWork, document: Comparison | RunReport | None 
             head=_named_measured(document.head),
             summary=document.summary,
         )
-    yield _of_request(work.submission, work.state, work.reason, when, end)
+    yield _of_request(work.request, work.state, work.reason, when, end)
 
 
 def attempt_happenings(attempt: Attempt, event: Event | None) -> Iterator[Happening]:
@@ -265,7 +265,7 @@ def trigger_happening(trigger: StoredTrigger) -> TriggerHappened:
         actor=trigger.actor,
         state=trigger.state,
         reason=_short(trigger.reason),
-        requests=trigger.submissions,
+        requests=trigger.requests,
     )
 
 
@@ -275,24 +275,24 @@ def lost_happening(count: int, since: float) -> HappeningsLost:
 
 
 def _of_request(
-    submission: Submission,
-    state: Literal["submitted"] | SubmissionState,
+    request: Request,
+    state: Literal["submitted"] | RequestState,
     reason: str,
     when: str,
     end: str = "",
 ) -> RequestHappened:
-    servers = submission.servers
+    servers = request.servers
     return RequestHappened(
-        id=_identity("request", submission.id, state, reason, end),
+        id=_identity("request", request.id, state, reason, end),
         time=when,
-        request=submission.id,
+        request=request.id,
         state=state,
         reason=_short(reason),
-        kind=submission.kind,
-        platform=submission.platform,
-        priority=submission.priority,
-        topic=submission.topic,
-        trigger=submission.trigger,
+        kind=request.kind,
+        platform=request.platform,
+        priority=request.priority,
+        topic=request.topic,
+        trigger=request.trigger,
         base=_named(servers[BASE]) if BASE in servers else None,
         head=_named(servers[HEAD]),
     )
@@ -305,7 +305,7 @@ def _of_build(attempt: Attempt, job: BuildJob, event: JobStarted | BuildDone | J
         # Where an agent is lost, another one begins the same attempt.
         id=_identity("build", attempt.id, event.event, attempt.agent or "", str(attempt.delivery)),
         time=_text_of(now),
-        request=attempt.submission,
+        request=attempt.request,
         state="started" if is_started else "failed" if isinstance(event, JobFailed) else "done",
         reason=_short(event.reason) if isinstance(event, JobFailed) else "",
         build=job.spec.digest,
@@ -331,7 +331,7 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappen
     return TrialHappened(
         id=_identity("trial", job.id, str(event.block), attempt.agent or "", *outcomes),
         time=_text_of(time.time()),
-        request=attempt.submission,
+        request=attempt.request,
         state="done",
         job=job.id,
         case=job.case.name,
@@ -349,7 +349,7 @@ def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> Tria
     return TrialHappened(
         id=_identity("failed trial", attempt.id, str(event.block), event.side or "", attempt.agent or "", event.reason),
         time=_text_of(time.time()),
-        request=attempt.submission,
+        request=attempt.request,
         state="failed",
         reason=_short(event.reason),
         job=job.id,
@@ -367,7 +367,7 @@ def _deciding_verdict(case: CaseResult) -> Verdict | None:
     return next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None)
 
 
-def _named(server: SubmittedServer) -> NamedServer:
+def _named(server: RequestedServer) -> NamedServer:
     return _named_source(server.source)
 
 

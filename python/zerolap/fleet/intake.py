@@ -13,6 +13,7 @@ import structlog
 from pydantic import ValidationError
 
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.fleet_execution import record_build
 from zerolap.fleet.messages import (
     LONGEST_NAME,
     Answer,
@@ -26,7 +27,6 @@ from zerolap.fleet.messages import (
     message_json,
     read_message,
 )
-from zerolap.fleet.ongoing import record_build
 from zerolap.fleet.roster import PresentAgent, Roster
 from zerolap.records import (
     BuildDone,
@@ -109,8 +109,8 @@ class Intake:
             self._heard[attempt.id] = time.monotonic()
 
     def close(self, identity: str) -> list[Attempt]:
-        """Forget the attempts of a submission that has ended, and return them."""
-        closed = [attempt for attempt in self.attempts.values() if attempt.submission == identity]
+        """Forget the attempts of a request that has ended, and return them."""
+        closed = [attempt for attempt in self.attempts.values() if attempt.request == identity]
         for attempt in closed:
             self._forget(attempt)
             self._gave_up.pop(attempt.job.id, None)

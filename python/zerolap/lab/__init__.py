@@ -1,51 +1,43 @@
-"""The planner, the worker, and the loop over both: a question in, a document with verdicts and reasons out."""
+"""Requests, their execution, the worker, and the loop over both: a request in, a document with reasons out."""
 
-from zerolap.lab.check import CheckQuestion, check
+from zerolap.lab.check import CheckRequest, check
+from zerolap.lab.execution import Execution, Plan, recorded_results
+from zerolap.lab.lab import Lab
+from zerolap.lab.local import compare, resume, run
 from zerolap.lab.pictures import read_pictures, read_run_pictures
-from zerolap.lab.planner import Planner
-from zerolap.lab.requests import AskedServer, Lab, Options, Question, comparison_question, run_question
-from zerolap.lab.results import Results
-from zerolap.lab.selection import StartableServer
-from zerolap.lab.submitted import KnownPlatform, Wish, request_of_submission, submit
-from zerolap.lab.work import (
-    begin_measuring,
-    compare,
-    conclude,
-    interrupt,
-    read_comparison,
-    read_run,
-    recorded_results,
-    resume,
-    run,
-)
+from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
+from zerolap.lab.requests import Options, Submitting, comparison_request, new_id, on_platforms, run_request
+from zerolap.lab.resolving import KnownPlatform, specs_of
+from zerolap.lab.selection import KnownAbilities, StartableServer
+from zerolap.lab.stored import read_comparison, read_run
 from zerolap.lab.worker import Worker
 
 __all__ = [
-    "AskedServer",
-    "CheckQuestion",
+    "CheckRequest",
+    "Execution",
+    "KnownAbilities",
     "KnownPlatform",
     "Lab",
+    "LocalPlatform",
     "Options",
-    "Planner",
-    "Question",
-    "Results",
+    "Plan",
+    "PlatformAway",
+    "PlatformView",
     "StartableServer",
-    "Wish",
+    "Submitting",
     "Worker",
-    "begin_measuring",
     "check",
     "compare",
-    "comparison_question",
-    "conclude",
-    "interrupt",
+    "comparison_request",
+    "new_id",
+    "on_platforms",
     "read_comparison",
     "read_pictures",
     "read_run",
     "read_run_pictures",
     "recorded_results",
-    "request_of_submission",
     "resume",
     "run",
-    "run_question",
-    "submit",
+    "run_request",
+    "specs_of",
 ]

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build import Builder, BuiltServer, measured_server
+from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
 from zerolap.cases import quick_factor, scaled
 from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
-from zerolap.lab.requests import AskedServer, Lab, now, sandbox_notes
+from zerolap.lab.lab import Lab
+from zerolap.lab.platforms import sandbox_notes
+from zerolap.lab.requests import now
 from zerolap.lab.selection import StartableServer, select_runnable
 from zerolap.probing import CommandSamples, ProbedCase, ProbeTrial, probe
 from zerolap.records import (
@@ -22,29 +24,30 @@ from zerolap.records import (
     Interrupted,
     Note,
     Progress,
+    RequestedServer,
     ServerSpec,
     TrialFailed,
 )
 
 
 @dataclass(frozen=True)
-class CheckQuestion:
+class CheckRequest:
     """Which cases to check on which server."""
 
-    server: AskedServer
+    server: RequestedServer
     cases: Sequence[Case]
     seed: int
     command_line: str
 
 
-def check(question: CheckQuestion, lab: Lab) -> CheckReport:
+def check(request: CheckRequest, lab: Lab) -> CheckReport:
     """Run each case for a moment, its data set scaled down as by `--quick`, and return what is wrong with it.
 
     Raises `EnvironmentMissing`, `BuildFailed`, or `Interrupted` once the user stops it.
     """
     for note in sandbox_notes():
         lab.listen(Note(text=note))
-    asked = question.server
+    asked = request.server
     try:
         with lab.cancellation.current():
             builder = Builder(
@@ -52,12 +55,12 @@ def check(question: CheckQuestion, lab: Lab) -> CheckReport:
                 lambda name: lab.listen(Progress(activity="building", subject=name)),
                 lab.sandbox,
             )
-            built = builder.build(asked.source, asked.variant)
-            selection = select_runnable(question.cases, StartableServer(built.program, asked.config))
+            built = builder.build(asked.source, parse_variant(asked.variant))
+            selection = select_runnable(request.cases, StartableServer(built.program, asked.config))
             checked: list[CheckedCase] = []
             for case in selection.cases:
                 lab.cancellation.require_going_on()
-                checked.append(_checked(case, built, asked, question.seed))
+                checked.append(_checked(case, built, asked, request.seed))
                 lab.listen(_progress(case, len(checked), len(selection.cases)))
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
@@ -65,7 +68,7 @@ def check(question: CheckQuestion, lab: Lab) -> CheckReport:
     return CheckReport(
         schema="zerolap.check/1",
         created=now(),
-        command_line=question.command_line,
+        command_line=request.command_line,
         server=measured_server(built.record, asked.source, dict(asked.config)),
         platform=fingerprint(),
         cases=checked,
@@ -77,7 +80,7 @@ def _progress(case: Case, done: int, expected: int) -> Progress:
     return Progress(activity="measuring", subject=case.name, cases=expected, done=done, expected=expected)
 
 
-def _checked(case: Case, built: BuiltServer, asked: AskedServer, seed: int) -> CheckedCase:
+def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) -> CheckedCase:
     factor = quick_factor(case)
     server = ServerSpec(build=built.record.build, topology=case.topology, config={**case.config, **asked.config})
     pinning = choose_pinning(

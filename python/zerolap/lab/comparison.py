@@ -5,33 +5,33 @@ from collections.abc import Mapping
 from zerolap.build import changes_between, measured_server
 from zerolap.judge import with_rules
 from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, untimed_notes
+from zerolap.lab.lab import Lab
 from zerolap.lab.reasons import Explainer
-from zerolap.lab.requests import Lab
 from zerolap.lab.results import Results
 from zerolap.records import (
     BASE,
     HEAD,
     CaseResult,
     Comparison,
+    DocumentState,
     EnvironmentMissing,
     MeasuredServer,
-    Request,
-    RequestState,
+    Resolved,
     Side,
     Summary,
 )
 from zerolap.store import Store
 
 
-def comparison_of(results: Results, lab: Lab, state: RequestState) -> Comparison:
+def comparison_of(results: Results, lab: Lab, state: DocumentState) -> Comparison:
     """Judge and explain what was measured of a comparison; cases are in the order of the request."""
-    bank = read_bank(lab.store, results.request.platform.fingerprint)
+    bank = read_bank(lab.store, results.resolved.platform.fingerprint)
     return _document(results, state, conclude(results, bank, _explainer(results, lab)), lab.store)
 
 
-def unfinished_comparison(results: Results, store: Store, state: RequestState) -> Comparison:
+def unfinished_comparison(results: Results, store: Store, state: DocumentState) -> Comparison:
     """Return what a comparison that is not finished comes to so far, from the store alone: without reasons."""
-    bank = read_bank(store, results.request.platform.fingerprint)
+    bank = read_bank(store, results.resolved.platform.fingerprint)
     return _document(results, state, conclude(results, bank, None), store)
 
 
@@ -44,13 +44,13 @@ def read_bank(store: Store, platform: str) -> Bank:
 def add_to_bank(results: Results, store: Store) -> None:
     """Record how much starts differed."""
     for circumstances, spreads in spreads_of(results).items():
-        store.record_spreads(results.request.id, spreads, circumstances)
+        store.record_spreads(results.resolved.id, spreads, circumstances)
 
 
-def described_servers(request: Request, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:
+def described_servers(resolved: Resolved, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:
     """Return the servers of a request as documents describe them; raises `EnvironmentMissing` for a build unknown."""
     servers = {}
-    for side, server in request.servers.items():
+    for side, server in resolved.servers.items():
         build = results.builds.get(server.spec.digest) or store.build(server.spec.digest)
         if build is None:
             raise EnvironmentMissing(
@@ -61,25 +61,25 @@ def described_servers(request: Request, results: Results, store: Store) -> Mappi
 
 
 def _explainer(results: Results, lab: Lab) -> Explainer:
-    base, head = results.request.servers[BASE], results.request.servers[HEAD]
+    base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     changes = changes_between(base.source, head.source, lab.store.blobs)
     return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
 
 
-def _document(results: Results, state: RequestState, cases: list[CaseResult], store: Store) -> Comparison:
-    request = results.request
-    servers = described_servers(request, results, store)
+def _document(results: Results, state: DocumentState, cases: list[CaseResult], store: Store) -> Comparison:
+    resolved = results.resolved
+    servers = described_servers(resolved, results, store)
     words = [case.verdict for case in cases]
     return Comparison(
         schema="zerolap.comparison/1",
-        id=request.id,
-        created=request.created,
-        command_line=request.command_line,
+        id=resolved.id,
+        created=resolved.request.created,
+        command_line=resolved.request.command_line,
         state=state,
         base=servers[BASE],
         head=servers[HEAD],
-        platform=request.platform,
-        settings=with_rules(request.settings),
+        platform=resolved.platform,
+        settings=with_rules(resolved.settings),
         summary=Summary(
             regression=words.count("regression"),
             improvement=words.count("improvement"),
@@ -88,7 +88,7 @@ def _document(results: Results, state: RequestState, cases: list[CaseResult], st
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*request.notes, *placement_notes(results), *untimed_notes(results)],
+        notes=[*resolved.notes, *placement_notes(results), *untimed_notes(results)],
         cases=cases,
-        skipped=list(request.skipped),
+        skipped=list(resolved.skipped),
     )

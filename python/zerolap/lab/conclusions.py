@@ -38,7 +38,7 @@ from zerolap.records import (
     Check,
     Finding,
     Measurement,
-    Request,
+    Resolved,
     Settings,
     Spread,
     TrialFailed,
@@ -77,7 +77,7 @@ Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
     """Judge all cases, with q over cases and metrics. Without an explainer there are no reasons."""
-    settings = results.request.settings
+    settings = results.resolved.settings
     cases = results.reported_cases()
     timings = _judge_times(results.timed, settings, bank)
     judged = [[*_judge_work(case, results), *timings.get(case.name, [])] for case in cases]
@@ -87,10 +87,10 @@ def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[
     ]
 
 
-def counting_is_undecided(trials: Trials, request: Request) -> bool:
+def counting_is_undecided(trials: Trials, resolved: Resolved) -> bool:
     """Whether another block of counted trials could decide something."""
-    judged = _judge_counts(trials, request.settings)
-    return wants_more(judged, trials.blocks, len(request.cases) * len(judged), request.settings.q)
+    judged = _judge_counts(trials, resolved.settings)
+    return wants_more(judged, trials.blocks, len(resolved.cases) * len(judged), resolved.settings.q)
 
 
 def worth_sampling(results: Results, bank: Bank) -> list[Case]:
@@ -98,16 +98,16 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
 
     Of a run these are the cases that nothing speaks against.
     """
-    request = results.request
-    if request.kind == "run":
-        return [case for case in request.cases if _may_be_sampled(results.of_case(case.name))]
+    resolved = results.resolved
+    if resolved.kind == "run":
+        return [case for case in resolved.cases if _may_be_sampled(results.of_case(case.name))]
     concluded = conclude(results, bank, None)
     wanted = {
         one.case
         for one in concluded
-        if one.work in CHANGED or one.time in CHANGED or (request.all_stacks and one.validity.valid)
+        if one.work in CHANGED or one.time in CHANGED or (resolved.request.all_stacks and one.validity.valid)
     }
-    return [case for case in request.cases if case.name in wanted]
+    return [case for case in resolved.cases if case.name in wanted]
 
 
 def _may_be_sampled(measured: CaseResults) -> bool:
@@ -121,7 +121,7 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     What changed does not matter, as a spread is about the starts' own mean. But two programs that are equal in every
     placement show nothing of it.
     """
-    is_one_build = len({server.spec.digest for server in results.request.servers.values()}) == 1
+    is_one_build = len({server.spec.digest for server in results.resolved.servers.values()}) == 1
     spreads: dict[str, dict[tuple[str, str], Spread]] = {}
     for name, trials in results.timed.items():
         if is_one_build and trials.is_placed:
@@ -150,7 +150,7 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
 
 def _judge_work(case: Case, results: Results) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
-    trials, settings, identity = results.counted.get(case.name), results.request.settings, results.identity(case)
+    trials, settings, identity = results.counted.get(case.name), results.resolved.settings, results.identity(case)
     if trials is None or trials.blocks != 1 or identity is None or not identity.is_identical:
         return _judge_counts(trials, settings)
     base, head = (trials.in_whole_blocks(side)[0] for side in (BASE, HEAD))
@@ -210,7 +210,7 @@ def undecided_in_time(
     starts: Mapping[str, Sequence[TimedPair]], results: Results, bank: Bank, comparisons: int
 ) -> frozenset[str]:
     """Return the cases that a further look could decide: on what a request costs, or on a change beside that."""
-    timed, settings = results.timed, results.request.settings
+    timed, settings = results.timed, results.resolved.settings
     leading = judge_deciding_time(starts, timed, settings, bank)
     beside = judge_time(WHOLE_COST, starts, timed, settings, bank)
     return frozenset(
@@ -246,7 +246,7 @@ def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explai
     identity = results.identity(case)
     if identity is not None and identity.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
-    answers = case_answers(verdicts, validity, time_asked=_is_time_asked(results.request.settings))
+    answers = case_answers(verdicts, validity, time_asked=_is_time_asked(results.resolved.settings))
     cut_short = is_cut_short(case, measured, results)
     if answers.verdict == "invalid" and cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
@@ -279,7 +279,7 @@ def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     counted, timed = measured.counted, measured.timed
     if (counted is not None and counted.cut_short) or measured.timing_was_cut_short:
         return True
-    settings = results.request.settings
+    settings = results.resolved.settings
     if settings.budget_seconds is None:
         return False
     uncounted = "counted" in settings.engines and not _has_counts(case, counted, results)
@@ -354,10 +354,10 @@ def placement_notes(results: Results) -> list[str]:
 def untimed_notes(results: Results) -> list[str]:
     """Return the notes on cases that could not be timed, or need not be."""
     by_reason: dict[str, list[str]] = {}
-    not_to_be_timed = results.not_to_be_timed if _is_time_asked(results.request.settings) else frozenset()
-    identical = [case.name for case in results.request.cases if case.name in not_to_be_timed]
+    not_to_be_timed = results.not_to_be_timed if _is_time_asked(results.resolved.settings) else frozenset()
+    identical = [case.name for case in results.resolved.cases if case.name in not_to_be_timed]
     notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
-    for case in results.request.cases:
+    for case in results.resolved.cases:
         if case.name in not_to_be_timed:
             continue
         reason = _why_untimed(case.name, results)
@@ -370,7 +370,7 @@ def _why_untimed(name: str, results: Results) -> str | None:
     """Return what kept a case from being timed; none where it was, or was not to be."""
     measured = results.of_case(name)
     if measured.timed is None:
-        settings = results.request.settings
+        settings = results.resolved.settings
         is_due = _is_time_asked(settings) and settings.budget_seconds is not None
         may_be = measured.counted is None or not measured.counted.speaks_against_case
         return "the budget was used up" if is_due and may_be and measured.has_begun else None

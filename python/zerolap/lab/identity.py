@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
 from zerolap.engines import counted_part
-from zerolap.records import BASE, HEAD, Build, Case, Finding, Measurement, Request, digest_of
+from zerolap.records import BASE, HEAD, Build, Case, Finding, Measurement, Resolved, digest_of
 from zerolap.store import BlobDamaged, Blobs
 
 TIMED_SHARE = 12
@@ -81,9 +81,9 @@ def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], b
     return max(compared, key=lambda identity: identity.instructions, default=None)
 
 
-def why_unknown(request: Request, builds: Mapping[str, Build], case: Case) -> str | None:
+def why_unknown(resolved: Resolved, builds: Mapping[str, Build], case: Case) -> str | None:
     """Return why the counts of a case do not show what it executes; none where they do."""
-    base, head = (request.servers[side] for side in (BASE, HEAD))
+    base, head = (resolved.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"
     known = [builds[side.spec.digest].arguments for side in (base, head) if side.spec.digest in builds]
@@ -92,18 +92,18 @@ def why_unknown(request: Request, builds: Mapping[str, Build], case: Case) -> st
     return counted_part(case.topology) or None
 
 
-def timed_nevertheless(identical: Collection[str], request: Request) -> frozenset[str]:
+def timed_nevertheless(identical: Collection[str], resolved: Resolved) -> frozenset[str]:
     """Return which of the cases whose work is identical are timed: one in twelve, and one where all cases are such.
 
     Which they are depends on the seed, the builds and the names: other cases on each commit.
     """
-    builds = [request.servers[side].spec.digest for side in (BASE, HEAD)]
+    builds = [resolved.servers[side].spec.digest for side in (BASE, HEAD)]
     if builds[0] == builds[1]:
         # A build is compared with itself to find out how much its times differ.
         return frozenset(identical)
-    draws = {name: int(digest_of(str(request.settings.seed), *builds, name), 16) for name in identical}
+    draws = {name: int(digest_of(str(resolved.settings.seed), *builds, name), 16) for name in identical}
     drawn = frozenset(name for name, draw in draws.items() if draw % TIMED_SHARE == 0)
-    if not drawn and draws and len(draws) == len(request.cases):
+    if not drawn and draws and len(draws) == len(resolved.cases):
         return frozenset([min(draws, key=lambda name: draws[name])])
     return drawn
 

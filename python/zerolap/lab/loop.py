@@ -1,17 +1,25 @@
-"""The planner and the worker in one loop on this machine: what is planned is carried out, what happens is recorded."""
+"""Drives an execution on this machine: jobs are carried out in threads, what happens to them is recorded."""
 
 import contextlib
 import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from zerolap.engines import Place
-from zerolap.lab.planner import Planner
-from zerolap.lab.results import Results
-from zerolap.lab.worker import Worker
-from zerolap.records import BuildDone, BuildJob, Event, Interrupted, JobFinished, TrialDone, TrialsJob
-from zerolap.store import Store
+from zerolap.lab.execution import Execution, Plan
+from zerolap.lab.lab import Lab
+from zerolap.records import (
+    BuildDone,
+    BuildFailed,
+    BuildJob,
+    Event,
+    Interrupted,
+    JobFailed,
+    JobFinished,
+    TrialDone,
+    TrialsJob,
+)
 
 POLL_SECONDS = 1.0
 """So often a cancellation from another process is looked for."""
@@ -27,70 +35,64 @@ class _JobEnded:
 
 
 class Loop:
-    """Carries out one request at one place; `listen` is called with each event, in the thread that runs the loop."""
+    """Carries out the jobs of one execution in the place of a lab, which listens in the thread that runs the loop."""
 
-    def __init__(
-        self, planner: Planner, worker: Worker, place: Place, store: Store, listen: Callable[[Event], None]
-    ) -> None:
-        self._planner = planner
-        self._worker = worker
-        self._place = place
-        self._store = store
-        self._listen = listen
+    def __init__(self, execution: Execution, lab: Lab) -> None:
+        self._execution = execution
+        self._lab = lab
+        self._place = lab.place
+        self._slots = max(1, len(self._place.processors.processors))
         self._happened: queue.Queue[tuple[BuildJob | TrialsJob, Event | _JobEnded]] = queue.Queue()
         self._running: dict[str, BuildJob | TrialsJob] = {}
 
-    def run(self, results: Results) -> None:
-        """Carry out jobs until the planner has no more; `results` holds at any time what there is.
+    def run(self, plan: Callable[[], Plan]) -> None:
+        """Carry out jobs until `plan` has no more; the execution holds at any time what there is.
 
-        Raises `Interrupted` once the request is cancelled, from this process or another, and what ends it otherwise,
-        such as `EnvironmentMissing`. However it ends, no process is left behind.
+        Raises `Interrupted` once the request is cancelled, from this process or another, `BuildFailed`, and what else
+        ends it, such as `EnvironmentMissing`. However it ends, no process is left behind.
         """
-        slots = max(1, len(self._place.processors.processors))
         try:
-            self._run(results, slots)
+            with ThreadPoolExecutor(max_workers=self._slots) as pool, self._cancelling():
+                while True:
+                    for job in self._startable(plan().jobs):
+                        self._running[job.id] = job
+                        self._lab.store.record_job(job)
+                        recorded = tuple(self._execution.recorded_trials(job))
+                        pool.submit(self._carry_out, job, replace(self._place, recorded=recorded))
+                    if not self._running:
+                        return
+                    self._wait_for_event()
         except BaseException:
-            self._keep_what_came_late(results)
+            self._keep_what_came_late()
             raise
 
-    def _run(self, results: Results, slots: int) -> None:
-        with ThreadPoolExecutor(max_workers=slots) as pool, self._cancelling():
-            while True:
-                for job in self._startable(results, slots):
-                    self._running[job.id] = job
-                    self._store.record_job(job)
-                    pool.submit(self._carry_out, job, replace(self._place, recorded=self._recorded(job, results)))
-                if not self._running:
-                    return
-                self._wait_for_event(results)
-
-    def _startable(self, results: Results, slots: int) -> list[BuildJob | TrialsJob]:
+    def _startable(self, planned: Sequence[BuildJob | TrialsJob]) -> list[BuildJob | TrialsJob]:
         """Return the planned jobs for which there is room: one alone, or several whose engine does not mind."""
-        if len(self._running) >= slots or any(not _beside_others(job) for job in self._running.values()):
+        if len(self._running) >= self._slots or any(not _beside_others(job) for job in self._running.values()):
             return []
         startable: list[BuildJob | TrialsJob] = []
-        for job in self._planner.next_jobs(results):
+        for job in planned:
             if job.id in self._running:
                 continue
             if not _beside_others(job):
                 return [job] if not self._running and not startable else startable
             startable.append(job)
-            if len(self._running) + len(startable) == slots:
+            if len(self._running) + len(startable) == self._slots:
                 break
         return startable
 
     def _carry_out(self, job: BuildJob | TrialsJob, place: Place) -> None:
         """Carry out a job; whatever ends it reaches the thread of the loop."""
         try:
-            for event in self._worker.carry_out(job, place):
+            for event in self._lab.worker.carry_out(job, place):
                 self._happened.put((job, event))
             self._happened.put((job, _JobEnded()))
         except BaseException as fault:  # noqa: BLE001 - raised again in the thread of the loop
             self._happened.put((job, _JobEnded(fault)))
 
-    def _wait_for_event(self, results: Results) -> None:
+    def _wait_for_event(self) -> None:
         while True:
-            if self._store.is_cancelled(self._planner.request.id):
+            if self._lab.store.is_cancelled(self._execution.request.id):
                 raise Interrupted("cancelled")
             self._place.cancellation.require_going_on()
             try:
@@ -103,27 +105,28 @@ class Loop:
             if event.fault is not None:
                 raise event.fault
             return
-        self._take_in(job, event, results)
-        self._listen(event)
+        self._take_in(job, event)
+        self._lab.listen(event)
+        if isinstance(event, JobFailed) and isinstance(job, BuildJob):
+            raise BuildFailed(event.reason, hint=event.hint, details=event.details)
         if isinstance(event, TrialDone) and isinstance(job, TrialsJob):
-            self._listen(self._planner.progress(results, job))
+            progress = self._execution.progress(job)
+            if progress is not None:
+                self._lab.listen(progress)
 
-    def _take_in(self, job: BuildJob | TrialsJob, event: Event, results: Results) -> None:
+    def _take_in(self, job: BuildJob | TrialsJob, event: Event) -> None:
         if isinstance(event, BuildDone) and isinstance(job, BuildJob):
-            self._store.record_build(event.build, job.source)
-        self._store.record(job, event)
-        results.add(job, event)
+            self._lab.store.record_build(event.build, job.source)
+        self._lab.store.record(job, event)
+        self._execution.take_in(job, event)
 
-    def _keep_what_came_late(self, results: Results) -> None:
+    def _keep_what_came_late(self) -> None:
         """Record the trials that ended while the loop was ending."""
         with contextlib.suppress(queue.Empty):
             while True:
                 job, event = self._happened.get_nowait()
                 if isinstance(event, TrialDone | JobFinished):
-                    self._take_in(job, event, results)
-
-    def _recorded(self, job: BuildJob | TrialsJob, results: Results) -> tuple[TrialDone, ...]:
-        return tuple(results.recorded.get(job.id, ()))
+                    self._take_in(job, event)
 
     @contextlib.contextmanager
     def _cancelling(self) -> Iterator[None]:

@@ -1,8 +1,8 @@
-"""What to do next: a request and its results in, the next jobs out. Pure: no clock, no file, no process."""
+"""What to do next: a resolved request and its results in, the next jobs out. Pure: no clock, file, blob or process."""
 
 import contextlib
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
@@ -12,12 +12,14 @@ from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
     Activity,
     Amounts,
+    ArchiveSource,
     Block,
     BuildJob,
+    BuildSpec,
     Case,
     Progress,
     Request,
-    RequestedServer,
+    Resolved,
     ServerSpec,
     Side,
     TrialsJob,
@@ -30,54 +32,51 @@ RUN_BLOCKS = 3
 """Blocks of a case that is counted on one server only: enough to show how well it repeats."""
 
 
-def build_jobs(request: str, servers: Mapping[Side, RequestedServer]) -> list[BuildJob]:
-    """Return the jobs that build the servers of a request.
+def build_jobs(request: Request, specs: Mapping[Side, BuildSpec], there: Container[str]) -> list[BuildJob]:
+    """Return the jobs that can be begun of those that build the servers of a request which are not `there`.
 
     Those that are built from source may use the objects of the first such one, which is the base of a comparison: what
     a change was made to is trusted before the change is.
     """
-    from_source = (server.spec.digest for server in servers.values() if server.spec.recipe)
-    first = next(from_source, None)
-    return [
-        BuildJob(
-            request=request,
-            source=server.source,
-            variant=server.variant,
-            spec=server.spec,
-            objects_of=first if server.spec.recipe and server.spec.digest != first else None,
-        )
-        for server in servers.values()
-    ]
+    first = next((spec.digest for spec in specs.values() if spec.recipe), None)
+    missing: dict[str, BuildJob] = {}
+    for side, spec in specs.items():
+        server = request.servers[side]
+        if spec.digest not in there and isinstance(server.source, ArchiveSource):
+            objects_of = first if spec.recipe and spec.digest != first else None
+            job = BuildJob(
+                request=request.id, source=server.source, variant=server.variant, spec=spec, objects_of=objects_of
+            )
+            missing[job.id] = job
+    awaited = {job.spec.digest for job in missing.values()}
+    return [job for job in missing.values() if job.objects_of not in awaited]
 
 
 class Planner:
     """Plans one request. `bank` is how much starts differed on the platform before."""
 
-    def __init__(self, request: Request, bank: Bank | None = None) -> None:
-        self.request = request
+    def __init__(self, resolved: Resolved, bank: Bank | None = None) -> None:
+        self.resolved = resolved
         self._bank = bank or {}
-        self._timed_looks = timed_looks(request.settings.min_effect["timed"])
-        self._servers = {case.name: servers_of(request, case) for case in request.cases}
+        self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
+        self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         # Where a case was read from is of this machine; it is known by its name.
         unplaced = {"file": "", "line": 0, "warnings": []}
-        self._sent_cases = {case.name: case.model_copy(update=unplaced) for case in request.cases}
+        self._sent_cases = {case.name: case.model_copy(update=unplaced) for case in resolved.cases}
         # What takes longest is not to begin last, when nothing else is left to do beside it.
-        self._counting_order = sorted(request.cases, key=_setup_commands, reverse=True)
+        self._counting_order = sorted(resolved.cases, key=_setup_commands, reverse=True)
         # What follows from results that do not change any more, once for all plans.
         self._counting_goes_on: dict[tuple[str, int], bool] = {}
         self._jobs: dict[tuple[str, str, int], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
-    def next_jobs(self, results: Results) -> list[BuildJob | TrialsJob]:
+    def next_jobs(self, results: Results) -> list[TrialsJob]:
         """Return the jobs that can be begun, in order; none when the request is done.
 
-        All of them are of one kind: builds, then trials engine by engine. The same results give the same jobs.
+        All of them are of one engine. The same results give the same jobs.
         """
         with _garbage_kept():
-            builds = self._builds(results)
-            if builds:
-                return builds
             jobs = self._counting(results) or self._timing(results)
             return [*(jobs or self._measuring(results) or self._sampling(results))]
 
@@ -94,8 +93,8 @@ class Planner:
 
     def _expected(self, results: Results, engine: str) -> tuple[Activity, Mapping[str, int], int]:
         """Return the activity, about how many trials each case takes, and how many have been carried out."""
-        names = [case.name for case in self.request.cases]
-        sides = len(self.request.servers)
+        names = [case.name for case in self.resolved.cases]
+        sides = len(self.resolved.servers)
         if engine == "timed":
             timed = results.timed
             starts = {name: timed[name].blocks + timed[name].of_cost.blocks if name in timed else 0 for name in names}
@@ -109,7 +108,7 @@ class Planner:
         done = {name: sum(map(len, by_case[name].measurements.values())) if name in by_case else 0 for name in names}
         if engine == "counted":
             least = self._first_blocks * sides
-            identical = {case.name for case in self.request.cases if _is_identical(case, results)}
+            identical = {case.name for case in self.resolved.cases if _is_identical(case, results)}
             over = identical | {name for name, trials in by_case.items() if trials.is_over}
             expected = {name: done[name] if name in over else max(done[name], least) for name in names}
             return "counting", expected, sum(done.values())
@@ -120,21 +119,12 @@ class Planner:
 
     @property
     def _first_blocks(self) -> int:
-        if self.request.kind == "compare":
+        if self.resolved.kind == "compare":
             return MIN_BLOCKS
-        return 1 if self.request.settings.quick else RUN_BLOCKS
-
-    def _builds(self, results: Results) -> list[BuildJob | TrialsJob]:
-        missing: dict[str, BuildJob] = {
-            job.id: job
-            for job in build_jobs(self.request.id, self.request.servers)
-            if job.spec.digest not in results.builds and job.id not in results.ended_jobs
-        }
-        awaited = {job.spec.digest for job in missing.values()}
-        return [job for job in missing.values() if job.objects_of not in awaited]
+        return 1 if self.resolved.settings.quick else RUN_BLOCKS
 
     def _counting(self, results: Results) -> list[TrialsJob]:
-        if "counted" not in self.request.settings.engines:
+        if "counted" not in self.resolved.settings.engines:
             return []
         left = results.seconds_left(counting=True)
         if left is not None and left <= 0:
@@ -143,7 +133,7 @@ class Planner:
         for case in self._counting_order:
             trials = results.counted.get(case.name)
             windows = None if trials is None or not trials.jobs_done else trials.windows
-            amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.request.settings.quick else 1.0)
+            amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
         return jobs
 
@@ -157,8 +147,8 @@ class Planner:
         if trials is not None and trials.is_over:
             return []
         if trials is None or not trials.jobs_done:
-            return [range(self._first_blocks if self.request.kind == "run" else 1)]
-        if self.request.kind == "run" or _is_identical(trials.case, results):
+            return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
+        if self.resolved.kind == "run" or _is_identical(trials.case, results):
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]
@@ -168,7 +158,7 @@ class Planner:
             return []
         key = (trials.case.name, len(done))
         if key not in self._counting_goes_on:
-            self._counting_goes_on[key] = counting_is_undecided(trials, self.request)
+            self._counting_goes_on[key] = counting_is_undecided(trials, self.resolved)
         return [[len(done)]] if self._counting_goes_on[key] else []
 
     def _timing(self, results: Results) -> list[TrialsJob]:
@@ -177,13 +167,13 @@ class Planner:
         Starts of all cases alternate: what the machine does for a while meets every case, and none alone. All cases are
         looked at together, as how much starts differ is judged from all of them.
         """
-        settings = self.request.settings
+        settings = self.resolved.settings
         if "timed" not in settings.engines or settings.quick:
             return []
         left = results.seconds_left()
         if left is not None and left <= 0:
             return []
-        cases = [case for case in self.request.cases if self._may_be_timed(results, case.name)]
+        cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
         looks = {case.name: 1 for case in cases}
         while True:
             missing = [
@@ -194,7 +184,7 @@ class Planner:
             if missing:
                 first = min(job.blocks[0].number for job in missing)
                 return [job for job in missing if job.blocks[0].number == first]
-            if len(self.request.servers) < 2:
+            if len(self.resolved.servers) < 2:
                 return []
             wanted = self._undecided(looks, results)
             if not wanted:
@@ -242,21 +232,21 @@ class Planner:
 
     def _measuring(self, results: Results) -> list[TrialsJob]:
         """Return the trials of engines that measure one server by themselves: a load tool's, and those of plugins."""
-        others = [engine for engine in self.request.settings.engines if engine not in COMPARING]
+        others = [engine for engine in self.resolved.settings.engines if engine not in COMPARING]
         left = results.seconds_left()
         if not others or (left is not None and left <= 0):
             return []
-        load_tool = self.request.settings.load_tool
+        load_tool = self.resolved.settings.load_tool
         return [
             self._job(case, engine, [0], Amounts(), left, load_tool=load_tool)
-            for case in self.request.cases
+            for case in self.resolved.cases
             for engine in others
             if not (engine in results.other and case.name in results.other[engine])
             or not results.other[engine][case.name].jobs_done
         ]
 
     def _sampling(self, results: Results) -> list[TrialsJob]:
-        if "sampled" not in self.request.settings.engines:
+        if "sampled" not in self.resolved.settings.engines:
             return []
         left = results.seconds_left()
         if left is not None and left <= 0:
@@ -286,9 +276,9 @@ class Planner:
         key = (case.name, engine, blocks[0] if engine == "counted" else 0)
         job = self._jobs.get(key)
         if job is None or job.amounts != amounts or [block.number for block in job.blocks] != [*blocks]:
-            seed = self.request.settings.seed
+            seed = self.resolved.settings.seed
             job = self._jobs[key] = TrialsJob(
-                request=self.request.id,
+                request=self.resolved.id,
                 case=self._sent_cases[case.name],
                 servers=self._servers[case.name],
                 engine=engine,
@@ -326,11 +316,11 @@ def seed_of(seed: int, block: int) -> int:
     return (seed * SEEDS_PER_REQUEST + block) % 2**64
 
 
-def servers_of(request: Request, case: Case) -> dict[Side, ServerSpec]:
+def servers_of(resolved: Resolved, case: Case) -> dict[Side, ServerSpec]:
     """Return the servers that a case is measured on: the user's settings go before those of the case."""
     return {
         side: ServerSpec(build=server.spec.digest, topology=case.topology, config={**case.config, **server.config})
-        for side, server in request.servers.items()
+        for side, server in resolved.servers.items()
     }
 
 

@@ -21,7 +21,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     Measurement,
-    Request,
+    Resolved,
     Side,
     Timeline,
     TrialDone,
@@ -243,8 +243,8 @@ class Results:
     jobs that have not ended.
     """
 
-    def __init__(self, request: Request, blobs: Blobs) -> None:
-        self.request = request
+    def __init__(self, resolved: Resolved, blobs: Blobs) -> None:
+        self.resolved = resolved
         self.builds: dict[str, Build] = {}
         self.counted: dict[str, Trials] = {}
         self.timed: dict[str, TimedTrials] = {}
@@ -254,7 +254,7 @@ class Results:
         self.recorded: dict[str, list[TrialDone]] = {}
         self.version = 0
         self._blobs = blobs
-        self._identities: dict[tuple[str, int], Identity | None] = {}
+        self._identities: dict[str, Identity] = {}
         self._not_to_be_timed: tuple[int, frozenset[str]] = (-1, frozenset())
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
@@ -280,6 +280,17 @@ class Results:
             trials.start(event.block, event.measurements, self._blobs)
         else:
             trials.add(event)
+        if job.engine == "counted" and isinstance(event, JobFinished):
+            self._compare_executed(trials)
+
+    def _compare_executed(self, trials: Trials) -> None:
+        """Note whether both sides of a case execute the same: here, as plans read no blobs."""
+        if self.resolved.kind != "compare" or not trials.usable:
+            return
+        base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
+        compared = compare_executed(base, head, self._blobs)
+        if compared is not None:
+            self._identities[trials.case.name] = compared
 
     def _not_recorded(self, event: TrialDone) -> TrialDone | None:
         """Return the part of an event that was not taken in before; trials are reported by side or all together."""
@@ -319,26 +330,24 @@ class Results:
     def identity(self, case: Case) -> Identity | None:
         """Return whether both sides of a case execute the same; none where that was not recorded."""
         trials = self.counted.get(case.name)
-        if self.request.kind != "compare" or trials is None or not trials.usable or not trials.jobs_done:
+        if self.resolved.kind != "compare" or trials is None or not trials.usable or not trials.jobs_done:
             return None
-        key = (case.name, trials.blocks)
-        if key not in self._identities:
-            base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
-            compared = compare_executed(base, head, self._blobs)
-            reason = why_unknown(self.request, self.builds, case) if compared is not None else None
-            self._identities[key] = compared if reason is None else Identity(outcome="unknown", reason=reason)
-        return self._identities[key]
+        compared = self._identities.get(case.name)
+        if compared is None:
+            return None
+        reason = why_unknown(self.resolved, self.builds, case)
+        return compared if reason is None else Identity(outcome="unknown", reason=reason)
 
     @property
     def not_to_be_timed(self) -> frozenset[str]:
         """The cases that are not worth any time, as both sides execute the same."""
         version, names = self._not_to_be_timed
         if version != self.version:
-            identities = {case.name: self.identity(case) for case in self.request.cases}
+            identities = {case.name: self.identity(case) for case in self.resolved.cases}
             identical = {
                 name for name, identity in identities.items() if identity is not None and identity.is_identical
             }
-            names = frozenset(identical - timed_nevertheless(identical, self.request) if identical else ())
+            names = frozenset(identical - timed_nevertheless(identical, self.resolved) if identical else ())
             self._not_to_be_timed = (self.version, names)
         return names
 
@@ -347,16 +356,16 @@ class Results:
 
         That is so of those that were begun, and of all once the budget is used up.
         """
-        left = self.seconds_left(counting="counted" in self.request.settings.engines)
+        left = self.seconds_left(counting="counted" in self.resolved.settings.engines)
         is_over = left is not None and left <= 0
-        return [case for case in self.request.cases if is_over or self.of_case(case.name).has_begun]
+        return [case for case in self.resolved.cases if is_over or self.of_case(case.name).has_begun]
 
     def seconds_left(self, *, counting: bool = False) -> float | None:
         """Return what is left of the budget; none where there is none. Counted trials run side by side."""
-        settings = self.request.settings
+        settings = self.resolved.settings
         if settings.budget_seconds is None:
             return None
-        counted = self.counted_seconds / max(1, self.request.platform.cores)
+        counted = self.counted_seconds / max(1, self.resolved.platform.cores)
         if counting and "timed" in settings.engines and not settings.quick:
             return settings.budget_seconds * COUNTING_SHARE - counted
         return settings.budget_seconds - counted - self.other_seconds

@@ -24,9 +24,9 @@ LISTED_FUNCTIONS = 10
 
 def run_of(results: Results, store: Store) -> RunReport:
     """Return the report of a run: what was measured of each case, and where it goes."""
-    request = results.request
-    cases, not_reached, skipped = [], [], list(request.skipped)
-    for case in request.cases:
+    resolved = results.resolved
+    cases, not_reached, skipped = [], [], list(resolved.skipped)
+    for case in resolved.cases:
         measured = results.of_case(case.name)
         refusal = _refusal(case, measured)
         if refusal is not None:
@@ -35,18 +35,18 @@ def run_of(results: Results, store: Store) -> RunReport:
             cases.append(_run_case(case, measured, store.blobs))
         else:
             not_reached.append(case.name)
-    over_budget = not_reached if request.settings.budget_seconds is not None else []
+    over_budget = not_reached if resolved.settings.budget_seconds is not None else []
     notes = [f"not measured, as the budget was used up: {', '.join(over_budget)}"] if over_budget else []
     return RunReport(
         schema="zerolap.run/1",
-        id=request.id,
-        created=request.created,
-        command_line=request.command_line,
-        server=described_servers(request, results, store)[HEAD],
-        platform=request.platform,
-        settings=request.settings,
+        id=resolved.id,
+        created=resolved.request.created,
+        command_line=resolved.request.command_line,
+        server=described_servers(resolved, results, store)[HEAD],
+        platform=resolved.platform,
+        settings=resolved.settings,
         machine_seconds=results.machine_seconds,
-        notes=[*request.notes, *notes],
+        notes=[*resolved.notes, *notes],
         cases=cases,
         skipped=skipped,
     )

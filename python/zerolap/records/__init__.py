@@ -37,6 +37,7 @@ from zerolap.records.comparison import (
     CaseResult,
     CaseVerdict,
     Comparison,
+    DocumentState,
     FailOn,
     Settings,
     Summary,
@@ -70,7 +71,8 @@ from zerolap.records.pictures import (
     StackTree,
 )
 from zerolap.records.platform import Platform
-from zerolap.records.request import Request, RequestedServer, RequestState
+from zerolap.records.request import Priority, Request, RequestedServer, RequestState, document_state
+from zerolap.records.resolved import Resolved, ResolvedServer
 from zerolap.records.revision import (
     ArchiveSource,
     BinarySource,
@@ -86,7 +88,6 @@ from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread
-from zerolap.records.submission import Priority, Submission, SubmissionState, SubmittedServer
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
@@ -140,6 +141,7 @@ __all__ = [
     "CommandFacts",
     "Comparison",
     "Dataset",
+    "DocumentState",
     "DrawnSide",
     "EndpointSource",
     "EnvironmentMissing",
@@ -182,6 +184,8 @@ __all__ = [
     "Request",
     "RequestState",
     "RequestedServer",
+    "Resolved",
+    "ResolvedServer",
     "Revision",
     "RevisionSource",
     "RunCase",
@@ -199,9 +203,6 @@ __all__ = [
     "StackNodes",
     "StackTree",
     "State",
-    "Submission",
-    "SubmissionState",
-    "SubmittedServer",
     "Summary",
     "TimeWord",
     "Timeline",
@@ -222,6 +223,7 @@ __all__ = [
     "command_line",
     "container_of",
     "digest_of",
+    "document_state",
     "event_json",
     "fault_of_command",
     "job_json",

@@ -16,6 +16,9 @@ COMPARISON_SCHEMA = "zerolap.comparison/1"
 
 CaseVerdict: TypeAlias = Literal["regression", "improvement", "same", "unsure", "invalid"]
 
+DocumentState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
+"""How far the work on a document has come."""
+
 TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 
 FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
@@ -93,7 +96,7 @@ class Comparison(Record):
     id: str
     created: str
     command_line: str
-    state: Literal["running", "done", "interrupted", "failed"]
+    state: DocumentState
     base: MeasuredServer
     head: MeasuredServer
     platform: Platform

@@ -10,7 +10,7 @@ from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record
 from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
-from zerolap.records.revision import Source
+from zerolap.records.revision import ArchiveSource
 from zerolap.records.server import ServerSpec
 from zerolap.records.trial import Side
 
@@ -33,7 +33,7 @@ class _Job(Record):
 
 
 class BuildJob(_Job):
-    """A source to be built in a variant; `spec` is the specification that must result.
+    """A source, whose files are in the blobs, to be built in a variant; `spec` is the specification that must result.
 
     Objects of the build with the digest `objects_of` may be used again.
     """
@@ -41,7 +41,7 @@ class BuildJob(_Job):
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
     kind: Literal["build"] = "build"
     request: str
-    source: Source
+    source: ArchiveSource
     variant: str
     spec: BuildSpec
     objects_of: str | None = None

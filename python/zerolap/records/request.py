@@ -1,41 +1,49 @@
-"""Requests: comparisons and runs as they were asked for."""
+"""Requests: comparisons and runs as they are asked for, before anything is built."""
 
 from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
-from zerolap.records.comparison import Settings
-from zerolap.records.platform import Platform
+from zerolap.records.comparison import DocumentState, Settings
 from zerolap.records.revision import Source
-from zerolap.records.skipped import Skipped
 from zerolap.records.trial import Side
 
 REQUEST_SCHEMA: Final = "zerolap.request/1"
 
-RequestState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
+RequestState: TypeAlias = Literal["waiting", "running", "done", "interrupted", "failed", "cancelled", "superseded"]
+
+Priority: TypeAlias = Literal["release", "pull", "backfill"]
+"""Releases are served before pull requests, and these before backfills."""
+
+
+def document_state(state: RequestState) -> DocumentState:
+    """Return the state of a request's document."""
+    match state:
+        case "waiting" | "running":
+            return "running"
+        case "cancelled" | "superseded":
+            return "interrupted"
+    return state
 
 
 class RequestedServer(Record):
-    """A server as the user asked for it.
-
-    `spec` is the specification of its build, `config` holds the user's settings.
-    """
+    """A server as it is asked for: a source, the name of the variant in which it is built, and the user's settings."""
 
     source: Source
-    variant: str
-    spec: BuildSpec
+    variant: str = "default"
     config: dict[str, str] = {}
 
 
 class Request(Record):
-    """A comparison or a run: the servers, the cases, the engines and the settings.
+    """A comparison or a run as it is asked for, by a verb, the HTTP API, a trigger or Python.
 
-    `servers` are by side; a run has only a head. `cases` are resolved and can be measured, `skipped` ones cannot. With
-    `all_stacks` every valid case is sampled, not only those that changed. `platforms` are names, empty for this
-    machine. Waiting requests are served by descending `priority`; `trigger` is what caused the request.
+    `id` is also that of the document. `servers` are by side; a run has only a head. `cases` are not selected yet: what
+    can be measured is known once the servers are built. `platform` is the name of a fleet's platform, empty for this
+    machine. A newer request of the same `topic`, if that is not empty, supersedes an older one on the same platform.
+    `trigger` is what caused it. With `all_stacks` every valid case is sampled, not only those that changed. `notes`
+    belong to the result.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -46,32 +54,9 @@ class Request(Record):
     servers: dict[Side, RequestedServer]
     cases: tuple[Case, ...]
     settings: Settings
-    platform: Platform
-    all_stacks: bool = False
-    skipped: tuple[Skipped, ...] = ()
-    notes: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    priority: int = 0
+    platform: str = ""
+    priority: Priority = "pull"
+    topic: str = ""
     trigger: str = "command line"
-
-    @property
-    def digest(self) -> str:
-        """A digest that is equal for requests of the same contents, cases and settings on the same platform."""
-        content = {
-            "kind": self.kind,
-            "servers": {
-                side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
-            },
-            "cases": [_asked_of(case) for case in self.cases],
-            "settings": self.settings.model_dump(),
-            "platform": self.platform.fingerprint,
-            "all_stacks": self.all_stacks,
-        }
-        return digest_of(repr(content))
-
-
-def _asked_of(case: Case) -> tuple[object, ...]:
-    """Return what determines the measurements of a case and their validity."""
-    topology = case.topology.model_dump(exclude={"description"})
-    expected = [case.expect, None if case.dataset is None else case.dataset.expect]
-    return case.name, case.digest, topology, sorted(case.config.items()), expected
+    all_stacks: bool = False
+    notes: tuple[str, ...] = ()

@@ -11,10 +11,8 @@ from zerolap.store.fleet import (
     FleetRecords,
     KnownAgent,
     Outcome,
-    SubmissionInShort,
-    SubmittedSide,
-    SubmittedWork,
 )
+from zerolap.store.requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.store import Store
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import (
@@ -39,17 +37,17 @@ __all__ = [
     "FleetPlatform",
     "FleetRecords",
     "KnownAgent",
+    "NamedSource",
     "Outcome",
     "Post",
     "RecordedJob",
+    "RecordedRequest",
     "RequestBusy",
+    "RequestInShort",
     "Store",
     "StoredDelivery",
     "StoredRow",
     "StoredTrigger",
-    "SubmissionInShort",
-    "SubmittedSide",
-    "SubmittedWork",
     "TriggerRecords",
     "TriggerState",
     "open_blobs",

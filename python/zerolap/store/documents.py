@@ -11,17 +11,18 @@ from sqlalchemy import Connection, Row, Table, delete, insert, select
 from zerolap.records import (
     CaseResult,
     Comparison,
+    DocumentState,
     Record,
-    RequestState,
     RunCase,
     RunReport,
     Spread,
     Summary,
     UsageError,
+    document_state,
 )
 from zerolap.store.database import insert_new, insert_of
-from zerolap.store.requests import find, keep_platform
-from zerolap.store.tables import case_result, comparison, finding, start_spread, verdict
+from zerolap.store.requests import find, keep_platform, state
+from zerolap.store.tables import case_result, document, finding, request, start_spread, verdict
 
 Kind: TypeAlias = Literal["compare", "run"]
 
@@ -43,42 +44,38 @@ class StoredRow:
     id: str
     kind: Kind
     created: str
-    state: RequestState
+    state: DocumentState
     base: str | None
     head: str
     command_line: str
     summary: Summary | None
 
 
-def keep_comparison(connection: Connection, document: Comparison) -> None:
-    """Write the document of a comparison, replacing the recorded one."""
-    keep_platform(connection, document.platform)
+def keep_comparison(connection: Connection, comparison: Comparison) -> None:
+    """Write the document of a comparison that was requested, replacing the recorded one."""
+    keep_platform(connection, comparison.platform)
     _keep_document(
         connection,
         {
-            "id": document.id,
+            "id": comparison.id,
             "kind": "compare",
-            "created": document.created,
-            "state": document.state,
-            "base_build": document.base.build,
-            "head_build": document.head.build,
-            "platform_fingerprint": document.platform.fingerprint,
-            "document": _as_json(document.model_copy(update={"cases": []})),
+            "base_build": comparison.base.build,
+            "head_build": comparison.head.build,
+            "platform_fingerprint": comparison.platform.fingerprint,
+            "document": _as_json(comparison.model_copy(update={"cases": []})),
         },
     )
-    _replace_cases(connection, document.id, document.cases)
+    _replace_cases(connection, comparison.id, comparison.cases)
 
 
-def keep_run(connection: Connection, report: RunReport, state: RequestState) -> None:
-    """Write the document of a run, replacing the recorded one."""
+def keep_run(connection: Connection, report: RunReport) -> None:
+    """Write the document of a run that was requested, replacing the recorded one."""
     keep_platform(connection, report.platform)
     _keep_document(
         connection,
         {
             "id": report.id,
             "kind": "run",
-            "created": report.created,
-            "state": state,
             "head_build": report.server.build,
             "platform_fingerprint": report.platform.fingerprint,
             "document": _as_json(report.model_copy(update={"cases": []})),
@@ -89,30 +86,33 @@ def keep_run(connection: Connection, report: RunReport, state: RequestState) -> 
 
 def read_comparison(connection: Connection, wanted: str) -> Comparison:
     """Return the comparison that `wanted` names, with its recorded cases; raises `UsageError`."""
-    row = find(connection, comparison, wanted, "comparison", kind="compare")
-    cases = [CaseResult.model_validate_json(document) for document in _cases_of(connection, row.id)]
-    return Comparison.model_validate_json(row.document).model_copy(update={"cases": cases})
+    row = find(connection, document, wanted, "comparison", kind="compare")
+    cases = [CaseResult.model_validate_json(text) for text in _cases_of(connection, row.id)]
+    changed = {"cases": cases, "state": document_state(state(connection, row.id))}
+    return Comparison.model_validate_json(row.document).model_copy(update=changed)
 
 
 def read_run(connection: Connection, wanted: str) -> RunReport:
     """Return the run that `wanted` names; an unfinished one has a note. Raises `UsageError`."""
-    row = find(connection, comparison, wanted, "run", kind="run")
-    cases = [RunCase.model_validate_json(document) for document in _cases_of(connection, row.id)]
+    row = find(connection, document, wanted, "run", kind="run")
+    cases = [RunCase.model_validate_json(text) for text in _cases_of(connection, row.id)]
     report = RunReport.model_validate_json(row.document)
-    notes = [*report.notes, UNFINISHED_NOTES[row.state]] if row.state in UNFINISHED_NOTES else report.notes
+    reached = document_state(state(connection, row.id))
+    notes = [*report.notes, UNFINISHED_NOTES[reached]] if reached in UNFINISHED_NOTES else report.notes
     return report.model_copy(update={"cases": cases, "notes": notes})
+
+
+_IN_SHORT = select(document, request.c.state).join(request, request.c.id == document.c.id)
 
 
 def newest(connection: Connection, limit: int) -> list[StoredRow]:
     """Return the newest comparisons and runs in short, the newest first."""
-    statement = select(comparison).order_by(comparison.c.number.desc()).limit(limit)
-    return [_short(row) for row in connection.execute(statement)]
+    return [_short(row) for row in connection.execute(_IN_SHORT.order_by(document.c.number.desc()).limit(limit))]
 
 
 def in_short(connection: Connection, identities: Iterable[str]) -> dict[str, StoredRow]:
     """Return comparisons and runs in short, by id."""
-    statement = select(comparison).where(comparison.c.id.in_(list(identities)))
-    return {row.id: _short(row) for row in connection.execute(statement)}
+    return {row.id: _short(row) for row in connection.execute(_IN_SHORT.where(document.c.id.in_(list(identities))))}
 
 
 def latest(connection: Connection) -> StoredRow:
@@ -127,14 +127,14 @@ def keep_spreads(
     connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str
 ) -> None:
     """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown id."""
-    row = find(connection, comparison, identity, "comparison")
+    row = find(connection, document, identity, "comparison")
     rows = [
         {
-            "comparison_id": row.id,
+            "document_id": row.id,
             "case": case,
             "metric": name,
             "platform_fingerprint": row.platform_fingerprint,
-            "topology": circumstances,
+            "circumstances": circumstances,
             **spread.model_dump(),
         }
         for (case, name), spread in spreads.items()
@@ -147,20 +147,20 @@ def read_spreads(connection: Connection, platform: str, name: str, circumstances
     """Return the spreads of a metric on a platform, the newest first; by default under all circumstances."""
     statement = (
         select(start_spread.c.variance, start_spread.c.degrees)
-        .join(comparison)
+        .join(document)
         .where(start_spread.c.platform_fingerprint == platform, start_spread.c.metric == name)
-        .order_by(comparison.c.number.desc(), start_spread.c.case)
+        .order_by(document.c.number.desc(), start_spread.c.case)
         .limit(NEWEST_SPREADS)
     )
     if circumstances is not None:
-        statement = statement.where(start_spread.c.topology == circumstances)
+        statement = statement.where(start_spread.c.circumstances == circumstances)
     return [Spread(variance=row.variance, degrees=row.degrees) for row in connection.execute(statement)]
 
 
 def read_circumstances(connection: Connection, platform: str) -> Sequence[str]:
     """Return the circumstances of the spreads of a platform."""
-    statement = select(start_spread.c.topology).where(start_spread.c.platform_fingerprint == platform).distinct()
-    return [row.topology for row in connection.execute(statement)]
+    statement = select(start_spread.c.circumstances).where(start_spread.c.platform_fingerprint == platform).distinct()
+    return [row.circumstances for row in connection.execute(statement)]
 
 
 def _as_json(record: Record) -> str:
@@ -169,7 +169,7 @@ def _as_json(record: Record) -> str:
 
 
 def _keep_document(connection: Connection, columns: dict[str, Any]) -> None:
-    statement = insert_of(connection, comparison).values(**columns)
+    statement = insert_of(connection, document).values(**columns)
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
 
 
@@ -190,11 +190,11 @@ def _replace_cases(connection: Connection, identity: str, cases: Sequence[CaseRe
     """Write the changed cases of a document, and remove those that it no longer contains."""
     rows = [_CaseRow(position, result, _as_json(result)) for position, result in enumerate(cases)]
     recorded = set(
-        connection.execute(select(case_result.c.digest).where(case_result.c.comparison_id == identity)).scalars()
+        connection.execute(select(case_result.c.digest).where(case_result.c.document_id == identity)).scalars()
     )
     wanted = {row.digest for row in rows}
     outdated = case_result.c.digest.in_(recorded - wanted)
-    connection.execute(delete(case_result).where(case_result.c.comparison_id == identity, outdated))
+    connection.execute(delete(case_result).where(case_result.c.document_id == identity, outdated))
     for row in rows:
         if row.digest not in recorded:
             _insert_case(connection, identity, row)
@@ -203,7 +203,7 @@ def _replace_cases(connection: Connection, identity: str, cases: Sequence[CaseRe
 def _insert_case(connection: Connection, identity: str, row: _CaseRow) -> None:
     result = row.result
     columns: dict[str, Any] = {
-        "comparison_id": identity,
+        "document_id": identity,
         "position": row.position,
         "case": result.case,
         "group": result.group,
@@ -248,20 +248,28 @@ def _columns_of(table: Table, record: Record) -> dict[str, Any]:
 
 
 def _cases_of(connection: Connection, identity: str) -> Iterable[str]:
-    statement = select(case_result.c.document).where(case_result.c.comparison_id == identity)
+    statement = select(case_result.c.document).where(case_result.c.document_id == identity)
     return connection.execute(statement.order_by(case_result.c.position)).scalars()
 
 
 def _short(row: Row[Any]) -> StoredRow:
-    common = {"id": row.id, "kind": row.kind, "created": row.created, "state": row.state}
+    common = {"id": row.id, "kind": row.kind, "state": document_state(row.state)}
     if row.kind == "run":
         report = RunReport.model_validate_json(row.document)
-        return StoredRow(**common, base=None, head=report.server.name, command_line=report.command_line, summary=None)
-    document = Comparison.model_validate_json(row.document)
+        return StoredRow(
+            **common,
+            created=report.created,
+            base=None,
+            head=report.server.name,
+            command_line=report.command_line,
+            summary=None,
+        )
+    comparison = Comparison.model_validate_json(row.document)
     return StoredRow(
         **common,
-        base=document.base.name,
-        head=document.head.name,
-        command_line=document.command_line,
-        summary=document.summary,
+        created=comparison.created,
+        base=comparison.base.name,
+        head=comparison.head.name,
+        command_line=comparison.command_line,
+        summary=comparison.summary,
     )

@@ -1,11 +1,10 @@
-"""What a conductor records: submissions, the attempts at their jobs, artifacts, platforms and agents."""
+"""What a conductor records: the attempts at jobs, artifacts, platforms and agents."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel
 from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
 
 from zerolap.records import (
@@ -15,27 +14,21 @@ from zerolap.records import (
     GivenJob,
     JobFailed,
     JobFinished,
-    Priority,
-    Revision,
-    Side,
-    Submission,
-    SubmissionState,
+    RequestState,
     TrialDone,
     TrialsJob,
     UsageError,
-    job_json,
     read_given_job,
 )
-from zerolap.store import trials
+from zerolap.store import requests, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
-from zerolap.store.requests import find
-from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, submission
+from zerolap.store.requests import RecordedRequest, RequestInShort, find
+from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, request
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
 
 OPEN_ATTEMPTS: Final = ("ready", "claimed")
-OPEN_SUBMISSIONS: Final = ("waiting", "running")
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class Attempt:
     """
 
     id: str
-    submission: str
+    request: str
     platform: str
     job: GivenJob
     state: AttemptState = "ready"
@@ -62,57 +55,6 @@ class Attempt:
     def is_open(self) -> bool:
         """Whether it has not ended."""
         return self.state in OPEN_ATTEMPTS
-
-
-@dataclass(frozen=True)
-class SubmittedWork:
-    """A submission with its state; `reason` states why it failed, was superseded, or waits."""
-
-    submission: Submission
-    state: SubmissionState
-    reason: str
-    submitted: float
-    ended: float | None
-
-
-class _Source(BaseModel):
-    name: str
-    revision: Revision | None = None
-
-
-class _Server(BaseModel):
-    source: _Source
-
-
-class _Asked(BaseModel):
-    """What is read of a submission in short: its cases, which are nearly all of it, are left out."""
-
-    trigger: str
-    servers: dict[Side, _Server]
-
-
-@dataclass(frozen=True)
-class SubmittedSide:
-    """A side of a submission; `commit` is none for what is no revision."""
-
-    name: str
-    commit: str | None
-
-
-@dataclass(frozen=True)
-class SubmissionInShort:
-    """A submission with its state, without its cases: it is read a hundred times as fast."""
-
-    id: str
-    platform: str
-    priority: Priority
-    topic: str
-    trigger: str
-    sides: Mapping[Side, SubmittedSide]
-    state: SubmissionState
-    reason: str
-    submitted: float
-    ended: float | None
 
 
 @dataclass(frozen=True)
@@ -159,6 +101,9 @@ class Outcome:
     state: AttemptState | None = None
 
 
+_WITH_JOB = select(attempt, job.c.document).join(job, job.c.id == attempt.c.job_id)
+
+
 class FleetRecords:
     """The tables of a conductor; its methods may be called from any thread, and raise as those of `Store`."""
 
@@ -166,111 +111,67 @@ class FleetRecords:
         self._database = database
         self._blobs = blobs
 
-    # Submissions.
+    # Requests.
 
-    def submit(self, new: Submission) -> None:
-        """Record a submission in the state `waiting`; an existing one is not changed.
-
-        Older ones of its topic on its platform that have not ended are superseded.
-        """
-        with self._database.writing() as connection:
-            statement = insert_of(connection, submission).on_conflict_do_nothing()
-            columns = {name: getattr(new, name) for name in ("id", "platform", "priority", "topic")}
-            document = new.model_dump_json(by_alias=True)
-            connection.execute(
-                statement.values(**columns, state="waiting", reason="", submitted=time.time(), document=document)
-            )
-            if new.topic:
-                older = (
-                    submission.c.topic == new.topic,
-                    submission.c.platform == new.platform,
-                    submission.c.id != new.id,
-                    submission.c.state.in_(OPEN_SUBMISSIONS),
-                )
-                superseded = {"state": "superseded", "reason": f"superseded by {new.id}", "ended": time.time()}
-                connection.execute(update(submission).where(*older).values(**superseded))
-
-    def submitted(self, identity: str) -> SubmittedWork:
-        """Return the submission with that id, the unique beginning of one, or `latest`; raises `UsageError`."""
+    def requests(self, *, is_open: bool, limit: int | None = None) -> list[RecordedRequest]:
+        """Return the requests to the fleet in the order of recording; all, those that have not ended, or the newest."""
         with self._database.reading() as connection:
-            return _submitted(find(connection, submission, identity, "submission"))
+            return requests.read_all(connection, is_open=is_open, limit=limit)
 
-    def submissions(self, *, is_open: bool, limit: int | None = None) -> list[SubmittedWork]:
-        """Return the submissions, by priority of recording; all or only those that have not ended."""
-        statement = select(submission).order_by(submission.c.number)
-        if is_open:
-            statement = statement.where(submission.c.state.in_(OPEN_SUBMISSIONS))
-        if limit is not None:
-            statement = select(submission).order_by(submission.c.number.desc()).limit(limit)
+    def in_short(self, identity: str) -> RequestInShort | None:
+        """Return the request to the fleet with that id in short."""
         with self._database.reading() as connection:
-            return [_submitted(row) for row in connection.execute(statement)]
+            return requests.in_short(connection, identity)
 
-    def in_short(self, identity: str) -> SubmissionInShort | None:
-        """Return the submission with that id in short."""
-        with self._database.reading() as connection:
-            row = connection.execute(select(submission).where(submission.c.id == identity)).first()
-        return None if row is None else _in_short(row)
-
-    def comparisons(self, limit: int, before: str | None = None) -> list[SubmissionInShort]:
-        """Return the newest submitted comparisons in short, the newest first.
+    def comparisons(self, limit: int, before: str | None = None) -> list[RequestInShort]:
+        """Return the newest comparisons that the fleet was asked for in short, the newest first.
 
         With `before`, only those older than the one with that id are returned.
         """
-        statement = select(submission).where(submission.c.id.startswith("c-")).order_by(submission.c.number.desc())
-        if before is not None:
-            newer = select(submission.c.number).where(submission.c.id == before).scalar_subquery()
-            statement = statement.where(submission.c.number < newer)
         with self._database.reading() as connection:
-            return [_in_short(row) for row in connection.execute(statement.limit(limit))]
+            return requests.comparisons_in_short(connection, limit, before)
 
-    def open_submissions(self) -> list[str]:
-        """Return the ids of the submissions that have not ended, in the order of recording."""
-        statement = select(submission.c.id).where(submission.c.state.in_(OPEN_SUBMISSIONS))
+    def open_requests(self) -> list[str]:
+        """Return the ids of the requests to the fleet that have not ended, in the order of recording."""
         with self._database.reading() as connection:
-            return list(connection.execute(statement.order_by(submission.c.number)).scalars())
+            return requests.open_ids(connection)
 
-    def states(self, identities: Iterable[str]) -> dict[str, SubmissionState]:
-        """Return the states of submissions by id."""
-        statement = select(submission.c.id, submission.c.state).where(submission.c.id.in_(list(identities)))
+    def states(self, identities: Iterable[str]) -> dict[str, RequestState]:
+        """Return the states of requests by id."""
         with self._database.reading() as connection:
-            return {row.id: row.state for row in connection.execute(statement)}
+            return requests.states(connection, identities)
 
-    def set_state(self, identity: str, state: SubmissionState, reason: str = "") -> bool:
-        """Set the state of a submission that has not ended, and end its attempts if it ends so.
+    def set_state(self, identity: str, state: RequestState, reason: str = "") -> bool:
+        """Set the state of a request that has not ended, and end its attempts if it ends so.
 
         Returns false, and changes nothing, if it has ended already.
         """
-        has_ended = state not in OPEN_SUBMISSIONS
-        # PostgreSQL takes no text with this character; reasons have words of servers and compilers in them.
-        text = reason.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        values = {"state": state, "reason": text, "ended": time.time() if has_ended else None}
-        is_meant = (submission.c.id == identity, submission.c.state.in_(OPEN_SUBMISSIONS))
         with self._database.writing() as connection:
-            if connection.execute(update(submission).where(*is_meant).values(**values)).rowcount == 0:
+            if not requests.set_state(connection, identity, state, reason):
                 return False
-            if has_ended:
+            if state not in requests.OPEN_STATES:
                 _cancel_attempts(connection, identity)
         return True
 
     def cancel_attempts(self, identity: str) -> None:
-        """End the attempts of a submission that have not ended."""
+        """End the attempts of a request that have not ended."""
         with self._database.writing() as connection:
             _cancel_attempts(connection, identity)
 
     def retry(self, identity: str) -> None:
-        """Have an ended submission carried out again: trials are kept, failures are forgotten.
+        """Have an ended request carried out again: trials are kept, failures are forgotten.
 
         Raises `UsageError` for one that has not ended.
         """
         with self._database.writing() as connection:
-            row = find(connection, submission, identity, "submission")
-            if row.state in OPEN_SUBMISSIONS:
+            row = find(connection, request, identity, "request")
+            if row.state in requests.OPEN_STATES:
                 raise UsageError(f"{row.id} is {row.state}: there is nothing to retry", hint="zerolap fleet status")
             values = {"state": "waiting", "reason": "", "ended": None}
-            connection.execute(update(submission).where(submission.c.id == row.id).values(**values))
+            connection.execute(update(request).where(request.c.id == row.id).values(**values))
             failed = (job.c.request_id == row.id, job.c.failure.is_not(None))
             connection.execute(update(job).where(*failed).values(failure=None, log=None))
-            given_up = (attempt.c.submission_id == row.id, attempt.c.state == "given up")
+            given_up = (attempt.c.request_id == row.id, attempt.c.state == "given up")
             connection.execute(update(attempt).where(*given_up).values(state="cancelled"))
 
     # Attempts.
@@ -278,26 +179,26 @@ class FleetRecords:
     def add_attempts(self, new: Sequence[Attempt]) -> None:
         """Record attempts, and the jobs of requests that they are for, before they are published."""
         with self._database.writing() as connection:
-            trials.keep_jobs(connection, [added.job for added in new if isinstance(added.job, TrialsJob)])
-            rows = [{**_columns(added), "document": job_json(added.job)} for added in new]
+            trials.keep_jobs(connection, [added.job for added in new])
+            rows = [_columns(added) for added in new]
             # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
             connection.execute(insert_new(connection, attempt), rows)
 
     def open_attempts(self) -> list[Attempt]:
         """Return the attempts that have not ended, in the order of recording."""
-        statement = select(attempt).where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
+        statement = _WITH_JOB.where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
         with self._database.reading() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
 
     def attempts(self, identity: str) -> list[Attempt]:
-        """Return all attempts at the jobs of a submission, in the order of recording."""
-        statement = select(attempt).where(attempt.c.submission_id == identity).order_by(attempt.c.number)
+        """Return all attempts at the jobs of a request, in the order of recording."""
+        statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
         with self._database.reading() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
 
     def job_states(self, identity: str) -> dict[str, AttemptState]:
-        """Return the state of the last attempt at each job of a submission, by the id of the job."""
-        columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.submission_id == identity)
+        """Return the state of the last attempt at each job of a request, by the id of the job."""
+        columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.request_id == identity)
         with self._database.reading() as connection:
             return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
 
@@ -389,7 +290,7 @@ class FleetRecords:
 
 
 def _cancel_attempts(connection: Connection, identity: str) -> None:
-    is_meant = (attempt.c.submission_id == identity, attempt.c.state.in_(OPEN_ATTEMPTS))
+    is_meant = (attempt.c.request_id == identity, attempt.c.state.in_(OPEN_ATTEMPTS))
     connection.execute(update(attempt).where(*is_meant).values(state="cancelled", ended=time.time()))
 
 
@@ -424,10 +325,10 @@ def _update_attempts(connection: Connection, attempts: Sequence[Attempt]) -> Non
 
 
 def _columns(of_attempt: Attempt) -> dict[str, Any]:
-    """Return the columns of an attempt, except its job's document, which never changes."""
+    """Return the columns of an attempt."""
     return {
         "id": of_attempt.id,
-        "submission_id": of_attempt.submission,
+        "request_id": of_attempt.request,
         "job_id": of_attempt.job.id,
         "platform": of_attempt.platform,
         "state": of_attempt.state,
@@ -444,27 +345,9 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
 def _attempt(row: Row[Any]) -> Attempt:
     same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
-    return Attempt(submission=row.submission_id, job=read_given_job(row.document), **columns)
+    return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
 
 
 def _artifact(row: Row[Any]) -> Artifact:
     build, abilities = Build.model_validate_json(row.document), Abilities.model_validate_json(row.abilities)
     return Artifact(build, row.builder, row.blob, abilities)
-
-
-def _submitted(row: Row[Any]) -> SubmittedWork:
-    asked = Submission.model_validate_json(row.document)
-    return SubmittedWork(asked, row.state, row.reason, row.submitted, row.ended)
-
-
-def _in_short(row: Row[Any]) -> SubmissionInShort:
-    asked = _Asked.model_validate_json(row.document)
-    same = ("id", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
-    return SubmissionInShort(
-        **{name: getattr(row, name) for name in same},
-        trigger=asked.trigger,
-        sides={
-            side: SubmittedSide(source.name, None if source.revision is None else source.revision.commit)
-            for side, source in ((side, server.source) for side, server in asked.servers.items())
-        },
-    )

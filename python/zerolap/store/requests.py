@@ -1,57 +1,222 @@
-"""Requests with their platforms and revisions, and their states."""
+"""Requests as they were asked for, what they mean on their platform, and their states."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Table, func, select, update
+from pydantic import BaseModel
+from sqlalchemy import Connection, Row, Table, delete, func, select, update
 
-from zerolap.records import Platform, Request, RequestState, Revision, UsageError, digest_of, revision_of
+from zerolap.records import (
+    Platform,
+    Priority,
+    Request,
+    RequestState,
+    Resolved,
+    Revision,
+    Side,
+    UsageError,
+    digest_of,
+    revision_of,
+)
 from zerolap.store.database import insert_new
-from zerolap.store.tables import comparison, platform, platform_facts, request, revision, revision_parent
+from zerolap.store.tables import document, platform, platform_facts, request, revision, revision_parent
 
 LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
+OPEN_STATES: Final = ("waiting", "running")
 
 
-def begin(connection: Connection, new: Request) -> None:
-    """Write a request with its platform and revisions; an existing request is not changed."""
-    keep_platform(connection, new.platform)
-    revisions = [found for server in new.servers.values() if (found := revision_of(server.source)) is not None]
+@dataclass(frozen=True)
+class RecordedRequest:
+    """A request with its state; `reason` states why it failed, was superseded, or waits."""
+
+    request: Request
+    state: RequestState
+    reason: str
+    submitted: float
+    ended: float | None
+
+
+@dataclass(frozen=True)
+class NamedSource:
+    """The source of a side by its name; `commit` is none for what is no revision."""
+
+    name: str
+    commit: str | None
+
+
+@dataclass(frozen=True)
+class RequestInShort:
+    """A request with its state, without its cases: it is read a hundred times as fast."""
+
+    id: str
+    platform: str
+    priority: Priority
+    topic: str
+    trigger: str
+    sides: Mapping[Side, NamedSource]
+    state: RequestState
+    reason: str
+    submitted: float
+    ended: float | None
+
+
+class _Source(BaseModel):
+    name: str
+    revision: Revision | None = None
+
+
+class _Server(BaseModel):
+    source: _Source
+
+
+class _Asked(BaseModel):
+    """What is read of a request in short: its cases, which are nearly all of it, are left out."""
+
+    trigger: str
+    servers: dict[Side, _Server]
+
+
+def submit(connection: Connection, new: Request) -> None:
+    """Write a request in the state `waiting`; an existing one is not changed.
+
+    Older ones of its topic on its platform that have not ended are superseded.
+    """
+    _keep(connection, new, "waiting")
+    if new.topic:
+        older = (
+            request.c.topic == new.topic,
+            request.c.platform == new.platform,
+            request.c.id != new.id,
+            request.c.state.in_(OPEN_STATES),
+        )
+        superseded = {"state": "superseded", "reason": f"superseded by {new.id}", "ended": time.time()}
+        connection.execute(update(request).where(*older).values(**superseded))
+
+
+def begin(connection: Connection, resolved: Resolved) -> None:
+    """Write what a request means on its platform, and the request if there is none; it is `running` from now on.
+
+    What was written of it before is not changed.
+    """
+    keep_platform(connection, resolved.platform)
+    revisions = [
+        of_server for server in resolved.servers.values() if (of_server := revision_of(server.source)) is not None
+    ]
     # In a fixed order, so that two sessions that record the same rows do not deadlock.
-    for of_server in sorted(revisions, key=lambda one: one.commit):
+    for of_server in sorted(revisions, key=lambda commit: commit.commit):
         keep_revision(connection, of_server)
-    servers = {side: {"variant": server.spec.variant} for side, server in new.servers.items()}
+    _keep(connection, resolved.request, "running")
+    is_meant = (request.c.id == resolved.id, request.c.resolved.is_(None))
+    connection.execute(
+        update(request)
+        .where(*is_meant)
+        .values(
+            digest=resolved.digest,
+            platform_fingerprint=resolved.platform.fingerprint,
+            variants=json.dumps({side: server.spec.variant for side, server in resolved.servers.items()}),
+            resolved=resolved.model_dump_json(by_alias=True),
+        )
+    )
+    is_waiting = (request.c.id == resolved.id, request.c.state == "waiting")
+    connection.execute(update(request).where(*is_waiting).values(state="running", reason=""))
+
+
+def _keep(connection: Connection, new: Request, state: RequestState) -> None:
+    columns = {name: getattr(new, name) for name in ("id", "kind", "created", "platform", "priority", "topic")}
     connection.execute(
         insert_new(connection, request).values(
-            id=new.id,
-            kind=new.kind,
-            digest=new.digest,
-            created=new.created,
-            state="running",
+            **columns,
+            state=state,
+            reason="",
             cancelled=False,
-            priority=new.priority,
-            platform_fingerprint=new.platform.fingerprint,
-            servers=json.dumps(servers),
+            submitted=time.time(),
             document=new.model_dump_json(by_alias=True),
         )
     )
 
 
-def read(connection: Connection, wanted: str) -> Request:
+def discard(connection: Connection, identity: str) -> None:
+    """Remove a request with its jobs; raises `UsageError`."""
+    if connection.execute(delete(request).where(request.c.id == identity)).rowcount == 0:
+        raise _unknown(identity)
+
+
+def read(connection: Connection, wanted: str) -> RecordedRequest:
     """Return the request with that id, the unique beginning of one, or `latest`; raises `UsageError`."""
+    return _recorded(find(connection, request, wanted, "request"))
+
+
+def read_resolved(connection: Connection, wanted: str) -> Resolved | None:
+    """Return what the request that `wanted` names means on its platform; none while its servers are not built.
+
+    Raises `UsageError`.
+    """
     row = find(connection, request, wanted, "request")
-    if row.document is None:
-        raise UsageError(
-            f"{row.id} was recorded by an earlier version of zerolap, which did not record requests",
-            hint="its results can be read; to measure more, start a new one",
-        )
-    return Request.model_validate_json(row.document)
+    if row.resolved is None:
+        return None
+    # Written as two documents: what was asked for does not change.
+    return Resolved.model_validate({**json.loads(row.resolved), "request": json.loads(row.document)})
+
+
+def read_all(connection: Connection, *, is_open: bool, limit: int | None) -> list[RecordedRequest]:
+    """Return the requests to a fleet in the order of recording; all, those that have not ended, or the newest."""
+    statement = select(request).where(request.c.platform != "").order_by(request.c.number)
+    if is_open:
+        statement = statement.where(request.c.state.in_(OPEN_STATES))
+    if limit is not None:
+        statement = select(request).where(request.c.platform != "").order_by(request.c.number.desc()).limit(limit)
+    return [_recorded(row) for row in connection.execute(statement)]
+
+
+def open_ids(connection: Connection) -> list[str]:
+    """Return the ids of the requests to a fleet that have not ended, in the order of recording."""
+    statement = select(request.c.id).where(request.c.platform != "", request.c.state.in_(OPEN_STATES))
+    return list(connection.execute(statement.order_by(request.c.number)).scalars())
+
+
+def in_short(connection: Connection, identity: str) -> RequestInShort | None:
+    """Return the request to a fleet with that id in short."""
+    is_meant = (request.c.id == identity, request.c.platform != "")
+    row = connection.execute(select(request).where(*is_meant)).first()
+    return None if row is None else _in_short(row)
+
+
+def comparisons_in_short(connection: Connection, limit: int, before: str | None) -> list[RequestInShort]:
+    """Return the newest comparisons that a fleet was asked for in short, the newest first.
+
+    With `before`, only those older than the one with that id are returned.
+    """
+    is_meant = (request.c.kind == "compare", request.c.platform != "")
+    statement = select(request).where(*is_meant).order_by(request.c.number.desc())
+    if before is not None:
+        newer = select(request.c.number).where(request.c.id == before).scalar_subquery()
+        statement = statement.where(request.c.number < newer)
+    return [_in_short(row) for row in connection.execute(statement.limit(limit))]
+
+
+def states(connection: Connection, identities: Iterable[str]) -> dict[str, RequestState]:
+    """Return the states of requests by id."""
+    statement = select(request.c.id, request.c.state).where(request.c.id.in_(list(identities)))
+    return {row.id: row.state for row in connection.execute(statement)}
+
+
+def set_state(connection: Connection, identity: str, new_state: RequestState, reason: str) -> bool:
+    """Set the state of a request that has not ended; returns false, and changes nothing, if it has."""
+    has_ended = new_state not in OPEN_STATES
+    # PostgreSQL takes no text with this character; reasons have words of servers and compilers in them.
+    text = reason.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    values = {"state": new_state, "reason": text, "ended": time.time() if has_ended else None}
+    is_meant = (request.c.id == identity, request.c.state.in_(OPEN_STATES))
+    return connection.execute(update(request).where(*is_meant).values(**values)).rowcount > 0
 
 
 def unfinished(connection: Connection, digest: str) -> list[str]:
-    """Return the ids of unfinished requests with that digest, the newest first."""
+    """Return the ids of unfinished requests whose `Resolved.digest` it is, the newest first."""
     statement = select(request.c.id).where(request.c.digest == digest, request.c.state != "done")
     return list(connection.execute(statement.order_by(request.c.number.desc())).scalars())
 
@@ -74,11 +239,8 @@ def set_columns(connection: Connection, identity: str, values: Mapping[str, Any]
 
 
 def require(connection: Connection, identity: str) -> None:
-    """Raise `UsageError` unless the store holds a request, comparison or run with exactly that id."""
-    for table in (request, comparison):
-        if connection.execute(select(table.c.id).where(table.c.id == identity)).first() is not None:
-            return
-    raise _unknown(identity)
+    """Raise `UsageError` unless the store holds a request with exactly that id."""
+    _column(connection, identity, request.c.id)
 
 
 def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: str) -> Row[Any]:
@@ -153,10 +315,29 @@ def _unknown(identity: str) -> UsageError:
 
 def _what_there_is(connection: Connection) -> str:
     rows = connection.execute(
-        select(comparison.c.id, comparison.c.kind).order_by(comparison.c.number.desc()).limit(NAMED_IN_ERRORS)
+        select(document.c.id, document.c.kind).order_by(document.c.number.desc()).limit(NAMED_IN_ERRORS)
     ).all()
     if not rows:
         return "the store is empty: measure something with zerolap compare or zerolap run"
     return "the store holds " + ", ".join(
         f"the {'comparison' if row.kind == 'compare' else 'run'} {row.id}" for row in rows
+    )
+
+
+def _recorded(row: Row[Any]) -> RecordedRequest:
+    asked = Request.model_validate_json(row.document)
+    return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
+
+
+def _in_short(row: Row[Any]) -> RequestInShort:
+    asked = _Asked.model_validate_json(row.document)
+    same = ("id", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
+    sources = {side: server.source for side, server in asked.servers.items()}
+    return RequestInShort(
+        **{name: getattr(row, name) for name in same},
+        trigger=asked.trigger,
+        sides={
+            side: NamedSource(source.name, None if source.revision is None else source.revision.commit)
+            for side, source in sources.items()
+        },
     )

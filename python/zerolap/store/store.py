@@ -1,5 +1,6 @@
 """The store, as used by other packages."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,11 +12,13 @@ from zerolap.records import (
     BuildJob,
     Comparison,
     Event,
+    GivenJob,
     JobFailed,
     JobFinished,
     Measurement,
     Request,
     RequestState,
+    Resolved,
     RunReport,
     Source,
     Spread,
@@ -30,6 +33,7 @@ from zerolap.store.database import BUSY_SECONDS, Database
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
+from zerolap.store.requests import RecordedRequest
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
@@ -114,18 +118,43 @@ class Store:
 
     # Requests.
 
-    def begin(self, request: Request) -> None:
-        """Record a request in the state `running`, its platform and revisions; an existing one is not changed."""
-        with self._database.writing() as connection:
-            requests.begin(connection, request)
+    def submit(self, asked: Iterable[Request]) -> None:
+        """Record requests in the state `waiting`, all or none; existing ones are not changed.
 
-    def request(self, identity: str) -> Request:
+        Older ones of their topics on their platforms that have not ended are superseded.
+        """
+        with self._database.writing() as connection:
+            for request in asked:
+                requests.submit(connection, request)
+
+    def begin(self, resolved: Resolved) -> None:
+        """Record what a request means on its platform, and the request if there is none; it is `running` from now on.
+
+        What was recorded of it before is not changed.
+        """
+        with self._database.writing() as connection:
+            requests.begin(connection, resolved)
+
+    def discard(self, identity: str) -> None:
+        """Remove a request that an unfinished one stands for; raises `UsageError`."""
+        with self._database.writing() as connection:
+            requests.discard(connection, identity)
+
+    def request(self, identity: str) -> RecordedRequest:
         """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.read(connection, identity)
 
+    def resolved(self, identity: str) -> Resolved | None:
+        """Return what the request of that name means on its platform; none while its servers are not built.
+
+        Raises `UsageError`.
+        """
+        with self._database.reading() as connection:
+            return requests.read_resolved(connection, identity)
+
     def unfinished(self, digest: str) -> list[str]:
-        """Return the ids of the requests with that `Request.digest` that are not done, the newest first."""
+        """Return the ids of the requests with that `Resolved.digest` that are not done, the newest first."""
         with self._database.reading() as connection:
             return requests.unfinished(connection, digest)
 
@@ -157,7 +186,9 @@ class Store:
         Raises `UsageError`.
         """
         with self._database.writing() as connection:
-            requests.set_columns(connection, identity, {"state": state, "cancelled": False})
+            ended = None if state in requests.OPEN_STATES else time.time()
+            values = {"state": state, "reason": "", "cancelled": False, "ended": ended}
+            requests.set_columns(connection, identity, values)
 
     # Builds, jobs and trials: recording one again changes nothing.
 
@@ -171,7 +202,7 @@ class Store:
         with self._database.reading() as connection:
             return trials.read_build(connection, digest)
 
-    def record_job(self, job: TrialsJob | BuildJob) -> None:
+    def record_job(self, job: GivenJob) -> None:
         """Record a job; raises `UsageError` for an unknown request."""
         with self._database.writing() as connection:
             trials.keep_jobs(connection, [job])
@@ -226,10 +257,10 @@ class Store:
         with self._database.writing() as connection:
             documents.keep_comparison(connection, comparison)
 
-    def record_run(self, report: RunReport, state: RequestState) -> None:
+    def record_run(self, report: RunReport) -> None:
         """Record the document of a run, finished or not, replacing the recorded one."""
         with self._database.writing() as connection:
-            documents.keep_run(connection, report, state)
+            documents.keep_run(connection, report)
 
     def comparison(self, identity: str) -> Comparison:
         """Return the comparison with that id, the unique beginning of an id, or `latest`; raises `UsageError`.

@@ -32,8 +32,6 @@ metadata = MetaData(
     }
 )
 
-STATES = "state IN ('running', 'done', 'interrupted', 'failed')"
-
 # A commit. `repository` is empty for commits recorded before the store kept repositories.
 revision = Table(
     "revision",
@@ -104,29 +102,40 @@ platform_facts = Table(
     Column("first_seen", String, nullable=False),
 )
 
-# A requested comparison or run. `servers` repeats a part of the document. Both are null for requests from before the
-# store kept documents: their trials can be read, but not continued.
+# A comparison or run as it was asked for, in `document`. `platform` is the name of a fleet's platform, empty for this
+# machine; `reason` states why the request failed, was superseded or waits. What it means on its platform is null until
+# its servers are built: `resolved`, with its digest, its platform and the variants of its builds by side.
 request = Table(
     "request",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("kind", String, nullable=False),
-    Column("digest", String, nullable=False),
     Column("created", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("priority", String, nullable=False),
+    Column("topic", String, nullable=False),
     Column("state", String, nullable=False),
+    Column("reason", Text, nullable=False),
     Column("cancelled", Boolean, nullable=False),
-    Column("priority", Integer, nullable=False),
-    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
-    Column("servers", Text),
-    Column("document", Text),
+    Column("submitted", Float, nullable=False),
+    Column("ended", Float),
+    Column("document", Text, nullable=False),
+    Column("digest", String),
+    Column("platform_fingerprint", ForeignKey("platform.fingerprint")),
+    Column("variants", Text),
+    Column("resolved", Text),
     CheckConstraint("kind IN ('compare', 'run')", name="kind"),
-    CheckConstraint(STATES, name="state"),
+    CheckConstraint(
+        "state IN ('waiting', 'running', 'done', 'interrupted', 'failed', 'cancelled', 'superseded')", name="state"
+    ),
+    Index(None, "state"),
+    Index(None, "topic"),
     Index(None, "digest"),
 )
 
 # `failure` holds the event without its details, which are the blob `log`; `finished` holds the event. `per_second` is
-# the equal rate of its trials, 0 where it is not known. `document` is null for jobs from before the store kept them.
+# the equal rate of its trials.
 job = Table(
     "job",
     metadata,
@@ -137,11 +146,11 @@ job = Table(
     Column("case", String),
     Column("engine", String),
     Column("per_second", Integer),
-    Column("document", Text),
+    Column("document", Text, nullable=False),
     Column("failure", Text),
     Column("log", String),
     Column("finished", Text),
-    CheckConstraint("kind IN ('build', 'trials')", name="kind"),
+    CheckConstraint("kind IN ('build', 'trials', 'load')", name="kind"),
     Index(None, "request_id"),
 )
 
@@ -200,20 +209,17 @@ metric = Table(
 )
 
 # The document of a comparison or a run, without its cases; a run has no base. The other columns repeat parts of it.
-comparison = Table(
-    "comparison",
+document = Table(
+    "document",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("id", String, nullable=False, unique=True),
+    Column("id", ForeignKey("request.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("kind", String, nullable=False),
-    Column("created", String, nullable=False),
-    Column("state", String, nullable=False),
     Column("base_build", String),
     Column("head_build", String, nullable=False),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
     Column("document", Text, nullable=False),
     CheckConstraint("kind IN ('compare', 'run')", name="kind"),
-    CheckConstraint(STATES, name="state"),
     Index(None, "base_build"),
     Index(None, "head_build"),
 )
@@ -224,7 +230,7 @@ case_result = Table(
     "case_result",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("comparison_id", ForeignKey("comparison.id", ondelete="CASCADE"), nullable=False),
+    Column("document_id", ForeignKey("document.id", ondelete="CASCADE"), nullable=False),
     Column("position", Integer, nullable=False),
     Column("case", String, nullable=False),
     Column("group", String, nullable=False),
@@ -235,7 +241,7 @@ case_result = Table(
     Column("valid", Boolean, nullable=False),
     Column("digest", String, nullable=False),
     Column("document", Text, nullable=False),
-    UniqueConstraint("comparison_id", "case"),
+    UniqueConstraint("document_id", "case"),
 )
 
 verdict = Table(
@@ -271,15 +277,15 @@ finding = Table(
 )
 
 # How much starts of the same build differed, from comparisons of a build with itself: a variance of log ratios with its
-# degrees of freedom. `topology` is empty for any.
+# degrees of freedom. `circumstances` are what comparable starts have in common.
 start_spread = Table(
     "start_spread",
     metadata,
-    Column("comparison_id", ForeignKey("comparison.id", ondelete="CASCADE"), primary_key=True),
+    Column("document_id", ForeignKey("document.id", ondelete="CASCADE"), primary_key=True),
     Column("case", String, primary_key=True),
     Column("metric", String, primary_key=True),
     Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
-    Column("topology", String, nullable=False),
+    Column("circumstances", String, nullable=False),
     Column("variance", Float, nullable=False),
     Column("degrees", Float, nullable=False),
     Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),
@@ -322,34 +328,15 @@ artifact = Table(
     Column("document", Text, nullable=False),
 )
 
-# What was asked of a conductor. The request of the same id is recorded when its servers are built.
-submission = Table(
-    "submission",
-    metadata,
-    Column("number", Integer, primary_key=True),
-    Column("id", String, nullable=False, unique=True),
-    Column("platform", String, nullable=False),
-    Column("priority", String, nullable=False),
-    Column("topic", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("submitted", Float, nullable=False),
-    Column("ended", Float),
-    Column("document", Text, nullable=False),
-    CheckConstraint("state IN ('waiting', 'running', 'done', 'failed', 'cancelled', 'superseded')", name="state"),
-    Index(None, "state"),
-    Index(None, "topic"),
-)
-
-# A job given to the agents of a platform, until one has ended it. `document` is the job. `delivery` is the delivery by
-# which `agent` holds it; `publications` counts how often it was given to the bus.
+# A job given to the agents of a platform, until one has ended it. `delivery` is the delivery by which `agent` holds it;
+# `publications` counts how often it was given to the bus.
 attempt = Table(
     "attempt",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("id", String, nullable=False, unique=True),
-    Column("submission_id", ForeignKey("submission.id", ondelete="CASCADE"), nullable=False),
-    Column("job_id", String, nullable=False),
+    Column("request_id", ForeignKey("request.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
     Column("platform", String, nullable=False),
     Column("state", String, nullable=False),
     Column("agent", String),
@@ -359,9 +346,8 @@ attempt = Table(
     Column("claimed", Float),
     Column("ended", Float),
     Column("reason", Text, nullable=False),
-    Column("document", Text, nullable=False),
     CheckConstraint("state IN ('ready', 'claimed', 'done', 'failed', 'given up', 'cancelled')", name="state"),
-    Index(None, "submission_id"),
+    Index(None, "request_id"),
     Index(None, "job_id"),
     Index(None, "state"),
 )
@@ -379,7 +365,7 @@ delivery = Table(
 )
 
 # What is to be done without being asked on the command line. `subject` is the pull request, branch or tag that it is
-# about, `document` the whole of it, `submissions` a JSON list of the ids of what it led to.
+# about, `document` the whole of it, `requests` a JSON list of the ids of what it led to.
 trigger = Table(
     "trigger",
     metadata,
@@ -394,7 +380,7 @@ trigger = Table(
     Column("created", Float, nullable=False),
     Column("state", String, nullable=False),
     Column("reason", Text, nullable=False),
-    Column("submissions", Text, nullable=False),
+    Column("requests", Text, nullable=False),
     CheckConstraint("state IN ('waiting', 'working', 'done', 'refused', 'failed')", name="state"),
     Index(None, "state"),
     Index(None, "subject"),

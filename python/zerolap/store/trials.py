@@ -13,6 +13,7 @@ from zerolap.records import (
     Amounts,
     Build,
     BuildJob,
+    GivenJob,
     JobFailed,
     JobFinished,
     Measurement,
@@ -39,9 +40,6 @@ MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "metho
 ROWS_AT_ONCE = 500
 """Of one statement: databases limit its number of values."""
 
-AnyJob = TrialsJob | BuildJob
-"""A job of either kind."""
-
 
 @dataclass(frozen=True)
 class RecordedJob:
@@ -51,7 +49,7 @@ class RecordedJob:
     `JobFinished` if they were recorded.
     """
 
-    job: AnyJob
+    job: BuildJob | TrialsJob
     events: tuple[TrialDone | JobFailed | JobFinished, ...]
 
 
@@ -91,7 +89,7 @@ def read_build(connection: Connection, digest: str) -> Build | None:
     return Build.model_validate({**row._mapping, "arguments": json.loads(row.arguments)})
 
 
-def keep_jobs(connection: Connection, new_jobs: Sequence[AnyJob]) -> None:
+def keep_jobs(connection: Connection, new_jobs: Sequence[GivenJob]) -> None:
     """Write jobs; raises `IntegrityError` for an unknown request."""
     rows = [
         {
@@ -192,11 +190,11 @@ def keep_finishes(connection: Connection, finished: Sequence[JobFinished]) -> No
 
 
 def read_jobs(connection: Connection, identity: str, details_of: Callable[[str], str]) -> list[RecordedJob]:
-    """Return the jobs of a request in the order of recording; `details_of` reads the blob with that digest."""
+    """Return the builds and trials of a request in the order of recording; `details_of` reads a blob by its digest."""
     measured: dict[str, dict[int, dict[Side, Measurement]]] = {}
     for row, measurement in _measurements(connection, trial.c.request_id == identity):
         measured.setdefault(row.job_id, {}).setdefault(row.block, {})[row.side] = measurement
-    statement = select(job).where(job.c.request_id == identity, job.c.document.is_not(None)).order_by(job.c.number)
+    statement = select(job).where(job.c.request_id == identity, job.c.kind != "load").order_by(job.c.number)
     recorded = []
     for row in connection.execute(statement):
         events: list[TrialDone | JobFailed | JobFinished] = [
@@ -248,10 +246,9 @@ class _Context:
 
 
 def _context_of(connection: Connection, identity: str) -> _Context:
-    columns = select(request.c.platform_fingerprint, request.c.servers).where(request.c.id == identity)
+    columns = select(request.c.platform_fingerprint, request.c.variants).where(request.c.id == identity)
     row = connection.execute(columns).one()
-    servers = json.loads(row.servers or "{}")
-    return _Context(row.platform_fingerprint, {side: server["variant"] for side, server in servers.items()})
+    return _Context(row.platform_fingerprint or "", json.loads(row.variants or "{}"))
 
 
 def _series_of(trials_job: TrialsJob, side: Side, context: _Context) -> SeriesKey | None:

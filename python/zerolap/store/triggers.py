@@ -31,7 +31,7 @@ class StoredDelivery:
 class StoredTrigger:
     """A trigger: `document` is the whole of it as JSON, `subject` the pull request, branch or tag that it is about.
 
-    `actor` is who caused it, in lower case. `submissions` are the ids of what it led to, `reason` states why it was
+    `actor` is who caused it, in lower case. `requests` are the ids of what it led to, `reason` states why it was
     refused or has failed.
     """
 
@@ -45,7 +45,7 @@ class StoredTrigger:
     created: float = field(default_factory=time.time)
     state: TriggerState = "waiting"
     reason: str = ""
-    submissions: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,12 @@ class TriggerRecords:
             return [_trigger(row) for row in connection.execute(statement)]
 
     def set_state(
-        self, identity: str, state: TriggerState, reason: str = "", submissions: Sequence[str] | None = None
+        self, identity: str, state: TriggerState, reason: str = "", requests: Sequence[str] | None = None
     ) -> None:
         """Set the state of a trigger, and what it led to, which stays as it is if it is none."""
         values: dict[str, Any] = {"state": state, "reason": _storable(reason)}
-        if submissions is not None:
-            values["submissions"] = json.dumps(list(submissions))
+        if requests is not None:
+            values["requests"] = json.dumps(list(requests))
         with self._database.writing() as connection:
             connection.execute(update(trigger).where(trigger.c.id == identity).values(**values))
 
@@ -289,7 +289,7 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
         **{name: getattr(new, name) for name in same},
         delivery_id=None if of_delivery is None else of_delivery.id,
         reason=_storable(new.reason),
-        submissions=json.dumps(list(new.submissions)),
+        requests=json.dumps(list(new.requests)),
     )
     return connection.execute(statement.returning(trigger.c.id)).first() is not None
 
@@ -297,7 +297,7 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
 def _trigger(row: Row[Any]) -> StoredTrigger:
     same = ("id", "repository", "subject", "kind", "document", "actor", "created", "state", "reason")
     columns = {name: getattr(row, name) for name in same}
-    return StoredTrigger(**columns, delivery=row.delivery_id, submissions=tuple(json.loads(row.submissions)))
+    return StoredTrigger(**columns, delivery=row.delivery_id, requests=tuple(json.loads(row.requests)))
 
 
 def _token(row: Row[Any]) -> ApiToken:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx
 import structlog
 
-from zerolap.records import Comparison, ZerolapError
+from zerolap.records import Comparison, ZerolapError, revision_of
 from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.github import GitHub, GitHubUnavailable
@@ -102,11 +102,11 @@ class Notifier:
 
     def _finished(self, stored: StoredTrigger) -> Push | None:
         trigger = read_trigger(stored.document)
-        states = self.store.fleet.states(stored.submissions)
+        states = self.store.fleet.states(stored.requests)
         has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
         if not has_ended or not isinstance(trigger, PushTrigger | TagTrigger):
             return None
-        done = [identity for identity in stored.submissions if states[identity] == "done"]
+        done = [identity for identity in stored.requests if states[identity] == "done"]
         push = Push(stored, trigger, done, self._failures(stored, states))
         if done and not push.failures:
             # What has failed may be tried again; this does not change any more.
@@ -128,13 +128,13 @@ class Notifier:
         """Return why platforms have no comparison, or why nothing could be submitted."""
         if not states:
             return [stored.reason]
-        failed = [self.store.fleet.submitted(identity) for identity, state in states.items() if state == "failed"]
-        return [f"{work.submission.platform}: {work.reason}" for work in failed]
+        failed = [self.store.request(identity) for identity, state in states.items() if state == "failed"]
+        return [f"{work.request.platform}: {work.reason}" for work in failed]
 
     def is_over(self, subject: str) -> bool:
         """Whether everything about a branch or tag has ended; blocks."""
         newest = self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES)
-        states = self.store.fleet.states([one for stored in newest for one in stored.submissions])
+        states = self.store.fleet.states([one for stored in newest for one in stored.requests])
         return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
             ENDED
         )
@@ -289,9 +289,9 @@ class Notifier:
 
     def _message(self, push: Push) -> str:
         """Return the first line of the message of a push's last commit."""
-        if not push.stored.submissions:
+        if not push.stored.requests:
             return ""
-        head = self.store.fleet.submitted(push.stored.submissions[0]).submission.servers["head"].source.revision
+        head = revision_of(self.store.request(push.stored.requests[0]).request.servers["head"].source)
         return "" if head is None else head.subject
 
 

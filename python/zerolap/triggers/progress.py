@@ -8,8 +8,8 @@ from typing import Final
 
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
-from zerolap.records import BuildJob, Changes, Comparison, UsageError
-from zerolap.store import Attempt, Store, StoredTrigger, SubmittedWork
+from zerolap.records import BuildJob, Changes, Comparison, UsageError, revision_of
+from zerolap.store import Attempt, RecordedRequest, Store, StoredTrigger
 from zerolap.store.triggers import TriggerState
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
@@ -117,8 +117,8 @@ class Standings:
         return None
 
     def _platforms(self, stored: StoredTrigger) -> list[PlatformOutcome]:
-        if stored.submissions:
-            return [self._outcome(self.store.fleet.submitted(identity)) for identity in stored.submissions]
+        if stored.requests:
+            return [self._outcome(self.store.request(identity)) for identity in stored.requests]
         measured = self.settings.measured(stored.repository)
         served = [platform.name for platform in self.store.fleet.platforms()]
         names = served if measured is None or not measured.platforms else measured.platforms
@@ -133,38 +133,36 @@ class Standings:
         """Return what has come of the cases that commands have named, of the newest of those that are alike."""
         outcomes: dict[str, PlatformOutcome] = {}
         commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
-        for identity in [identity for command in commands for identity in command.submissions]:
-            work = self.store.fleet.submitted(identity)
-            revision = work.submission.servers["head"].source.revision
-            patterns = work.submission.topic.removeprefix(f"{subject}{ON_REQUEST}")
-            name = f"{work.submission.platform}: {patterns}"
+        for identity in [identity for command in commands for identity in command.requests]:
+            work = self.store.request(identity)
+            revision = revision_of(work.request.servers["head"].source)
+            patterns = work.request.topic.removeprefix(f"{subject}{ON_REQUEST}")
+            name = f"{work.request.platform}: {patterns}"
             if revision is not None and revision.commit == head and name not in outcomes:
                 outcomes[name] = self._outcome(work, name)
         return list(outcomes.values())
 
-    def _outcome(self, work: SubmittedWork, name: str = "") -> PlatformOutcome:
-        submission = work.submission
-        comparison = self.comparison(submission.id) if work.state == "done" else None
+    def _outcome(self, work: RecordedRequest, name: str = "") -> PlatformOutcome:
+        request = work.request
+        comparison = self.comparison(request.id) if work.state == "done" else None
         public = self.settings.lab.public_url
-        address = (
-            "" if public is None or comparison is None else f"{str(public).rstrip('/')}/comparisons/{submission.id}"
-        )
+        address = "" if public is None or comparison is None else f"{str(public).rstrip('/')}/comparisons/{request.id}"
         return PlatformOutcome(
-            name or submission.platform,
+            name or request.platform,
             self._state(work),
             comparison,
             address,
             f"{address}.json" if address else "",
-            self.alarms.of(submission.platform),
+            self.alarms.of(request.platform),
             on_request=bool(name),
         )
 
-    def _state(self, work: SubmittedWork) -> PlatformState:
+    def _state(self, work: RecordedRequest) -> PlatformState:
         match work.state:
             case "waiting":
                 return Waiting(work.reason.removeprefix("waits for "))
             case "running":
-                return _running(self.store.fleet.attempts(work.submission.id))
+                return _running(self.store.fleet.attempts(work.request.id))
             case "done":
                 return Done()
             case "failed":
@@ -173,13 +171,15 @@ class Standings:
                 return Cancelled(work.reason.removeprefix("by ") if work.reason.startswith("by ") else "")
             case "superseded":
                 return Superseded()
+            case "interrupted":
+                raise AssertionError(work)  # what a fleet is asked for is cancelled, not interrupted
 
     def _range(self, stored: StoredTrigger, head: str, base: str) -> CommitRange:
         """Return the compared commits; before something is submitted the base is that of the trigger."""
         changed: tuple[ChangedLines, ...] = ()
-        if stored.submissions:
-            servers = self.store.fleet.submitted(stored.submissions[0]).submission.servers
-            revisions = [servers[side].source.revision for side in ("base", "head")]
+        if stored.requests:
+            servers = self.store.request(stored.requests[0]).request.servers
+            revisions = [revision_of(servers[side].source) for side in ("base", "head")]
             if revisions[0] is not None and revisions[1] is not None:
                 base, head = revisions[0].commit, revisions[1].commit
                 changed = self._changed_lines(stored.repository, base, head)
@@ -201,9 +201,9 @@ class Standings:
         return self._changed.get(key, ())
 
     def _command(self, stored: StoredTrigger) -> str:
-        if not stored.submissions:
+        if not stored.requests:
             return ""
-        return self.store.fleet.submitted(stored.submissions[0]).submission.command_line
+        return self.store.request(stored.requests[0]).request.command_line
 
     def _acknowledgements(self, subject: str, head: str) -> tuple[Acknowledgement, ...]:
         return tuple(

@@ -92,10 +92,7 @@ def _commits(comparison: Comparison) -> tuple[str, str]:
 
 
 def _changed_lines(comparison: Comparison, store: Store) -> tuple[ChangedLines, ...]:
-    """Return the changed lines; none where the repository is not here any more."""
-    try:
-        servers = store.request(comparison.id).servers
-        changes = changes_between(servers["base"].source, servers["head"].source)
-    except UsageError:
-        return ()
+    """Return the changed lines; none where the sources are no trees."""
+    servers = store.request(comparison.id).request.servers
+    changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
     return changed_lines(changes or Changes(files=[]))

@@ -203,5 +203,5 @@ def branch_subject(repository: str, branch: str) -> str:
 
 
 def asked_by(actor: str) -> str:
-    """Return what stands as the cause of submissions that the HTTP API was asked for by an actor."""
+    """Return what stands as the cause of requests that the HTTP API was asked for by an actor."""
     return f"asked by {actor.lower()}"

@@ -1,4 +1,4 @@
-"""From triggers to submissions: what is compared with what, by which cases, on which platforms."""
+"""From triggers to requests: what is compared with what, by which cases, on which platforms."""
 
 import asyncio
 import re
@@ -14,8 +14,8 @@ import structlog
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
 from zerolap.fleet.happenings import Happening, trigger_happening
-from zerolap.lab import AskedServer, Options, Wish, comparison_question, submit
-from zerolap.records import Case, EnvironmentMissing, Priority, UsageError, ZerolapError
+from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.records import Case, EnvironmentMissing, Priority, RequestedServer, UsageError, ZerolapError, revision_of
 from zerolap.store import Acknowledgement, Store, StoredTrigger
 from zerolap.triggers.affected import affected_cases
 from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
@@ -44,7 +44,7 @@ RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
 """So long a trigger is tried while its repository or GitHub cannot be reached."""
 ON_REQUEST: Final = "/run "
-"""Comes between the subject of a pull request and the cases that a command names, in the topic of a submission."""
+"""Comes between the subject of a pull request and the cases that a command names, in the topic of a request."""
 PERMISSIONS: Final[tuple[Permission, ...]] = ("admin", "maintain", "write", "triage")
 
 log = structlog.get_logger("zerolap.triggers")
@@ -107,7 +107,7 @@ class TriggerWork:
             try:
                 trigger = read_trigger(stored.document)
                 await asyncio.to_thread(self._require_newest, stored, trigger)
-                submissions = await self._carried_out(trigger)
+                requests = await self._carried_out(trigger)
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(replace(stored, state="refused", reason=str(reason)))
@@ -131,9 +131,9 @@ class TriggerWork:
                 log.exception("failed")
                 await self._end(replace(stored, state="failed", reason=f"internal error: {type(fault).__name__}"))
             else:
-                log.info("worked on", submissions=submissions)
-                reason_text = "" if submissions else "nothing that is measured can be affected"
-                await self._end(replace(stored, state="done", reason=reason_text, submissions=tuple(submissions)))
+                log.info("worked on", requests=requests)
+                reason_text = "" if requests else "nothing that is measured can be affected"
+                await self._end(replace(stored, state="done", reason=reason_text, requests=tuple(requests)))
             self._not_before.pop(stored.id, None)
             return True
 
@@ -154,11 +154,11 @@ class TriggerWork:
     async def _end(self, ended: StoredTrigger) -> None:
         """Record that a trigger was worked on."""
         set_state = self._store.triggers.set_state
-        await asyncio.to_thread(set_state, ended.id, ended.state, ended.reason, ended.submissions)
+        await asyncio.to_thread(set_state, ended.id, ended.state, ended.reason, ended.requests)
         self._on_happening(trigger_happening(ended))
 
     async def _carried_out(self, trigger: Trigger) -> list[str]:
-        """Do what a trigger asks for and return the submissions that it has led to."""
+        """Do what a trigger asks for and return the requests that it has led to."""
         match trigger:
             case PullRequestTrigger():
                 await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
@@ -215,11 +215,11 @@ class TriggerWork:
 
     def _supersede_on_request(self, trigger: PullRequestTrigger) -> None:
         """End what commands have asked for at earlier heads."""
-        for work in self._store.fleet.submissions(is_open=True):
-            if work.submission.topic.startswith(f"{trigger.subject}{ON_REQUEST}"):
-                revision = work.submission.servers["head"].source.revision
+        for work in self._store.fleet.requests(is_open=True):
+            if work.request.topic.startswith(f"{trigger.subject}{ON_REQUEST}"):
+                revision = revision_of(work.request.servers["head"].source)
                 if revision is None or revision.commit != trigger.head:
-                    self._store.fleet.set_state(work.submission.id, "superseded", f"by {trigger.head}")
+                    self._store.fleet.set_state(work.request.id, "superseded", f"by {trigger.head}")
 
     def _cancel(self, subject: str, reason: str) -> None:
         """End what is open for a pull request, also what was asked for by commands, or waits to be submitted."""
@@ -227,15 +227,15 @@ class TriggerWork:
             # Only what had to wait: what came after this has not been tried.
             if stored.state == "waiting" and stored.id in self._not_before:
                 self._store.triggers.set_state(stored.id, "refused", reason)
-        for work in self._store.fleet.submissions(is_open=True):
-            topic = work.submission.topic
+        for work in self._store.fleet.requests(is_open=True):
+            topic = work.request.topic
             if topic == subject or topic.startswith(f"{subject}{ON_REQUEST}"):
-                self._store.fleet.set_state(work.submission.id, "cancelled", reason)
+                self._store.fleet.set_state(work.request.id, "cancelled", reason)
 
     async def _command(self, trigger: CommandTrigger) -> list[str]:
         await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
         measured = await asyncio.to_thread(self._last_permitted, trigger.subject)
-        submissions: list[str] = []
+        requests: list[str] = []
         if measured is None and not isinstance(trigger.command, Misunderstood):
             await self._reply(trigger, "This pull request has not been measured: set the label first.")
             return []
@@ -252,13 +252,13 @@ class TriggerWork:
                 await asyncio.to_thread(self._store.triggers.acknowledge, accepted)
             case Run(patterns=patterns) if measured is not None:
                 try:
-                    submissions = await asyncio.to_thread(self._submit_pull_request, measured, patterns)
+                    requests = await asyncio.to_thread(self._submit_pull_request, measured, patterns)
                 except UsageError as fault:
                     # No case has that name.
                     await self._reply(trigger, f"{_plain(fault.message)}.")
                     return []
         await self._react(trigger)
-        return submissions
+        return requests
 
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
         """Return the trigger by which a pull request is measured now; none if it is not, or not yet."""
@@ -311,7 +311,7 @@ class TriggerWork:
             earlier = read_trigger(stored.document)
             if not isinstance(earlier, PushTrigger) or stored.state != "done":
                 continue
-            states = set(self._store.fleet.states(stored.submissions).values())
+            states = set(self._store.fleet.states(stored.requests).values())
             # Where a platform has failed, the others go on; what can affect nothing has no state.
             if not states or ("done" in states and states <= {"done", "failed"}):
                 return earlier.after
@@ -370,13 +370,19 @@ class TriggerWork:
         if not cases:
             return []
         platforms = self._platforms(measuring)
-        variant = parse_variant(measuring.variant)
+        variant = parse_variant(measuring.variant).name
         options = Options(engines=measuring.engines, budget_seconds=measuring.budget_seconds)
-        question = comparison_question(
-            AskedServer(base, variant), AskedServer(head, variant), cases, options, _command_line(compared)
+        request = comparison_request(
+            RequestedServer(source=base, variant=variant),
+            RequestedServer(source=head, variant=variant),
+            cases,
+            options,
+            _command_line(compared),
         )
-        wish = Wish(platforms, compared.priority, compared.topic, compared.cause)
-        return [submission.id for submission in submit(question, wish, self._store)]
+        submitting = Submitting(compared.priority, compared.topic, compared.cause)
+        requests = on_platforms(request, platforms, self._store.blobs, submitting)
+        self._store.submit(requests)
+        return [request.id for request in requests]
 
     def _platforms(self, measuring: Measuring) -> Sequence[str]:
         """Return the platforms that are to measure; raises `EnvironmentMissing` while one of them is not served."""

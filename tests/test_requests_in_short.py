@@ -1,4 +1,4 @@
-"""Submissions as lists show them: the newest first, in parts, with the states of their jobs, in both databases."""
+"""Requests as lists show them: the newest first, in parts, with the states of their jobs, in both databases."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def store(either_store: Store) -> Store:
     return either_store
 
 
-def test_submissions_in_short(store: Store, redis_server: Path) -> None:
+def test_requests_in_short(store: Store, redis_server: Path) -> None:
     submitted = [SimulatedFleet(store, redis_server).submit(made_up_cases(1)) for _ in range(3)]
     oldest, middle, newest = (one.id for one in submitted)
     assert [one.id for one in store.fleet.comparisons(2)] == [newest, middle]
@@ -36,16 +36,16 @@ def test_submissions_in_short(store: Store, redis_server: Path) -> None:
 
 def test_the_last_attempt_at_a_job_counts(store: Store, redis_server: Path) -> None:
     fleet = SimulatedFleet(store, redis_server)
-    submission = fleet.submit(made_up_cases(2))
+    request = fleet.submit(made_up_cases(2))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        assert await fleet.ended(submission) == ["done"]
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    states = store.fleet.job_states(submission.id)
+    states = store.fleet.job_states(request.id)
     assert set(states.values()) == {"done"}
-    attempts = store.fleet.attempts(submission.id)
+    attempts = store.fleet.attempts(request.id)
     assert set(states) == {attempt.job.id for attempt in attempts}
     build = next(attempt.job for attempt in attempts if isinstance(attempt.job, BuildJob))
-    store.fleet.add_attempts([Attempt("a-again", submission.id, PLATFORM, build)])
-    assert store.fleet.job_states(submission.id)[build.id] == "ready"
+    store.fleet.add_attempts([Attempt("a-again", request.id, PLATFORM, build)])
+    assert store.fleet.job_states(request.id)[build.id] == "ready"

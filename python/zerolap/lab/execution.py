@@ -1,0 +1,179 @@
+"""The work on one request: its next jobs, what they have led to, and its document at the end.
+
+The local loop and the conductor drive executions; all that is particular to a request is here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
+from zerolap.lab.lab import Lab
+from zerolap.lab.planner import Planner, build_jobs
+from zerolap.lab.platforms import PlatformAway, PlatformView
+from zerolap.lab.resolving import resolve
+from zerolap.lab.results import Results
+from zerolap.lab.run import run_of
+from zerolap.records import (
+    BuildJob,
+    BuildSpec,
+    Comparison,
+    DocumentState,
+    Event,
+    Progress,
+    Request,
+    Resolved,
+    RunReport,
+    Side,
+    TrialDone,
+    TrialsJob,
+)
+from zerolap.store import Store
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The jobs that can be carried out, in order; where there are none, what they wait for, if for anything.
+
+    Without either everything is measured.
+    """
+
+    jobs: Sequence[BuildJob | TrialsJob] = ()
+    waits_for: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether nothing is left to be done."""
+        return not self.jobs and not self.waits_for
+
+
+class Execution:
+    """Carries a request from its builds to its document; not for several threads at once.
+
+    `resolved` is none until the servers are built. What happens to the jobs is recorded by whoever drives the
+    execution, before it is taken in.
+    """
+
+    def __init__(self, request: Request, lab: Lab, platform: PlatformView) -> None:
+        self.request = request
+        self.resolved: Resolved | None = lab.store.resolved(request.id)
+        self._lab = lab
+        self._platform = platform
+        self._results: Results | None = None
+        self._planner: Planner | None = None
+
+    # Builds.
+
+    def next_builds(self) -> Plan:
+        """Return the builds that are missing and can be begun; raises `ZerolapError` where there can be none."""
+        try:
+            specs = self._specs()
+            there = self._platform.builds(specs)
+        except PlatformAway as away:
+            return Plan(waits_for=str(away))
+        return Plan(build_jobs(self.request, specs, there))
+
+    def resolve(self) -> Resolved:
+        """Return what the request means, now that its servers are built; raises `PlatformAway` or `ZerolapError`."""
+        if self.resolved is not None:
+            return self.resolved
+        specs = self._specs()
+        abilities = self._platform.abilities(self.request, specs)
+        resolved = resolve(self.request, specs, abilities, self._platform.known())
+        notes = (*self._platform.notes(resolved.cases), *resolved.notes)
+        return resolved.model_copy(update={"notes": notes})
+
+    def begin(self, resolved: Resolved) -> None:
+        """Begin to measure, or go on with what is recorded."""
+        self._lab.store.begin(resolved)
+        self.resolved = resolved
+        self._results = recorded_results(resolved, self._lab.store)
+        specs = {side: server.spec for side, server in resolved.servers.items()}
+        self._results.builds |= self._platform.builds(specs)
+        self._planner = Planner(resolved, read_bank(self._lab.store, resolved.platform.fingerprint))
+        self.record("running", reasons=False)
+
+    def _specs(self) -> dict[Side, BuildSpec]:
+        if self.resolved is not None:
+            return {side: server.spec for side, server in self.resolved.servers.items()}
+        return dict(self._platform.specs(self.request))
+
+    # Trials.
+
+    def next_jobs(self) -> Plan:
+        """Return the jobs that can be carried out, given out or not; raises `ZerolapError` if there can be none."""
+        if self._planner is None:
+            builds = self.next_builds()
+            if not builds.is_measured:
+                return builds
+            try:
+                self.begin(self.resolve())
+            except PlatformAway as away:
+                return Plan(waits_for=str(away))
+        assert self._planner is not None
+        assert self._results is not None
+        return Plan(self._planner.next_jobs(self._results))
+
+    def take_in(self, job: BuildJob | TrialsJob, event: Event) -> None:
+        """Take in what was recorded of a job; what was taken in before changes nothing."""
+        if self._results is not None:
+            self._results.add(job, event)
+
+    def recorded_trials(self, job: BuildJob | TrialsJob) -> Sequence[TrialDone]:
+        """Return the trials of a job that are recorded, though it has not ended."""
+        return [] if self._results is None else self._results.recorded.get(job.id, [])
+
+    def progress(self, job: TrialsJob) -> Progress | None:
+        """Return how far the trials of a job's kind have come; none before there are any."""
+        if self._planner is None or self._results is None:
+            return None
+        return self._planner.progress(self._results, job)
+
+    # The document.
+
+    def finish(self) -> Comparison | RunReport:
+        """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
+        assert self._results is not None
+        if self.request.kind == "compare":
+            add_to_bank(self._results, self._lab.store)
+        document = self.record("done", reasons=True)
+        assert document is not None
+        return document
+
+    def stop(self, state: DocumentState) -> None:
+        """Record what there is of a request that ends early, without reasons."""
+        if self._results is None and self.resolved is not None:
+            self._results = recorded_results(self.resolved, self._lab.store)
+            specs = {side: server.spec for side, server in self.resolved.servers.items()}
+            self._results.builds |= self._platform.builds(specs)
+        self.record(state, reasons=False)
+
+    def stop_without_results(self, state: DocumentState) -> None:
+        """Record the end of a request whose results cannot be read."""
+        if self.resolved is not None:
+            self._results = Results(self.resolved, self._lab.store.blobs)
+            self.record(state, reasons=False)
+
+    def record(self, state: DocumentState, *, reasons: bool) -> Comparison | RunReport | None:
+        """Record the document as it is now, and return it; none while the servers are not built."""
+        if self._results is None:
+            return None
+        store = self._lab.store
+        if self.request.kind == "run":
+            report = run_of(self._results, store)
+            store.record_run(report)
+            return report
+        if reasons:
+            comparison = comparison_of(self._results, self._platform.lab(), state)
+        else:
+            comparison = unfinished_comparison(self._results, store, state)
+        store.record_comparison(comparison)
+        return comparison
+
+
+def recorded_results(resolved: Resolved, store: Store) -> Results:
+    """Return the results of a request that the store holds, except for its builds."""
+    results = Results(resolved, store.blobs)
+    for recorded in store.jobs(resolved.id):
+        for event in recorded.events:
+            results.add(recorded.job, event)
+    return results

@@ -1,0 +1,42 @@
+"""What work on requests needs: the store, a worker, this machine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from zerolap.build import Builds
+from zerolap.engines import Place
+from zerolap.host import read_processors
+from zerolap.lab.worker import Worker
+from zerolap.records import Event
+from zerolap.sandbox import Cancellation, SandboxPolicy
+from zerolap.store import Store
+
+BUILDERS = "builds-of"
+"""The directory, beside that of this machine's builds, with those of the builders of a fleet."""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What work on a request needs: a store, a listener to its events, a worker, and a way to end it.
+
+    `sandbox` is for code of repositories and trees. `builder` is the platform whose agents have made the builds; none
+    for those that this machine has made.
+    """
+
+    store: Store
+    listen: Callable[[Event], None] = lambda _: None
+    sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
+    worker: Worker = field(default_factory=Worker)
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    builder: str | None = None
+
+    @property
+    def builds(self) -> Builds:
+        """The builds on this machine; those of different builders are apart, as each is trusted for its own."""
+        here = self.store.builds_directory
+        return Builds(here if self.builder is None else here.with_name(BUILDERS) / self.builder, self.sandbox)
+
+    @property
+    def place(self) -> Place:
+        """This machine as a place for jobs."""
+        return Place(self.builds, self.store.blobs, read_processors(), self.cancellation)

@@ -1,0 +1,177 @@
+"""Requests carried out on this machine: from their beginning, or from where they were interrupted."""
+
+import contextlib
+from collections.abc import Iterator
+
+from zerolap.engines import LOADED, TRIAL_PREFIX, missing_for_sampling
+from zerolap.host import fingerprint
+from zerolap.lab.execution import Execution
+from zerolap.lab.lab import Lab
+from zerolap.lab.loop import Loop
+from zerolap.lab.platforms import LocalPlatform, sandbox_notes
+from zerolap.lab.requests import packed
+from zerolap.load.tools import load_tool_named
+from zerolap.records import (
+    Comparison,
+    EnvironmentMissing,
+    Interrupted,
+    Note,
+    Request,
+    RunReport,
+    UsageError,
+    ZerolapError,
+)
+from zerolap.sandbox import remove_abandoned
+from zerolap.store import RequestBusy
+
+
+def compare(request: Request, lab: Lab) -> Comparison:
+    """Build both servers, measure all cases and return the verdicts with their reasons; all of it is stored too.
+
+    A comparison of the same that was not finished is continued. Raises `EnvironmentMissing`, `BuildFailed`, or
+    `Interrupted` once the user stops it; what was built and measured is kept.
+    """
+    document = _begun(request, lab)
+    assert isinstance(document, Comparison)
+    return document
+
+
+def run(request: Request, lab: Lab) -> RunReport:
+    """Build the server, measure all cases and return the report; all of it is stored too. Raises as `compare` does."""
+    document = _begun(request, lab)
+    assert isinstance(document, RunReport)
+    return document
+
+
+def resume(identity: str, lab: Lab) -> Comparison | RunReport:
+    """Continue a comparison or run that was interrupted; nothing is measured twice.
+
+    Raises `UsageError` for one that is done, that another process works on, or that was begun on another machine.
+    """
+    recorded = lab.store.request(identity)
+    request, resolved = recorded.request, lab.store.resolved(recorded.request.id)
+    if request.platform:
+        raise UsageError(
+            f"{request.id} was asked of the fleet's platform {request.platform}",
+            hint=f"zerolap fleet retry {request.id}",
+        )
+    here = fingerprint()
+    if resolved is not None and resolved.platform.fingerprint != here.fingerprint:
+        raise UsageError(
+            f"{request.id} was begun on another machine, `{resolved.platform.name}`: a result is of one machine",
+            hint="resume it there, or ask for the same anew here",
+        )
+    if recorded.state == "done":
+        raise UsageError(f"{request.id} is done", hint=f"zerolap explain {request.id}")
+    _require_instruments(request, lab)
+    with lab.store.claim(request.id):
+        return _carried_out(request, lab)
+
+
+def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
+    """Carry out a request, or go on with an unfinished one of the same."""
+    _require_instruments(request, lab)
+    for note in [*sandbox_notes(), *request.notes]:
+        lab.listen(Note(text=note))
+    with lab.cancellation.current():
+        request = packed(request, lab.store.blobs)
+    lab.store.submit([request])
+    with lab.store.claim(request.id):
+        execution = _built(request, lab)
+        unfinished = _unfinished(execution, lab)
+        if unfinished is None:
+            return _measured(execution, lab)
+        lab.store.discard(request.id)
+    with lab.store.claim(unfinished.id):
+        return _carried_out(unfinished, lab)
+
+
+def _unfinished(execution: Execution, lab: Lab) -> Request | None:
+    """Return an unfinished request of the same on which no other process works."""
+    with _recorded_end(execution, lab):
+        digest = execution.resolve().digest
+    for identity in lab.store.unfinished(digest):
+        if identity == execution.request.id:
+            continue
+        try:
+            with lab.store.claim(identity):
+                pass
+        except RequestBusy:
+            continue
+        trials = sum(len(recorded.events) > 0 for recorded in lab.store.jobs(identity))
+        lab.listen(Note(text=f"continuing {identity}, which was not finished; {trials} jobs are recorded"))
+        return lab.store.request(identity).request
+    return None
+
+
+def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
+    return _measured(_built(request, lab), lab)
+
+
+def _built(request: Request, lab: Lab) -> Execution:
+    """Return the execution of a request once its servers are built."""
+    lab.store.end(request.id, "running")
+    platform = LocalPlatform(lab)
+    execution = Execution(request, lab, platform)
+    with _recorded_end(execution, lab):
+        platform.keep_programs(request)
+        Loop(execution, lab).run(execution.next_builds)
+    return execution
+
+
+def _measured(execution: Execution, lab: Lab) -> Comparison | RunReport:
+    remove_abandoned(TRIAL_PREFIX)
+    with _recorded_end(execution, lab):
+        Loop(execution, lab).run(execution.next_jobs)
+        document = execution.finish()
+    lab.store.end(execution.request.id, "done")
+    return document
+
+
+@contextlib.contextmanager
+def _recorded_end(execution: Execution, lab: Lab) -> Iterator[None]:
+    """Record what there is where the work ends early."""
+    identity = execution.request.id
+    try:
+        yield
+    except (KeyboardInterrupt, Interrupted):
+        lab.cancellation.cancel()
+        stopped = execution.record("interrupted", reasons=True)
+        lab.store.end(identity, "interrupted")
+        if stopped is None or execution.resolved is None:
+            raise Interrupted(
+                "interrupted while building; nothing was measured yet", hint=f"zerolap resume {identity} goes on"
+            ) from None
+        raise Interrupted(
+            f"interrupted after {len(stopped.cases)} of {len(execution.resolved.cases)} cases;"
+            " what was measured is kept",
+            hint=f"zerolap resume {identity} goes on; zerolap explain {identity} shows what there is",
+        ) from None
+    except (ZerolapError, OSError):
+        execution.record("failed", reasons=True)
+        lab.store.end(identity, "failed")
+        raise
+
+
+def _require_instruments(request: Request, lab: Lab) -> None:
+    """Raise `EnvironmentMissing` if one of the engines, or the load tool of one, cannot be used here.
+
+    Raises `UsageError` or `PluginFault` where there is none of that name.
+    """
+    settings = request.settings
+    for name in settings.engines:
+        missing = lab.worker.engine(name).missing()
+        if missing is not None:
+            raise EnvironmentMissing(f"the engine `{name}` cannot be used: {missing}", hint=_remedy(name))
+    if LOADED in settings.engines:
+        missing = load_tool_named(settings.load_tool).missing()
+        if missing is not None:
+            raise EnvironmentMissing(f"the load tool `{settings.load_tool}` cannot be used: {missing}")
+
+
+def _remedy(engine: str) -> str:
+    """Return what to do so that an engine of the lab can be used."""
+    if engine == "counted":
+        return "apt-get install valgrind"
+    unsampled = missing_for_sampling() if engine == "sampled" else None
+    return "" if unsampled is None else unsampled.remedy

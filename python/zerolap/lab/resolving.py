@@ -1,0 +1,69 @@
+"""From a request to what it means on a platform. Pure: what is known of the platform is given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zerolap.build import parse_variant, spec_of, tools_of
+from zerolap.cases import quick_factor, scaled
+from zerolap.engines import counted_part
+from zerolap.lab.selection import KnownAbilities, select_possible
+from zerolap.records import ArchiveSource, BuildSpec, Case, Platform, Request, Resolved, ResolvedServer, Side
+
+MOST_WARNINGS = 10
+"""Of case files: where there are more, only their number is reported beside results."""
+
+
+@dataclass(frozen=True)
+class KnownPlatform:
+    """A platform as it is found, under the name that requests give it; `memory_bytes` is the least of its machines."""
+
+    platform: Platform
+    memory_bytes: int
+
+
+def specs_of(request: Request, tools: Mapping[str, Sequence[str]]) -> dict[Side, BuildSpec | None]:
+    """Return the specifications of the builds of packed sources, where `tools` are those of the builder by compiler.
+
+    A specification is none where the builder lacks the compiler of its variant.
+    """
+    specs: dict[Side, BuildSpec | None] = {}
+    for side, server in request.servers.items():
+        if isinstance(server.source, ArchiveSource):
+            variant = parse_variant(server.variant)
+            tools_of_variant = tools_of(variant, tools)
+            specs[side] = None if tools_of_variant is None else spec_of(server.source, variant, tools_of_variant)
+    return specs
+
+
+def resolve(
+    request: Request, specs: Mapping[Side, BuildSpec], abilities: KnownAbilities, known: KnownPlatform
+) -> Resolved:
+    """Return what a request means on a platform where its servers are built, and have these abilities together."""
+    settings = request.settings
+    selection = select_possible(request.cases, abilities, quick=settings.quick, memory_bytes=known.memory_bytes)
+    cases = selection.cases
+    if settings.quick:
+        cases = [scaled(case, quick_factor(case)) for case in cases]
+    return Resolved(
+        request=request,
+        platform=known.platform,
+        servers={
+            side: ResolvedServer(source=server.source, variant=server.variant, spec=specs[side], config=server.config)
+            for side, server in request.servers.items()
+        },
+        cases=tuple(cases),
+        skipped=tuple(selection.skipped),
+        notes=(*request.notes, *case_notes(cases, settings.engines)),
+    )
+
+
+def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
+    """Return what belongs to results of these cases: faults of their files, and what was counted of many servers."""
+    warnings = [warning for case in cases for warning in case.warnings]
+    notes = warnings
+    if len(warnings) > MOST_WARNINGS:
+        files = len({case.file for case in cases if case.warnings})
+        notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` lists them"]
+    topologies = {case.topology.name: case.topology for case in cases if case.cannot_run is None}
+    parts = {name: counted_part(topology) for name, topology in topologies.items()} if "counted" in engines else {}
+    return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]

@@ -1,0 +1,25 @@
+"""Documents as the store holds them; of those that are not finished, what was recorded so far."""
+
+from zerolap.lab.comparison import unfinished_comparison
+from zerolap.lab.execution import recorded_results
+from zerolap.lab.run import run_of
+from zerolap.records import Comparison, RunReport
+from zerolap.store import Store
+
+
+def read_comparison(store: Store, identity: str) -> Comparison:
+    """Return a stored comparison; of one that is not finished, what was recorded so far. Raises `UsageError`."""
+    comparison = store.comparison(identity)
+    resolved = store.resolved(comparison.id) if comparison.state == "running" else None
+    if resolved is None:
+        return comparison
+    return unfinished_comparison(recorded_results(resolved, store), store, comparison.state)
+
+
+def read_run(store: Store, identity: str) -> RunReport:
+    """Return a stored run; of one that is not finished, what was recorded so far. Raises `UsageError`."""
+    report = store.run(identity)
+    resolved = store.resolved(report.id) if store.state(report.id) == "running" else None
+    if resolved is None:
+        return report
+    return run_of(recorded_results(resolved, store), store).model_copy(update={"notes": report.notes})

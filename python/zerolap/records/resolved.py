@@ -1,0 +1,76 @@
+"""What a request means on a platform: which builds, and which cases can be measured."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.build import BuildSpec, digest_of
+from zerolap.records.case import Case
+from zerolap.records.comparison import Settings
+from zerolap.records.platform import Platform
+from zerolap.records.request import Request
+from zerolap.records.revision import Source
+from zerolap.records.skipped import Skipped
+from zerolap.records.trial import Side
+
+
+class ResolvedServer(Record):
+    """A requested server with the specification of its build."""
+
+    source: Source
+    variant: str
+    spec: BuildSpec
+    config: dict[str, str] = {}
+
+
+class Resolved(Record):
+    """A request on the platform that carries it out.
+
+    `cases` can be measured there, `skipped` ones cannot; `notes` are those of the request and what belongs to the
+    result besides.
+    """
+
+    request: Request = Field(exclude=True)
+    platform: Platform
+    servers: dict[Side, ResolvedServer]
+    cases: tuple[Case, ...]
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of the request."""
+        return self.request.id
+
+    @property
+    def kind(self) -> Literal["compare", "run"]:
+        """Whether two servers are compared, or one is measured."""
+        return self.request.kind
+
+    @property
+    def settings(self) -> Settings:
+        """How to measure."""
+        return self.request.settings
+
+    @property
+    def digest(self) -> str:
+        """A digest that is equal for requests of the same contents, cases and settings on the same platform."""
+        content = {
+            "kind": self.kind,
+            "servers": {
+                side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
+            },
+            "cases": [_measured_of(case) for case in self.cases],
+            "settings": self.settings.model_dump(),
+            "platform": self.platform.fingerprint,
+            "all_stacks": self.request.all_stacks,
+        }
+        return digest_of(repr(content))
+
+
+def _measured_of(case: Case) -> tuple[object, ...]:
+    """Return what determines the measurements of a case and their validity."""
+    topology = case.topology.model_dump(exclude={"description"})
+    expected = [case.expect, None if case.dataset is None else case.dataset.expect]
+    return case.name, case.digest, topology, sorted(case.config.items()), expected
