@@ -123,8 +123,8 @@ def _upgrade(connection: Connection, place: str) -> None:
     if stored is not None and stored < FIRST_REVISION:
         raise EnvironmentMissing(
             f"the store {place} was written by an early zerolap (revision {stored}, oldest known {FIRST_REVISION})",
-            hint="convert it by `python scripts/convert_store.py OLD NEW` of the sources of zerolap, or name another store"
-            " with --store",
+            hint="convert it by `python scripts/convert_store.py OLD NEW` of the sources of zerolap,"
+            " or name another store with --store",
         )
     if stored is not None and stored not in known:
         raise EnvironmentMissing(
