@@ -5,7 +5,7 @@ import contextlib
 import hashlib
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ import structlog
 import uvicorn
 
 from zerolap.api.app import application
+from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY
@@ -25,7 +26,7 @@ from zerolap.fleet.roster import served_platforms
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy
-from zerolap.store import RequestBusy, Store
+from zerolap.store import RequestBusy, Retention, Store
 from zerolap.triggers.running import Triggers
 
 LOCAL: Final = "local"
@@ -49,7 +50,7 @@ class Serving:
     """What is served: a store, at an address, or at none.
 
     `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
-    asked. Once `until`, if it is given, has ended, so does serving.
+    asked; `retention` is what is kept of results. Once `until`, if it is given, has ended, so does serving.
     """
 
     store: Store
@@ -58,6 +59,7 @@ class Serving:
     sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
     pace: Pace | None = None
     triggers: Triggers | None = None
+    retention: Retention = field(default_factory=Retention)
     until: Callable[[], Awaitable[None]] | None = None
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
@@ -136,6 +138,7 @@ async def _until_stopped(
 ) -> None:
     """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
     ended_by_cancelling: list[asyncio.Task[None]] = [asyncio.create_task(conductor.run())]
+    ended_by_cancelling.append(asyncio.create_task(_keep_in_bounds(serving)))
     if serving.triggers is not None:
         ended_by_cancelling.append(asyncio.create_task(serving.triggers.run()))
     if serving.until is not None:
@@ -162,6 +165,19 @@ async def _until_stopped(
     await asyncio.wait(works, timeout=10)
     for ended in done - {waiting}:
         await ended
+
+
+async def _keep_in_bounds(serving: Serving) -> None:
+    """Look after the store once an hour."""
+    while True:
+        await asyncio.sleep(UPKEEP_SECONDS)
+        try:
+            upkeep = await asyncio.to_thread(look_after, serving.store, serving.retention)
+        except EnvironmentMissing as fault:
+            log.error("the store cannot be looked after", fault=fault.message)
+            continue
+        removed = upkeep.removed
+        log.info("looked after the store", results=len(removed.requests), blobs=removed.blobs, builds=upkeep.builds)
 
 
 async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:

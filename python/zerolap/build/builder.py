@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,6 +84,9 @@ class Builds:
         built = self.find(digest)
         if built is None:
             raise EnvironmentMissing(f"the build {digest} is not on this machine", hint="build it again")
+        # It may belong to another user, who then cleans up too early and builds it again.
+        with contextlib.suppress(PermissionError):
+            self.use(digest)
         return built
 
     def clear_up(self) -> None:
@@ -158,6 +161,11 @@ class Builds:
         used_ns = {record.parent: record.parent.stat().st_mtime_ns for record in self.directory.glob(f"b-*/{RECORD}")}
         for directory in sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)[kept:]:
             shutil.rmtree(directory, ignore_errors=True)
+
+    def unused(self, before: float, needed: Container[str]) -> list[Path]:
+        """Return the directories of builds that nobody has used since `before`, in seconds since the epoch."""
+        directories = [record.parent for record in self.directory.glob(f"b-*/{RECORD}")]
+        return [path for path in directories if path.name not in needed and path.stat().st_mtime < before]
 
     def _remove_old_objects(self) -> None:
         made_ns: dict[Path, int] = {}

@@ -2,12 +2,16 @@
 
 import secrets
 import statistics
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.host import Diagnosis
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -59,7 +63,7 @@ def doctor(
     from zerolap.host import doctor as examine
     from zerolap.host import doctor_json
 
-    diagnoses = examine()
+    diagnoses = [*examine(), *_of_store(store)]
     if json is not None:
         write(json, encoder.dumps(doctor_json(diagnoses), indent=2))
         if json == "-":
@@ -77,6 +81,21 @@ def doctor(
             console.print()
             console.print(Text.assemble((diagnosis.subject, "bold"), f": {diagnosis.cost}"), soft_wrap=True)
             console.print(f"  hint: {diagnosis.remedy}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _of_store(location: str | None) -> list["Diagnosis"]:
+    """Return how much the store takes, where there is one."""
+    from zerolap.api.upkeep import usage
+    from zerolap.cli.store import size
+    from zerolap.host import Diagnosis, State
+    from zerolap.store import DEFAULT_DIRECTORY, Store
+
+    if location is None and not Path(DEFAULT_DIRECTORY).is_dir():
+        return []
+    with Store.open_to_read(location) as results:
+        taken = usage(results)
+        parts = f"blobs {size(taken.blobs)}, builds {size(taken.builds)}, mirrors {size(taken.mirrors)}"
+        return [Diagnosis("store", State.OK, f"{results.place}: {parts}")]
 
 
 def _calibrate(location: str | None) -> None:

@@ -15,11 +15,14 @@ from zerolap.errors import UsageError
 if TYPE_CHECKING:
     from zerolap.build import Variant
     from zerolap.sandbox import SandboxPolicy
+    from zerolap.store import Retention
 
 ENGINES = ("counted", "timed", "sampled")
 PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
+SECONDS_PER_DAY = 86_400
+BYTES_PER_UNIT = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
 class FailOn(StrEnum):
@@ -106,6 +109,23 @@ FailWhen = Annotated[
         " decided or invalid (unsure).",
     ),
 ]
+Keep = Annotated[
+    str | None, typer.Option(help="Keep results of the last days; by default all are kept.", metavar="90d")
+]
+KeepNewest = Annotated[
+    int | None,
+    typer.Option(
+        help="Keep this many newest results of each topic and platform, such as a branch, whatever their age.",
+        metavar="N",
+    ),
+]
+KeepBytes = Annotated[
+    str | None,
+    typer.Option(
+        help="Keep the newest results whose files (graphs, timelines, stacks, sources) fit into this, compressed.",
+        metavar="200GiB",
+    ),
+]
 StoreLocation = Annotated[
     str | None,
     typer.Option(
@@ -162,6 +182,25 @@ def seconds(text: str | None) -> float | None:
     if match is None or float(match[1]) <= 0:
         raise UsageError(f"`--budget {text}` is not a duration", hint="write 90s, 8m or 1h")
     return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
+
+
+def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None) -> "Retention":
+    """Return how long results are kept; raises `UsageError`."""
+    from zerolap.store import Retention
+
+    days = None if keep is None else re.fullmatch(r"(\d+)d", keep.strip())
+    if keep is not None and (days is None or int(days[1]) == 0):
+        raise UsageError(f"`--keep {keep}` is not a number of days", hint="write 90d")
+    if keep_newest is not None and keep_newest < 1:
+        raise UsageError(f"`--keep-newest {keep_newest}` keeps nothing", hint="write a number of results, such as 50")
+    size = None if keep_bytes is None else re.fullmatch(r"(\d+)\s*(MiB|GiB|TiB)", keep_bytes.strip())
+    if keep_bytes is not None and size is None:
+        raise UsageError(f"`--keep-bytes {keep_bytes}` is not a size", hint="write 500MiB, 200GiB or 2TiB")
+    return Retention(
+        seconds=None if days is None else float(days[1]) * SECONDS_PER_DAY,
+        per_branch=keep_newest,
+        blob_bytes=None if size is None else int(size[1]) * BYTES_PER_UNIT[size[2]],
+    )
 
 
 def min_effects(text: str) -> dict[str, float]:

@@ -16,7 +16,9 @@ Submit with zerolap compare or zerolap run, --platform, and the same --store. Wi
 local: this machine builds and measures, one job at a time. With --fleet, the agents of the fleet do, which zerolap \
 fleet init has set up in that directory.
 
-It can be stopped and started at any moment: what was measured is kept, and what was not is measured again.
+It can be stopped and started at any moment: what was measured is kept, and what was not is measured again. Once an \
+hour it removes files to which no result refers, builds that were not used for 30 days, and the results that --keep, \
+--keep-newest and --keep-bytes do not keep.
 
 Examples:
 
@@ -59,6 +61,9 @@ def serve(
             metavar="FILE",
         ),
     ] = None,
+    keep: options.Keep = None,
+    keep_newest: options.KeepNewest = None,
+    keep_bytes: options.KeepBytes = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
@@ -82,9 +87,10 @@ def serve(
             raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
         read_configuration(fleet)
     settings = None if triggers is None else read_trigger_settings(triggers)
+    retention = options.retention(keep, keep_newest, keep_bytes)
     set_up_logs()
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)
         address = Address(host.strip("[]"), int(port))
         by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
-        asyncio.run(serve_store(Serving(results, address, fleet, policy, triggers=by_itself)))
+        asyncio.run(serve_store(Serving(results, address, fleet, policy, triggers=by_itself, retention=retention)))

@@ -12,13 +12,15 @@ FILE = Path("zerolap.toml")
 INNER_VERBS = {
     "fleet": ("status", "retry", "cancel", "drain"),
     "suites": ("list", "show", "check"),
+    "store": ("prune", "usage"),
     "token": ("add", "list", "remove"),
 }
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
     "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
-    "load-tool", "variant", "base-variant", "head-variant", "topology", "unsafe-no-sandbox",
+    "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
+    "unsafe-no-sandbox",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ VERBS = {
     "serve": "Work on what is submitted with --platform: on this machine, or with the agents of a fleet.",
     "agent": "Build or measure on this machine for the conductor of a fleet.",
     "fleet": "Set a fleet up, show its state, and retry, cancel or drain.",
+    "store": "Show what the store takes, and remove results that are not kept.",
     "token": "Make, list and remove tokens of the HTTP API of zerolap serve.",
     "doctor": "Examine this machine: what it can measure, what each missing part costs, and how to fix it.",
 }

@@ -2,7 +2,7 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
-from zerolap.lab.lab import Lab
+from zerolap.lab.lab import BUILDERS, Lab
 from zerolap.lab.local import compare, resume, run
 from zerolap.lab.pictures import read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
@@ -13,6 +13,7 @@ from zerolap.lab.stored import read_comparison, read_run
 from zerolap.lab.worker import Worker
 
 __all__ = [
+    "BUILDERS",
     "CheckRequest",
     "Execution",
     "KnownAbilities",

@@ -1,6 +1,7 @@
 """Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
 from zerolap.store.blobs import Blobs, open_blobs
+from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.faults import BlobDamaged, RequestBusy
 from zerolap.store.fleet import (
@@ -13,6 +14,7 @@ from zerolap.store.fleet import (
     Outcome,
 )
 from zerolap.store.requests import NamedSource, RecordedRequest, RequestInShort
+from zerolap.store.retention import Removed, Retention
 from zerolap.store.store import Store
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import (
@@ -26,6 +28,7 @@ from zerolap.store.triggers import (
 )
 
 __all__ = [
+    "DEFAULT_DIRECTORY",
     "Acknowledgement",
     "ApiToken",
     "Artifact",
@@ -42,8 +45,10 @@ __all__ = [
     "Post",
     "RecordedJob",
     "RecordedRequest",
+    "Removed",
     "RequestBusy",
     "RequestInShort",
+    "Retention",
     "Store",
     "StoredDelivery",
     "StoredRow",

@@ -8,8 +8,9 @@ import tempfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -24,7 +25,17 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 COMPRESSION_LEVEL: Final = 6
 PIECE_BYTES: Final = 1 << 16
 UNPACKED_PIECE_BYTES: Final = 1 << 20
+RENEWED_AFTER: Final = timedelta(hours=1)
 RETRIES: Final["RetryConfig"] = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
+
+
+@dataclass(frozen=True)
+class StoredBlob:
+    """A blob by its digest: its compressed size, and when it was stored last, in seconds since the epoch."""
+
+    digest: str
+    size_bytes: int
+    stored: float
 
 
 class Container(ABC):
@@ -46,6 +57,18 @@ class Container(ABC):
     def write(self, name: str, content: bytes) -> None:
         """Write the content atomically, replacing older content; raises `EnvironmentMissing`."""
 
+    @abstractmethod
+    def renew(self, name: str, content: bytes) -> None:
+        """Give content that is there the present time, at least to the hour; raises `EnvironmentMissing`."""
+
+    @abstractmethod
+    def stored(self) -> Iterator["StoredBlob"]:
+        """Yield all blobs; raises `EnvironmentMissing`."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Remove the content of that name, if it is there; raises `EnvironmentMissing`."""
+
 
 class Blobs:
     """Content by its digest, compressed with zlib and verified when read."""
@@ -60,7 +83,10 @@ class Blobs:
         """
         digest = hashlib.sha256(content).hexdigest()
         name = _name_of(digest)
-        if _decompressed(self._container.read(name)) != content:
+        stored = self._container.read(name)
+        if stored is not None and _decompressed(stored) == content:
+            self._container.renew(name, stored)
+        else:
             self._container.write(name, zlib.compress(content, COMPRESSION_LEVEL))
         return digest
 
@@ -74,10 +100,20 @@ class Blobs:
         if not _matches(packed, digest, most_bytes):
             return False
         stored = self._container.read(name)
-        if stored is None or not _matches(io.BytesIO(stored), digest, most_bytes):
+        if stored is not None and _matches(io.BytesIO(stored), digest, most_bytes):
+            self._container.renew(name, stored)
+        else:
             packed.seek(0)
             self._container.write(name, packed.read())
         return True
+
+    def stored(self) -> Iterator[StoredBlob]:
+        """Yield all blobs, in no order; raises `EnvironmentMissing`."""
+        return self._container.stored()
+
+    def remove(self, digest: str) -> None:
+        """Remove the content with that digest, if it is there; raises `EnvironmentMissing`, `ValueError`."""
+        self._container.remove(_name_of(digest))
 
     def has(self, digest: str) -> bool:
         """Return whether there is content with that digest; raises `ValueError` for an invalid digest."""
@@ -139,6 +175,28 @@ class Files(Container):
                 Path(temporary).unlink(missing_ok=True)
             _sync_directory(path.parent)
 
+    def renew(self, name: str, content: bytes) -> None:
+        """Set the time of the file."""
+        with store_faults(self.describe(name)):
+            os.utime(self._directory / name)
+
+    def stored(self) -> Iterator[StoredBlob]:
+        """List the files."""
+        with store_faults(str(self._directory)):
+            for path in self._directory.glob("[0-9a-f][0-9a-f]/*"):
+                digest = path.parent.name + path.name
+                if DIGEST.fullmatch(digest) is None:
+                    continue
+                # Another process may remove it.
+                with suppress(FileNotFoundError):
+                    state = path.stat()
+                    yield StoredBlob(digest, state.st_size, state.st_mtime)
+
+    def remove(self, name: str) -> None:
+        """Remove the file."""
+        with store_faults(self.describe(name)):
+            (self._directory / name).unlink(missing_ok=True)
+
 
 class Objects(Container):
     """Objects of an S3-compatible store, or another that obstore supports, under the prefix of its URL."""
@@ -192,6 +250,29 @@ class Objects(Container):
         """Upload the object, which becomes visible when it is complete."""
         with self._faults("write to"):
             self._objects.put(name, content)
+
+    def renew(self, name: str, content: bytes) -> None:
+        """Upload the object again if it is old: its time cannot be set."""
+        with self._faults("write to"):
+            age = datetime.now(UTC) - self._objects.head(name)["last_modified"]
+        if age > RENEWED_AFTER:
+            self.write(name, content)
+
+    def stored(self) -> Iterator[StoredBlob]:
+        """List the objects."""
+        with self._faults("read"):
+            for batch in self._objects.list():
+                for described in batch:
+                    digest = described["path"].replace("/", "")
+                    if DIGEST.fullmatch(digest) is not None:
+                        yield StoredBlob(digest, described["size"], described["last_modified"].timestamp())
+
+    def remove(self, name: str) -> None:
+        """Delete the object."""
+        from obstore.exceptions import NotFoundError
+
+        with self._faults("write to"), suppress(FileNotFoundError, NotFoundError):
+            self._objects.delete(name)
 
     @contextmanager
     def _faults(self, action: str) -> Iterator[None]:

@@ -1,11 +1,14 @@
 """The store, as used by other packages."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Final
+
+from sqlalchemy import Connection
 
 from zerolap.records import (
     Build,
@@ -28,12 +31,14 @@ from zerolap.records import (
     UsageError,
 )
 from zerolap.store import documents, requests, trials
-from zerolap.store.blobs import Blobs, open_blobs
+from zerolap.store import retention as retention_rows
+from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
 from zerolap.store.database import BUSY_SECONDS, Database
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.requests import RecordedRequest
+from zerolap.store.retention import Removed, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
@@ -189,6 +194,81 @@ class Store:
             ended = None if state in requests.OPEN_STATES else time.time()
             values = {"state": state, "reason": "", "cancelled": False, "ended": ended}
             requests.set_columns(connection, identity, values)
+
+    # Retention.
+
+    def prune(self, retention: Retention, *, dry_run: bool = False) -> Removed:
+        """Remove the results that are not kept, and blobs to which nothing refers; with `dry_run` only return them.
+
+        What a kept result refers to stays. Raises `EnvironmentMissing`.
+        """
+        now = time.time()
+        blobs = {blob.digest: blob for blob in self.blobs.stored()}
+        with self._database.reading() as connection:
+            outlived = retention_rows.outlived(connection, retention, now)
+            outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
+            kept = self._kept_blobs(connection, set(outlived))
+            needed, artifacts = retention_rows.open_builds(connection), []
+            for build, builder, digest in retention_rows.packed_builds(connection):
+                used = blobs[digest].stored if digest in blobs else now
+                if build in needed or used > now - retention.build_seconds:
+                    kept.add(digest)
+                else:
+                    artifacts.append((build, builder))
+        old = now - retention_rows.GRACE_SECONDS
+        superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
+        removed = Removed(outlived, len(superfluous), sum(blob.size_bytes for blob in superfluous))
+        if dry_run:
+            return removed
+        for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):
+            with self._database.writing() as connection:
+                retention_rows.remove(connection, outlived[first : first + retention_rows.ROWS_AT_ONCE])
+        with self._database.writing() as connection:
+            retention_rows.remove_artifacts(connection, artifacts)
+        # Rows that were recorded meanwhile may refer to old blobs.
+        with self._database.reading() as connection:
+            still_referenced = retention_rows.referenced_blobs(connection)
+        for blob in superfluous:
+            if blob.digest not in still_referenced:
+                self.blobs.remove(blob.digest)
+        return removed
+
+    def open_builds(self) -> set[str]:
+        """Return the digests of the builds of requests that have not ended."""
+        with self._database.reading() as connection:
+            return retention_rows.open_builds(connection)
+
+    def _beyond_bytes(
+        self, connection: Connection, retention: Retention, blobs: Mapping[str, StoredBlob], outlived: set[str]
+    ) -> list[str]:
+        """Return the oldest ended requests without which the blobs that are referred to have few enough bytes."""
+        if retention.blob_bytes is None:
+            return []
+        users: Counter[str] = Counter()
+        by_request = {}
+        for identity in retention_rows.all_ids(connection):
+            if identity not in outlived:
+                by_request[identity] = retention_rows.blobs_of(connection, identity)
+                users.update(by_request[identity])
+        left = sum(blobs[digest].size_bytes for digest in users if digest in blobs)
+        beyond: list[str] = []
+        for identity in retention_rows.ended_requests(connection):
+            if left <= retention.blob_bytes:
+                break
+            if identity in by_request:
+                beyond.append(identity)
+                users.subtract(by_request[identity])
+                left -= sum(
+                    blobs[digest].size_bytes for digest in by_request[identity] if not users[digest] and digest in blobs
+                )
+        return beyond
+
+    def _kept_blobs(self, connection: Connection, removed: set[str]) -> set[str]:
+        kept: set[str] = set()
+        for identity in retention_rows.all_ids(connection):
+            if identity not in removed:
+                kept |= retention_rows.blobs_of(connection, identity)
+        return kept
 
     # Builds, jobs and trials: recording one again changes nothing.
 

@@ -16,6 +16,7 @@ FETCH_SECONDS: Final = 600.0
 LIST_SECONDS: Final = 60.0
 SHOWN_DIGITS: Final = 12
 MOST_REFS: Final = 100_000
+KEPT_COMMITS: Final = 200
 MOST_LISTED_BYTES: Final = 32 << 20
 SETTINGS: Final = (
     # Nothing of a remote may run: neither hooks, nor helpers that it names, nor other transports.
@@ -136,6 +137,17 @@ class Mirror:
         if not isinstance(source, RevisionSource):
             raise UsageError(f"{self.shown} has no commit {commit}")
         return source.model_copy(update={"name": commit[:SHOWN_DIGITS]})
+
+    def tidy(self) -> None:
+        """Forget commits that were fetched for themselves, but for the newest, and pack what is left.
+
+        What was measured is in the blobs; a commit that is needed again is fetched again. Raises `RemoteUnreachable`.
+        """
+        listed = run_git(self.directory, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/zerolap")
+        fetched = [ref for ref in listed.stdout.split() if COMMIT.fullmatch(ref.rpartition("/")[2])]
+        for ref in fetched[KEPT_COMMITS:]:
+            self._run(["-C", str(self.directory), "update-ref", "-d", ref], LIST_SECONDS)
+        self._run(["-C", str(self.directory), "gc", "--quiet", "--prune=2.days.ago"], FETCH_SECONDS)
 
     @property
     def shown(self) -> str:

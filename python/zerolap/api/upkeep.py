@@ -1,0 +1,95 @@
+"""Keeps what a lab stores within its bounds: results and blobs, builds, mirrors."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from zerolap.build import Builds
+from zerolap.lab import BUILDERS
+from zerolap.records import EnvironmentMissing
+from zerolap.store import Removed, Retention, Store
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.running import mirrors_of
+
+UPKEEP_SECONDS: Final = 3600.0
+"""So often `zerolap serve` looks after its store."""
+
+log = structlog.get_logger("zerolap.upkeep")
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    """What was removed, or would be."""
+
+    removed: Removed
+    builds: int
+    build_bytes: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The bytes that a store takes: compressed blobs, builds on this machine, clones of repositories."""
+
+    blobs: int
+    builds: int
+    mirrors: int
+
+
+def look_after(store: Store, retention: Retention, *, dry_run: bool = False) -> Upkeep:
+    """Remove what is not kept; with `dry_run` only return what that is. Raises `EnvironmentMissing`."""
+    removed = store.prune(retention, dry_run=dry_run)
+    unused = _unused_builds(store, retention)
+    upkeep = Upkeep(removed, len(unused), sum(map(_size_bytes, unused)))
+    if not dry_run:
+        for directory in unused:
+            shutil.rmtree(directory, ignore_errors=True)
+        for directory in mirrors_of(store).glob("*.git"):
+            _tidy(Mirror("", directory))
+    return upkeep
+
+
+def usage(store: Store) -> Usage:
+    """Return what a store takes; raises `EnvironmentMissing`."""
+    return Usage(
+        blobs=sum(blob.size_bytes for blob in store.blobs.stored()),
+        builds=sum(map(_size_bytes, _build_directories(store))),
+        mirrors=_size_bytes(mirrors_of(store)),
+    )
+
+
+def _unused_builds(store: Store, retention: Retention) -> list[Path]:
+    before, needed = time.time() - retention.build_seconds, store.open_builds()
+    return [unused for directory in _build_directories(store) for unused in Builds(directory).unused(before, needed)]
+
+
+def _build_directories(store: Store) -> Iterator[Path]:
+    """Yield the directory of this machine's builds, and those of the builders of a fleet."""
+    here = store.builds_directory
+    yield here
+    yield from here.with_name(BUILDERS).glob("*")
+
+
+def _tidy(mirror: Mirror) -> None:
+    try:
+        mirror.tidy()
+    except EnvironmentMissing as fault:
+        log.error("a mirror cannot be tidied up", mirror=mirror.directory.name, fault=fault.message)
+
+
+def _size_bytes(directory: Path) -> int:
+    """Return the size of all files below a directory."""
+    size = 0
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            try:
+                size += os.lstat(os.path.join(parent, name)).st_size
+            except FileNotFoundError:
+                # Removed meanwhile.
+                continue
+    return size

@@ -1,0 +1,94 @@
+"""`zerolap store`: shows what the store takes, and removes what is not kept."""
+
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["store"])
+
+USAGE_SCHEMA = "zerolap.store-usage/1"
+PRUNED_SCHEMA = "zerolap.store-pruned/1"
+BYTES_PER_STEP = 1024
+
+
+@app.command()
+def prune(
+    keep: options.Keep = None,
+    keep_newest: options.KeepNewest = None,
+    keep_bytes: options.KeepBytes = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be removed.")] = False,
+    json: options.Json = None,
+    store: options.StoreLocation = None,
+) -> None:
+    """Remove results that are not kept, files to which no result refers, and builds not used for 30 days.
+
+    A removed result is gone with its measurements. What is still open, and what a kept result needs, stays. Without
+    --keep, --keep-newest and --keep-bytes no result is removed. zerolap serve does the same once an hour.
+
+    Examples: zerolap store prune --dry-run; zerolap store prune --keep 90d --keep-newest 50
+    """
+    from zerolap.api.upkeep import look_after
+    from zerolap.store import Store
+
+    retention = options.retention(keep, keep_newest, keep_bytes)
+    with Store.open(store) as results:
+        upkeep = look_after(results, retention, dry_run=dry_run)
+    removed = upkeep.removed
+    if json is not None:
+        import json as encoder
+
+        from zerolap.cli.output import write
+
+        document = {
+            "schema": PRUNED_SCHEMA,
+            "dry_run": dry_run,
+            "results": removed.requests,
+            "blobs": removed.blobs,
+            "blob_bytes": removed.blob_bytes,
+            "builds": upkeep.builds,
+            "build_bytes": upkeep.build_bytes,
+        }
+        write(json, encoder.dumps(document, indent=2))
+        if json == "-":
+            return
+    typer.echo(
+        f"{'would remove' if dry_run else 'removed'} {len(removed.requests)} results,"
+        f" {removed.blobs} files ({size(removed.blob_bytes)}), {upkeep.builds} builds ({size(upkeep.build_bytes)})"
+    )
+
+
+@app.command()
+def usage(json: options.Json = None, store: options.StoreLocation = None) -> None:
+    """Show how much the store takes.
+
+    Example: zerolap store usage --json -
+    """
+    from zerolap.api.upkeep import usage as usage_of
+    from zerolap.store import Store
+
+    with Store.open_to_read(store) as results:
+        taken = usage_of(results)
+    if json is not None:
+        import json as encoder
+        from dataclasses import asdict
+
+        from zerolap.cli.output import write
+
+        document = {"schema": USAGE_SCHEMA, **{f"{name}_bytes": count for name, count in asdict(taken).items()}}
+        write(json, encoder.dumps(document, indent=2))
+        if json == "-":
+            return
+    for name, count in (("blobs", taken.blobs), ("builds", taken.builds), ("mirrors", taken.mirrors)):
+        typer.echo(f"{name:8} {size(count)}")
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in words."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < BYTES_PER_STEP:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= BYTES_PER_STEP
+    return f"{count:.1f} TiB"

@@ -1,0 +1,136 @@
+"""What is kept of ended requests, and which blobs nothing refers to any more."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection, delete, select, update
+
+from zerolap.store.requests import OPEN_STATES
+from zerolap.store.tables import artifact, job, request, trial, trigger
+
+ROWS_AT_ONCE: Final = 100
+"""Requests that one transaction removes: others write meanwhile."""
+GRACE_SECONDS: Final = 86_400.0
+"""So long a blob is kept that nothing refers to: what refers to it may be recorded later."""
+
+
+BUILD_SECONDS: Final = 30 * 86_400.0
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long results are kept; None is without a limit.
+
+    A request is kept while it is open, younger than `seconds`, or one of the newest `per_branch` of its topic on its
+    platform. Of the others, and beyond `blob_bytes` of compressed blobs also of those, the oldest are removed. A build
+    that was not used for `build_seconds` is removed: it can be built again.
+    """
+
+    seconds: float | None = None
+    per_branch: int | None = None
+    blob_bytes: int | None = None
+    build_seconds: float = BUILD_SECONDS
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was removed, or would be: the ids of requests, and blobs with their compressed size."""
+
+    requests: list[str] = field(default_factory=list)
+    blobs: int = 0
+    blob_bytes: int = 0
+
+
+def outlived(connection: Connection, retention: Retention, now: float) -> list[str]:
+    """Return the ids of the requests that age and number do not keep, the oldest first."""
+    if retention.seconds is None and retention.per_branch is None:
+        return []
+    columns = (request.c.id, request.c.topic, request.c.platform, request.c.state, request.c.submitted)
+    later: dict[tuple[str, str], int] = {}
+    removable = []
+    for row in connection.execute(select(*columns).order_by(request.c.number.desc())):
+        rank = later[row.topic, row.platform] = later.get((row.topic, row.platform), 0) + 1
+        is_new = retention.per_branch is not None and rank <= retention.per_branch
+        is_young = retention.seconds is not None and now - row.submitted < retention.seconds
+        if row.state not in OPEN_STATES and not is_new and not is_young:
+            removable.append(row.id)
+    return removable[::-1]
+
+
+def all_ids(connection: Connection) -> list[str]:
+    """Return the ids of all requests."""
+    return list(connection.execute(select(request.c.id)).scalars())
+
+
+def packed_builds(connection: Connection) -> list[tuple[str, str, str]]:
+    """Return the packed builds: the digest of the build, its builder, the digest of the blob."""
+    rows = connection.execute(select(artifact).where(artifact.c.blob.is_not(None)))
+    return [(row.build, row.builder, row.blob) for row in rows]
+
+
+def remove_artifacts(connection: Connection, artifacts: Iterable[tuple[str, str]]) -> None:
+    """Remove builds of builders, which are built again where they are needed."""
+    for build, builder in artifacts:
+        connection.execute(delete(artifact).where(artifact.c.build == build, artifact.c.builder == builder))
+
+
+def ended_requests(connection: Connection) -> list[str]:
+    """Return the ids of all requests that have ended, the oldest first."""
+    statement = select(request.c.id).where(request.c.state.not_in(OPEN_STATES)).order_by(request.c.number)
+    return list(connection.execute(statement).scalars())
+
+
+def remove(connection: Connection, identities: Collection[str]) -> None:
+    """Remove requests with their jobs, trials and documents, and the triggers that have led to no others."""
+    connection.execute(delete(request).where(request.c.id.in_(list(identities))))
+    for row in connection.execute(select(trigger.c.id, trigger.c.requests)).all():
+        led_to = json.loads(row.requests)
+        left = [identity for identity in led_to if identity not in identities]
+        if led_to and not left:
+            connection.execute(delete(trigger).where(trigger.c.id == row.id))
+        elif len(left) < len(led_to):
+            connection.execute(update(trigger).where(trigger.c.id == row.id).values(requests=json.dumps(left)))
+
+
+def blobs_of(connection: Connection, identity: str) -> set[str]:
+    """Return the digests of the blobs that a request refers to."""
+    measured = select(trial.c.graph, trial.c.timeline, trial.c.stacks, trial.c.executed)
+    digests = {digest for row in connection.execute(measured.where(trial.c.request_id == identity)) for digest in row}
+    digests |= set(connection.execute(select(job.c.log).where(job.c.request_id == identity)).scalars())
+    document = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+    digests |= set(_archives(document))
+    return {digest for digest in digests if digest is not None}
+
+
+def referenced_blobs(connection: Connection) -> set[str]:
+    """Return the digests of all blobs that a row refers to."""
+    digests: set[str | None] = set()
+    for column in (trial.c.graph, trial.c.timeline, trial.c.stacks, trial.c.executed, job.c.log, artifact.c.blob):
+        digests |= set(connection.execute(select(column).where(column.is_not(None)).distinct()).scalars())
+    for document in connection.execute(select(request.c.document)).scalars():
+        digests |= set(_archives(document))
+    return {digest for digest in digests if digest is not None}
+
+
+def open_builds(connection: Connection) -> set[str]:
+    """Return the digests of the builds of requests that have not ended."""
+    statement = select(request.c.resolved).where(request.c.state.in_(OPEN_STATES), request.c.resolved.is_not(None))
+    servers = (json.loads(text)["servers"].values() for text in connection.execute(statement).scalars())
+    return {_build_digest(server) for of_request in servers for server in of_request}
+
+
+def _build_digest(server: dict[str, object]) -> str:
+    from zerolap.records import BuildSpec
+
+    return BuildSpec.model_validate(server["spec"]).digest
+
+
+def _archives(document: str | None) -> Iterator[str]:
+    """Yield the digests of the packed sources of a request."""
+    servers = json.loads(document or "{}").get("servers", {})
+    for server in servers.values():
+        archive = server.get("source", {}).get("archive")
+        if isinstance(archive, str):
+            yield archive
