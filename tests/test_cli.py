@@ -40,6 +40,7 @@ GROUPS = {
     "suites": ["list", "show"],
     "agent": ["bench", "build"],
     "fleet": ["init", "status", "retry", "cancel", "drain"],
+    "store": ["prune", "usage"],
     "token": ["add", "list", "remove"],
 }
 """Verbs that only list those below them."""
