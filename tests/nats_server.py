@@ -25,6 +25,7 @@ from zerolap.fleet.configuration import (
     initialise,
     read_agent_credentials,
     read_conductor_credentials,
+    read_configuration,
 )
 from zerolap.fleet.delivery import LEASE_SECONDS
 from zerolap.fleet.jetstream import JetStreamDispatcher, JetStreamLink
@@ -142,7 +143,9 @@ class NatsServer:
     @contextlib.asynccontextmanager
     async def dispatcher(self, lease_seconds: float = LEASE_SECONDS) -> AsyncIterator[JetStreamDispatcher]:
         """Connect as the conductor, with queues for all platforms."""
-        dispatcher = await JetStreamDispatcher.connect(read_conductor_credentials(self.directory), lease_seconds)
+        agents = read_configuration(self.directory).agent_names()
+        credentials = read_conductor_credentials(self.directory)
+        dispatcher = await JetStreamDispatcher.connect(credentials, agents, lease_seconds)
         try:
             await dispatcher.set_up({"alpha": 3, "beta": 1, "alpha-build": 1})
             yield dispatcher

@@ -15,8 +15,6 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 BUILD: Final = re.compile(r"b-[0-9a-f]{32}")
 MOST_SENT_BYTES: Final = 1 << 29
 """Compressed, in one request."""
-MOST_BLOB_BYTES: Final = 1 << 29
-MOST_BYTES_PER_ATTEMPT: Final = 1 << 32
 FILES_AT_ONCE: Final = 2
 """So many files are packed, or checked and stored, at a time, as each may be in memory as a whole."""
 
@@ -24,7 +22,7 @@ FILES_AT_ONCE: Final = 2
 def files_router(conductor: Conductor, store: Store) -> APIRouter:
     """Return the routes; each takes the token of an attempt, `Authorization: Bearer TOKEN`."""
     router = APIRouter()
-    sent_bytes: dict[str, int] = {}
+    uploads = conductor.intake.uploads
     directory = store.builds_directory.parent
     room = asyncio.Semaphore(FILES_AT_ONCE)
 
@@ -57,23 +55,22 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
     @router.put("/blobs/{digest}", status_code=204)
     async def put_blob(digest: str, request: Request, authorization: str = Header("")) -> Response:
         """Take a file that the events of a job refer to, compressed with zlib."""
-        grant = granted(authorization)
+        attempt = granted(authorization).attempt
         if DIGEST.fullmatch(digest) is None:
             raise HTTPException(400, "not a digest")
         directory.mkdir(parents=True, exist_ok=True)
         # On the disk, as nothing limits how many are sent at the same time, and how long that takes.
         with tempfile.TemporaryFile(dir=directory) as packed:
             async for piece in request.stream():
-                sent = sent_bytes[grant.attempt.id] = sent_bytes.get(grant.attempt.id, 0) + len(piece)
-                if packed.tell() + len(piece) > MOST_SENT_BYTES or sent > MOST_BYTES_PER_ATTEMPT:
-                    raise HTTPException(413, "more than a job may send")
+                if packed.tell() + len(piece) > MOST_SENT_BYTES or not uploads.has_room(attempt, len(piece)):
+                    raise HTTPException(413, "more than a job, or an agent in an hour, may send")
                 await asyncio.to_thread(packed.write, piece)
             async with room:
-                is_right = await asyncio.to_thread(store.blobs.put_packed, digest, packed, MOST_BLOB_BYTES)
+                is_right = await asyncio.to_thread(uploads.receive, attempt.id, digest, packed)
+        if attempt.id not in conductor.intake.attempts:
+            uploads.discard(attempt.id)
         if not is_right:
             raise HTTPException(400, "the content does not match its digest, or is too large")
-        for ended in [attempt for attempt in sent_bytes if attempt not in conductor.intake.attempts]:
-            del sent_bytes[ended]
         return Response(status_code=204)
 
     async def _compressed(digest: str) -> Response:

@@ -110,10 +110,11 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
 async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> None:
     """Have the agents of a fleet carry out the jobs."""
     credentials = read_conductor_credentials(directory)
-    platforms = served_platforms(read_configuration(directory))
+    configuration = read_configuration(directory)
+    platforms = served_platforms(configuration)
     serving.require_served(platforms)
     pace = serving.pace or Pace()
-    dispatcher = await JetStreamDispatcher.connect(credentials, pace.lease_seconds)
+    dispatcher = await JetStreamDispatcher.connect(credentials, configuration.agent_names(), pace.lease_seconds)
     try:
         conductor = Conductor(
             serving.store,

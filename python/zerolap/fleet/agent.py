@@ -106,24 +106,35 @@ class JobLost(Exception):
     """An attempt does not count any more: it was cancelled, or another agent holds it."""
 
 
+def boot_seconds() -> float:
+    """Return the seconds since the machine was started, those included in which it was suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 @dataclass
 class Lease:
-    """Whether an agent may still hold its attempt: the bus or the conductor has confirmed it `seconds` ago at most.
+    """Whether an agent may still hold its attempt: it asked at most `seconds` ago for what was confirmed last.
 
-    The clock goes on while the machine or the agent is suspended.
+    Bus and conductor count from when they receive the request, which is later. The clock goes on while the machine or
+    the agent is suspended.
     """
 
     seconds: float
-    confirmed: float = field(default_factory=lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+    confirmed: float = field(default_factory=boot_seconds)
 
-    def confirm(self) -> None:
-        """Note that the lease was extended."""
-        self.confirmed = time.clock_gettime(time.CLOCK_BOOTTIME)
+    def confirm(self, sent: float) -> None:
+        """Note that the lease was extended by what was sent at a time of `boot_seconds`."""
+        self.confirmed = max(self.confirmed, sent)
+
+    @property
+    def seconds_left(self) -> float:
+        """After how long another agent may be given the job; 0 if that is so now."""
+        return max(0.0, self.confirmed + self.seconds - boot_seconds())
 
     @property
     def has_lapsed(self) -> bool:
         """Whether another agent may have been given the job."""
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - self.confirmed > self.seconds
+        return self.seconds_left == 0
 
 
 @dataclass
@@ -388,19 +399,34 @@ class Agent:
         """Extend the lease as long as the job is wanted; end the job once it is not, or the lease has lapsed."""
         lease, cancellation = held.lease, held.cancellation
         while not cancellation.is_cancelled:
-            await asyncio.sleep(self._lease_seconds / BEATS_PER_LEASE)
+            await asyncio.sleep(min(self._lease_seconds / BEATS_PER_LEASE, lease.seconds_left))
             if lease.has_lapsed:
                 log.warning("the lease has lapsed")
                 await asyncio.to_thread(cancellation.cancel)
                 return
-            beat = Heartbeat(attempt=held.offered.attempt)
-            asked, extended = await asyncio.gather(self._ask(beat), held.delivered.extend())
+            # Neither answer is waited for longer than the lease lasts, nor one for the other.
+            asked, _ = await asyncio.gather(
+                self._extended_by(lease, self._ask(Heartbeat(attempt=held.offered.attempt)), _is_accepted),
+                self._extended_by(lease, held.delivered.extend(), bool),
+            )
             if asked is not None and not (asked.accepted or asked.unknown or asked.again):
                 log.info("not wanted any more", reason=asked.reason)
                 await asyncio.to_thread(cancellation.cancel)
                 return
-            if extended or (asked is not None and asked.accepted):
-                lease.confirm()
+
+    async def _extended_by(
+        self, lease: Lease, asking: Coroutine[Any, Any, T], is_confirmed: Callable[[T], bool]
+    ) -> T | None:
+        """Return an answer, which extends the lease if it confirms it; none if the lease lapses before."""
+        sent = boot_seconds()
+        try:
+            async with asyncio.timeout(lease.seconds_left):
+                answer = await asking
+        except TimeoutError:
+            return None
+        if is_confirmed(answer):
+            lease.confirm(sent)
+        return answer
 
     async def _ask_until(self, message: Record, lease: Lease) -> Answer | None:
         """Send a message until the conductor answers; None once the lease has lapsed."""
@@ -441,6 +467,10 @@ class Agent:
         if self._current is not None and self._current[0] == request:
             # Killing processes takes a while, in which leases of others are to be extended.
             asyncio.get_running_loop().run_in_executor(None, self._current[1].cancel)
+
+
+def _is_accepted(answer: Answer | None) -> bool:
+    return answer is not None and answer.accepted
 
 
 def _subject(job: GivenJob) -> str:

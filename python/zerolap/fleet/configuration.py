@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from zerolap.errors import UsageError
 from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY, make_certificates
-from zerolap.fleet.delivery import PRIORITIES
+from zerolap.fleet.delivery import PRIORITIES, AgentName
 
 CONFIGURATION: Final = "fleet.toml"
 SERVER_CONFIGURATION: Final = "nats.conf"
@@ -34,7 +34,15 @@ SERVER_PROGRAM: Final = "nats-server"
 RELOADED_SECONDS: Final = 1.0
 DEFAULT_PORT: Final = 4222
 MAX_PAYLOAD_BYTES: Final = 8 << 20
-MOST_CONNECTIONS: Final = 16
+"""Of a job, and of an answer to an agent."""
+MAX_AGENT_PAYLOAD_BYTES: Final = 1 << 20
+"""Of a message of an agent; with a larger one the bus closes its connection."""
+MOST_JOBS_BYTES: Final = 1 << 30
+MOST_REPORTS_BYTES: Final = 64 << 20
+"""Of the stream of notices, and of that of jobs that were delivered too often."""
+MOST_MEMORY_BYTES: Final = MOST_JOBS_BYTES + 4 * MOST_REPORTS_BYTES
+MOST_FILES_BYTES: Final = 1 << 30
+MOST_CONNECTIONS: Final = 8
 """Connections of an agent at a time: several, as the server notices late that one was lost."""
 MOST_SUBSCRIPTIONS: Final = 256
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -151,6 +159,10 @@ class FleetConfiguration(_Part):
                     f"agent {name}: there is no {what} {agent.platform}; the {what}s are: {_listed(known)}"
                 )
         return self
+
+    def agent_names(self) -> list[AgentName]:
+        """Return the agents, as the bus names them."""
+        return [AgentName(agent.lab, agent.platform, name) for name, agent in self.agents.items()]
 
     def builder_of(self, platform: str) -> str:
         """Return the platform of the agents that build for a platform."""
@@ -403,6 +415,8 @@ tls {{
 }}
 jetstream {{
   store_dir: {_quoted(directory / "bus")}
+  max_memory_store: {MOST_MEMORY_BYTES}
+  max_file_store: {MOST_FILES_BYTES}
   # The queues are in memory. A stream that is kept here has on the disk what was confirmed.
   sync_interval: always
 }}
@@ -444,7 +458,10 @@ def _agent_account(name: str, agent: AgentEntry, password: str) -> str:
     )
     return f"""\
   {_quoted(name)} {{
-    limits: {{max_connections: {MOST_CONNECTIONS}, max_subscriptions: {MOST_SUBSCRIPTIONS}}}
+    limits: {{
+      max_connections: {MOST_CONNECTIONS}, max_subscriptions: {MOST_SUBSCRIPTIONS}
+      max_payload: {MAX_AGENT_PAYLOAD_BYTES}
+    }}
     users: [{{
       user: {_quoted(name)}, password: {_quoted(password)}
       permissions: {{

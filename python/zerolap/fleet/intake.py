@@ -4,7 +4,7 @@ import asyncio
 import math
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
+from zerolap.fleet.allowance import Allowance
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.fleet_execution import record_build
 from zerolap.fleet.messages import (
@@ -28,6 +29,7 @@ from zerolap.fleet.messages import (
     read_message,
 )
 from zerolap.fleet.roster import PresentAgent, Roster
+from zerolap.fleet.uploads import Uploads
 from zerolap.records import (
     BuildDone,
     BuildJob,
@@ -51,6 +53,11 @@ RETRY_SECONDS: Final = 0.5
 PUBLICATIONS_FOR_OTHERS: Final = 3
 """So often a job is published again for agents that have not given it up: they may be resting, or gone."""
 MOST_AT_ONCE: Final = 500
+MOST_GIVEN_UP: Final = 20.0
+GIVEN_UP_PER_SECOND: Final = 1 / 60
+"""An agent that gives up more jobs is given none for a while: less than one that rests by itself after each."""
+MOST_INTRODUCTIONS: Final = 30.0
+INTRODUCTIONS_PER_SECOND: Final = 1 / 5
 LARGEST_INTEGER: Final = (1 << 31) - 1
 """That a column of a database takes."""
 
@@ -64,6 +71,19 @@ class _Change:
     attempt: Attempt | None = None
     outcome: Outcome | None = None
     done: "asyncio.Future[str]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+@dataclass
+class _Allowances:
+    """How often an agent may do what costs others something."""
+
+    given_up: Allowance = field(default_factory=lambda: Allowance(MOST_GIVEN_UP, GIVEN_UP_PER_SECOND))
+    introductions: Allowance = field(default_factory=lambda: Allowance(MOST_INTRODUCTIONS, INTRODUCTIONS_PER_SECOND))
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the agent has given up so many jobs that it is given no other."""
+        return self.given_up.left < 0
 
 
 class Intake:
@@ -87,6 +107,8 @@ class Intake:
         self._on_event = on_event
         self._on_load = on_load
         self._ended: OrderedDict[str, str] = OrderedDict()
+        self.uploads = Uploads(store.builds_directory.parent / "uploads", store.blobs)
+        self._allowances: defaultdict[str, _Allowances] = defaultdict(_Allowances)
         self._gave_up: dict[str, set[str]] = {}
         self._heard: dict[str, float] = {}
         self._recalled: set[str] = set()
@@ -100,6 +122,7 @@ class Intake:
         """Take in attempts that an earlier conductor has left."""
         self.open(attempts)
         self._recalled = {attempt.id for attempt in self.attempts.values() if attempt.state == "ready"}
+        self.uploads.recall(self.attempts.keys())
 
     def open(self, attempts: Iterable[Attempt]) -> None:
         """Take in attempts that have not ended."""
@@ -171,9 +194,12 @@ class Intake:
                 answer = await self._report(present, message)
             case GiveUp():
                 answer = await self._give_up(present, message)
-        return message_json(answer.model_copy(update={"draining": present.draining}))
+        is_draining = present.draining or self._allowances[name.agent].is_resting
+        return message_json(answer.model_copy(update={"draining": is_draining}))
 
     async def _introduce(self, name: AgentName, hello: Hello) -> Answer:
+        if not self._allowances[name.agent].introductions.take():
+            return Answer(accepted=False, again=True, reason="the agent introduces itself too often")
         present = self._roster.introduce(name, hello)
         log.info("an agent is there", agent=name.agent, platform=name.platform, refusal=present.refusal)
         row = next(row for row in self._roster.rows() if row.name == name.agent)
@@ -195,17 +221,9 @@ class Intake:
         attempt = self.attempts.get(message.attempt)
         if attempt is None:
             return Answer(accepted=False, reason="the attempt has ended")
-        if attempt.platform != present.name.platform:
-            return Answer(accepted=False, reason=f"the job is for {attempt.platform}")
-        is_held_by_other = attempt.state == "claimed" and attempt.agent != present.name.agent
-        # Heard of this job: an agent that was started again has forgotten it, and would keep others from it for ever.
-        if is_held_by_other and message.delivery <= attempt.delivery and self.is_held(attempt):
-            return Answer(accepted=False, reason=f"{attempt.agent} holds the job")
-        if self._is_for_another(attempt, present):
-            return Answer(accepted=False, reason="it has given up this job, and there is another agent to try it")
+        if refusal := self._claim_refusal(present, attempt, message):
+            return Answer(accepted=False, reason=refusal)
         is_loaded = self._roster.load_of(attempt.platform, attempt.job) is not None
-        if is_loaded and message.load_address is None:
-            return Answer(accepted=False, reason="the claim does not state where load comes in")
         was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
         self._hold(attempt, present, message.delivery)
         secret = "" if message.load_address is None or not is_loaded else self._on_load(attempt, message.load_address)
@@ -213,6 +231,22 @@ class Intake:
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
             recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
         return Answer(accepted=True, recorded=recorded, load_secret=secret)
+
+    def _claim_refusal(self, present: PresentAgent, attempt: Attempt, message: Claim) -> str:
+        """Return why an agent may not carry out an attempt; empty if it may."""
+        if attempt.platform != present.name.platform:
+            return f"the job is for {attempt.platform}"
+        is_held_by_other = attempt.state == "claimed" and attempt.agent != present.name.agent
+        # Heard of this job: an agent that was started again has forgotten it, and would keep others from it for ever.
+        if is_held_by_other and message.delivery <= attempt.delivery and self.is_held(attempt):
+            return f"{attempt.agent} holds the job"
+        if self._allowances[present.name.agent].is_resting:
+            return "it has given up too many jobs, and is given none for a while"
+        if self._is_for_another(attempt, present):
+            return "it has given up this job, and there is another agent to try it"
+        if self._roster.load_of(attempt.platform, attempt.job) is not None and message.load_address is None:
+            return "the claim does not state where load comes in"
+        return ""
 
     def _hold(self, attempt: Attempt, present: PresentAgent, delivery: int) -> None:
         """Have an agent hold an attempt. It is recorded soon: nothing is lost if that is never done."""
@@ -238,7 +272,7 @@ class Intake:
         fault = _fault_of(message.event, attempt.job)
         if fault is None and message.end is not None:
             fault = _fault_of(message.end, attempt.job)
-        fault = fault or await asyncio.to_thread(self._missing_file, message.event)
+        fault = fault or await asyncio.to_thread(self._missing_file, attempt, message.event)
         if fault is not None:
             log.warning("a report is refused", agent=present.name.agent, attempt=attempt.id, fault=fault)
             return Answer(accepted=False, reason=fault)
@@ -261,8 +295,8 @@ class Intake:
             self._on_event(attempt, event)
         return Answer(accepted=True)
 
-    def _missing_file(self, event: Event) -> str | None:
-        """Return that a file was not sent which an event refers to."""
+    def _missing_file(self, attempt: Attempt, event: Event) -> str | None:
+        """Put the files into the store that an event refers to; returns that one was not sent."""
         digests: list[str | None] = []
         if isinstance(event, BuildDone):
             digests = [event.artifact]
@@ -270,7 +304,7 @@ class Intake:
             digests = [digest for measurement in event.measurements.values() for digest in measurement.blobs]
         for digest in digests:
             try:
-                if digest is not None and not self._store.blobs.has(digest):
+                if digest is not None and not self.uploads.store(attempt.id, digest):
                     return f"the file {digest} was not sent"
             except ValueError as wrong:
                 return str(wrong)
@@ -281,6 +315,7 @@ class Intake:
         if attempt is None or not _holds(present, attempt):
             return Answer(accepted=attempt is None, reason=_why_not(attempt))
         self._gave_up.setdefault(attempt.job.id, set()).add(present.name.agent)
+        self._allowances[present.name.agent].given_up.take_in_advance()
         await self.give_up(attempt, f"{present.name.agent}: {message.reason}")
         return Answer(accepted=True)
 
@@ -310,6 +345,7 @@ class Intake:
             self.end_load(load)
         self.attempts.pop(attempt.id, None)
         self._heard.pop(attempt.id, None)
+        self.uploads.discard(attempt.id)
         if attempt.agent is not None:
             self._ended[attempt.id] = attempt.agent
             if len(self._ended) > REMEMBERED:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections import Counter
+from collections.abc import Coroutine, Iterable
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -14,7 +15,7 @@ from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import Header
 
-from zerolap.fleet.configuration import ConductorCredentials
+from zerolap.fleet.configuration import MOST_JOBS_BYTES, MOST_REPORTS_BYTES, ConductorCredentials
 from zerolap.fleet.delivery import (
     LEASE_SECONDS,
     MAX_DELIVERIES,
@@ -35,6 +36,7 @@ from zerolap.fleet.jetstream_connection import (
     consumer_name,
     is_token,
 )
+from zerolap.fleet.jetstream_inbox import AgentInbox
 from zerolap.records import EnvironmentMissing
 
 EXHAUSTED: Final = "EXHAUSTED"
@@ -46,7 +48,6 @@ PUBLISH_SECONDS: Final = 10.0
 PUBLISHED_AT_ONCE: Final = 1000
 HEADER_BYTES: Final = 1024
 """Of a message, which the server counts as a part of it: more than there ever are."""
-ANSWERED_AT_ONCE: Final = 256
 DUPLICATE_SECONDS: Final = 120
 MOST_WAITING_AGENTS: Final = 4096
 LONGEST_WAIT_SECONDS: Final = 30
@@ -83,7 +84,7 @@ class JetStreamDispatcher:
         self._lease_seconds = lease_seconds
         self._connection = Connection(credentials, "conductor", self._prepare)
         self._answering: Answering | None = None
-        self._room = asyncio.Semaphore(ANSWERED_AT_ONCE)
+        self._inboxes: dict[AgentName, AgentInbox] = {}
         self._answers: set[asyncio.Task[None]] = set()
         self._machines: dict[str, int] = {}
         self._publisher: tuple[Session, JetStreamContext] | None = None
@@ -91,14 +92,18 @@ class JetStreamDispatcher:
 
     @classmethod
     async def connect(
-        cls, credentials: ConductorCredentials, lease_seconds: float = LEASE_SECONDS
+        cls,
+        credentials: ConductorCredentials,
+        agents: Iterable[AgentName],
+        lease_seconds: float = LEASE_SECONDS,
     ) -> "JetStreamDispatcher":
         """Connect as the conductor; returns after a few seconds also while the bus cannot be reached.
 
-        A job whose agent has not reported for `lease_seconds` is delivered to another. Raises `EnvironmentMissing` if
-        the server is older than `LEAST_SERVER`.
+        Messages are taken of these `agents` alone, which `listen_to` changes. A job whose agent has not reported for
+        `lease_seconds` is delivered to another. Raises `EnvironmentMissing` if the server is older than `LEAST_SERVER`.
         """
         dispatcher = cls(credentials, lease_seconds)
+        await dispatcher.listen_to(agents)
         await dispatcher._connection.open()
         if dispatcher._outdated:
             await dispatcher.close()
@@ -107,6 +112,8 @@ class JetStreamDispatcher:
 
     async def close(self) -> None:
         """End the connection."""
+        for task in self._answers:
+            task.cancel()
         await self._connection.close()
 
     # Queues.
@@ -124,6 +131,9 @@ class JetStreamDispatcher:
                 "retention": "workqueue",
                 # The store has them in any case, and a write to the disk is 40 % of what a job costs the bus.
                 "storage": "memory",
+                # More than two jobs for each agent are never published. What has no room is refused, and nothing lost.
+                "max_bytes": MOST_JOBS_BYTES,
+                "discard": "new",
                 "duplicate_window": DUPLICATE_SECONDS * NANOSECONDS,
             }
         )
@@ -133,6 +143,7 @@ class JetStreamDispatcher:
                 "subjects": [f"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.{JOBS}.>"],
                 # Its reports are of use as long as the other stream has the jobs.
                 "storage": "memory",
+                "max_bytes": MOST_REPORTS_BYTES,
             }
         )
         await self._create_stream(
@@ -140,6 +151,7 @@ class JetStreamDispatcher:
                 "name": NOTICES,
                 "subjects": ["notices.*"],
                 "storage": "memory",
+                "max_bytes": MOST_REPORTS_BYTES,
                 "max_age": NOTICE_SECONDS * NANOSECONDS,
             }
         )
@@ -217,11 +229,18 @@ class JetStreamDispatcher:
         """Have the messages of agents answered from now on, several at a time."""
         is_first = self._answering is None
         self._answering = answering
-        session = self._connection.current
-        if is_first and session is not None:
-            # If the session is lost by now, the next one is prepared.
-            with contextlib.suppress(*BUS_FAULTS):
-                await self._prepare(session)
+        if is_first:
+            await self._open(self._inboxes.values())
+
+    async def listen_to(self, agents: Iterable[AgentName]) -> None:
+        """Take messages of these agents from now on, and of no others."""
+        wanted = set(agents)
+        for name in self._inboxes.keys() - wanted:
+            await self._inboxes.pop(name).close()
+        added = {name: AgentInbox(name, self._answer, self._spawn) for name in wanted - self._inboxes.keys()}
+        self._inboxes |= added
+        if self._answering is not None:
+            await self._open(added.values())
 
     async def cancel(self, platform: str, request: str) -> None:
         """Tell the agents of a platform, if they are connected, to stop the jobs of a request."""
@@ -234,31 +253,34 @@ class JetStreamDispatcher:
     async def _prepare(self, session: Session) -> None:
         self._outdated = _outdated(session)
         if self._answering is not None and not self._outdated:
-            await session.client.subscribe("agents.*.*.*", cb=self._receive)
+            for inbox in list(self._inboxes.values()):
+                await inbox.open(session)
 
-    async def _receive(self, message: Msg) -> None:
-        name = _agent_name(message.subject)
-        if name is None or not message.reply:
-            return
-        await self._room.acquire()
-        task = asyncio.create_task(self._answer(name, message))
-        self._answers.add(task)
-        task.add_done_callback(self._answered)
+    async def _open(self, inboxes: Iterable[AgentInbox]) -> None:
+        """Listen in the session that there is; if it is lost meanwhile, the next one is prepared."""
+        session = self._connection.current
+        if session is not None and not self._outdated:
+            with contextlib.suppress(*BUS_FAULTS):
+                for inbox in list(inboxes):
+                    await inbox.open(session)
 
     async def _answer(self, name: AgentName, message: Msg) -> None:
         if self._answering is None:
             return
-        answer = await self._answering(name, message.data)
+        try:
+            answer = await self._answering(name, message.data)
+        except Exception as fault:
+            log.error("a message was not answered", agent=name.agent, exc_info=fault)
+            return
         if (session := self._connection.current) is not None:
             # The agent asks again where the answer is lost.
             with contextlib.suppress(*BUS_FAULTS):
                 await session.client.publish(message.reply, answer)
 
-    def _answered(self, task: "asyncio.Task[None]") -> None:
-        self._room.release()
-        self._answers.discard(task)
-        if not task.cancelled() and (fault := task.exception()) is not None:
-            log.error("a message was not answered", exc_info=fault)
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
 
     # The server.
 
@@ -413,12 +435,6 @@ def _outdated(session: Session) -> str:
         return ""
     here, least = f"{version.major}.{version.minor}.{version.patch}", ".".join(map(str, LEAST_SERVER))
     return f"nats-server {here} lets agents remove jobs of other platforms: {least} or newer is needed"
-
-
-def _agent_name(subject: str) -> AgentName | None:
-    """Return who sends on a subject; None for a job, which an agent can have the server deliver here by its request."""
-    kind, *names = subject.split(".")
-    return AgentName(*names) if kind == "agents" and len(names) == len(AgentName.__dataclass_fields__) else None
 
 
 def _data(message: Document) -> bytes:

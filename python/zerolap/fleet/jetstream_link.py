@@ -12,7 +12,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.errors import NoRespondersError
 
-from zerolap.fleet.configuration import AgentCredentials
+from zerolap.fleet.configuration import MAX_AGENT_PAYLOAD_BYTES, AgentCredentials
 from zerolap.fleet.delivery import PRIORITIES, AgentName
 from zerolap.fleet.jetstream_connection import (
     BUS_FAULTS,
@@ -27,6 +27,7 @@ from zerolap.fleet.jetstream_connection import (
     next_subject,
     status_of,
 )
+from zerolap.records import EnvironmentMissing
 
 QUICK_SECONDS: Final = 2.0
 """So long an agent waits to hear whether there is a job of a priority before it asks for the next priority."""
@@ -106,8 +107,13 @@ class JetStreamLink:
     async def ask(self, content: bytes, seconds: float) -> bytes | None:
         """Send a message to the conductor and return its answer; None if none came within the time.
 
-        The message is sent again after the connection was lost: the conductor may get it twice.
+        The message is sent again after the connection was lost: the conductor may get it twice. Raises
+        `EnvironmentMissing` for a message that the bus does not take, as it is too large.
         """
+        if len(content) > MAX_AGENT_PAYLOAD_BYTES:
+            # The bus would close the connection, again and again.
+            what = f"a message has {len(content):,} bytes, and the bus takes {MAX_AGENT_PAYLOAD_BYTES:,}"
+            raise EnvironmentMissing(what)
         end = _after(seconds)
         while (left := _until(end)) > 0 and (session := await self._connection.session(left)) is not None:
             try:
