@@ -1,5 +1,6 @@
 """The application that `zerolap serve` listens with."""
 
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Response
@@ -8,6 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from zerolap import __version__
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
+from zerolap.api.joining import joining_router
 from zerolap.api.metrics import conductor_metrics
 from zerolap.api.problems import state_problems
 from zerolap.api.reports import reports_router
@@ -28,16 +30,20 @@ def application(
     conductor: Conductor,
     store: Store,
     triggers: Triggers | None = None,
+    fleet: Path | None = None,
 ) -> FastAPI:
     """Return the application of a conductor: reports, the HTTP API, `/health`, `/metrics`, and the files of jobs.
 
-    With triggers whose settings have a secret for them, also webhooks. `/openapi.json` describes reports and API.
+    With the directory of a fleet, agents can join it; with triggers whose settings have a secret for them, there are
+    also webhooks. `/openapi.json` describes reports and API.
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     state_problems(app)
     authorization = Authorization(store.triggers, settings.limits)
     app.include_router(files_router(conductor, store), include_in_schema=False)
+    if fleet is not None:
+        app.include_router(joining_router(fleet, store, settings.limits), include_in_schema=False)
     if triggers is not None and settings.github.webhook_secret is not None:
         app.include_router(webhooks_router(store, settings, triggers.wake), include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake

@@ -22,6 +22,7 @@ from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.jetstream import JetStreamDispatcher
+from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.roster import served_platforms
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
@@ -126,7 +127,11 @@ async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> N
             pace=pace,
             on_happening=serving.tell,
         )
-        await _until_stopped(serving, conductor, stopping)
+        following = asyncio.create_task(follow_configuration(directory, dispatcher, conductor))
+        try:
+            await _until_stopped(serving, conductor, stopping)
+        finally:
+            following.cancel()
     finally:
         await dispatcher.close()
 
@@ -204,7 +209,7 @@ class _Server(uvicorn.Server):
 def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) -> uvicorn.Config:
     fleet = serving.fleet
     return uvicorn.Config(
-        application(conductor, serving.store, serving.triggers),
+        application(conductor, serving.store, serving.triggers, fleet),
         host=address.host,
         port=address.port,
         log_config=None,

@@ -1,4 +1,4 @@
-"""`zerolap agent`: builds, measures, or puts load on servers, for a conductor on another machine."""
+"""`zerolap agent`: joins a fleet; builds, measures, or puts load on servers, for a conductor on another machine."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["age
 Credentials = Annotated[
     Path,
     typer.Option(
-        help="File of this agent, a copy of agents/NAME.toml in the directory of the fleet.",
+        help="File of this agent: agent.toml, which zerolap agent join has written, or a copy of agents/NAME.toml.",
         metavar="FILE",
         show_default=False,
     ),
@@ -21,6 +21,37 @@ Credentials = Annotated[
 Directory = Annotated[
     Path, typer.Option(help="Directory for builds and files of jobs, of this agent alone.", metavar="DIR")
 ]
+
+
+@app.command(no_args_is_help=True)
+def join(
+    address: Annotated[str, typer.Argument(metavar="URL", help="Address of zerolap serve.", show_default=False)],
+    token: Annotated[
+        str, typer.Option(help="Token that zerolap fleet token has printed.", metavar="TOKEN", show_default=False)
+    ],
+    directory: Annotated[
+        Path | None,
+        typer.Option(help="Directory of the agent, made if it is missing; by default its name.", metavar="DIR"),
+    ] = None,
+    start: Annotated[bool, typer.Option("--start", help="Begin to work, in this terminal.")] = False,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+) -> None:
+    """Become an agent of a fleet: make a key, have it admitted, write credentials and a unit of systemd.
+
+    The private key stays on this machine. Run it as the user who is to run the agent.
+
+    Example: zerolap agent join https://lab.example.org:7480 --token zj_...
+    """
+    from zerolap.fleet.joining import JoinToken
+    from zerolap.fleet.joining import join as join_fleet
+
+    joined = join_fleet(address, JoinToken.read(token), directory)
+    work_directory = joined.credentials.with_name("work")
+    command = f"zerolap agent {joined.kind} --credentials {joined.credentials} --directory {work_directory}"
+    typer.echo(f"joined; start it: {command}")
+    typer.echo(f"or, as a service: systemctl enable --now {joined.unit}")
+    if start:
+        _work(joined.kind, joined.credentials, work_directory, unsafe_no_sandbox)
 
 
 @app.command()

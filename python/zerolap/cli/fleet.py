@@ -1,23 +1,25 @@
-"""`zerolap fleet`: sets a fleet up, shows its state, and retries, cancels or drains."""
+"""`zerolap fleet`: shows the state of a fleet, and retries, cancels or drains; `fleet_setup` has the other commands."""
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import fleet_setup, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from zerolap.fleet.configuration import FleetConfiguration, PlatformRequirement
     from zerolap.store import Attempt, KnownAgent, Store
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
+app.command(help=fleet_setup.INIT_HELP)(fleet_setup.init)
+app.command(no_args_is_help=True)(fleet_setup.token)
+app.command(no_args_is_help=True)(fleet_setup.revoke)
+app.command(no_args_is_help=True)(fleet_setup.rotate)
 
 LISTED = 20
 AGENT_GONE_SECONDS = 60
@@ -27,114 +29,6 @@ Identity = Annotated[
     str,
     typer.Argument(metavar="ID", help="Id of a request, its unique beginning, or latest.", show_default=False),
 ]
-
-
-Names = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--name",
-        help="A further name or IP address by which bus or zerolap serve is reached, for the certificate.",
-        metavar="NAME",
-    ),
-]
-Platforms = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--platform",
-        help="A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at"
-        " least), counters=true; builder=NAME shares the builders of another, load=NAME has the agents of NAME put load"
-        " on its servers.",
-        metavar="NAME[:KEY=VALUE,...]",
-    ),
-]
-
-
-INIT_HELP = """Set up a fleet, or add to it: configuration of the bus, certificates, and credentials of its members.
-
-A new fleet needs --bus and --artifacts. The other options can be given now or later, each several times. After \
-fleet.toml was edited, run the command without options. Passwords and certificates are kept.
-
-Examples:
-
-    zerolap fleet init --bus tls://lab.example.org:4222 --artifacts https://lab.example.org:7480
-
-    zerolap fleet init --lab home --platform arm:architecture=aarch64 --bench bench-1=home/arm
-
-    zerolap fleet init --build build-1=home/arm
-
-    zerolap fleet init --platform wire:load=loaders --bench bench-2=home/wire --load load-1=home/loaders
-"""
-
-
-@app.command(help=INIT_HELP)
-def init(
-    directory: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet, made if it is missing.")
-    ] = Path("fleet"),
-    bus: Annotated[str, typer.Option(help="Address at which agents and conductor reach the bus.", metavar="URL")] = "",
-    listen: Annotated[
-        str,
-        typer.Option(
-            help="Address that the bus listens on; by default all, at the port of --bus.", metavar="HOST:PORT"
-        ),
-    ] = "",
-    artifacts: Annotated[str, typer.Option(help="Address at which agents reach zerolap serve.", metavar="URL")] = "",
-    name: Names = None,
-    lab: Annotated[list[str] | None, typer.Option(help="A lab: a place with agents.", metavar="NAME")] = None,
-    platform: Platforms = None,
-    bench: Annotated[
-        list[str] | None, typer.Option(help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
-    ] = None,
-    build: Annotated[
-        list[str] | None, typer.Option(help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
-    ] = None,
-    load: Annotated[
-        list[str] | None,
-        typer.Option(help="An agent that puts load on servers of other machines.", metavar="NAME=LAB/PLATFORM"),
-    ] = None,
-) -> None:
-    """Write what is new, and tell the bus if it runs here."""
-    from zerolap.errors import UsageError
-    from zerolap.fleet import configuration as fleet
-
-    platforms = dict(_parsed_platform(added) for added in platform or [])
-    agents = {
-        "bench": [_parsed_agent(one) for one in bench or []],
-        "build": [_parsed_agent(one) for one in build or []],
-        "load": [_parsed_agent(one) for one in load or []],
-    }
-    is_new = not (directory / fleet.CONFIGURATION).exists()
-    if is_new and not (bus and artifacts):
-        raise UsageError(
-            f"there is no fleet in {directory} yet, and a new one needs --bus and --artifacts",
-            hint=f"zerolap fleet init {directory} --bus tls://HOST:4222 --artifacts https://HOST:7480",
-        )
-    if not is_new and (bus or listen or artifacts or name):
-        raise UsageError(
-            f"{directory / fleet.CONFIGURATION} has the addresses already",
-            hint=f"edit it, then run: zerolap fleet init {directory}",
-        )
-    if is_new:
-        configuration = fleet.new_configuration(bus, artifacts, listen, _certificate_names(bus, artifacts, name or []))
-    else:
-        configuration = fleet.read_configuration(directory)
-    # All is checked before anything is written, so that the corrected command can be repeated.
-    _check_additions(configuration, lab or [], platforms, agents)
-    directory.mkdir(parents=True, exist_ok=True)
-    fleet.initialise(directory, configuration)
-    for added in lab or []:
-        fleet.add_lab(directory, added)
-    for added, requirement in platforms.items():
-        fleet.add_platform(directory, added, requirement)
-    written = [fleet.add_agent(directory, *added, kind="bench") for added in agents["bench"]]
-    written += [fleet.add_agent(directory, *added, kind="build") for added in agents["build"]]
-    written += [fleet.add_agent(directory, *added, kind="load") for added in agents["load"]]
-    if fleet.reload_bus(directory):
-        typer.echo("the bus uses the new configuration")
-    else:
-        typer.echo(f"start the bus: nats-server -c {directory / fleet.SERVER_CONFIGURATION}")
-    for path in written:
-        typer.echo(f"{path}: copy it to the machine of the agent")
 
 
 @app.command()
@@ -208,83 +102,6 @@ def drain(
     with Store.open(store) as results:
         names = results.fleet.drain(name, draining=not undo)
         typer.echo(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
-
-
-def _certificate_names(bus: str, artifacts: str, names: Sequence[str]) -> list[str]:
-    """Return the names of the certificate beside that of the bus: it is also that of `zerolap serve`."""
-    from urllib.parse import urlsplit
-
-    of_artifacts = urlsplit(artifacts).hostname
-    return [*names, *([of_artifacts] if of_artifacts and of_artifacts != urlsplit(bus).hostname else [])]
-
-
-def _check_additions(
-    configuration: "FleetConfiguration",
-    labs: Sequence[str],
-    platforms: "Mapping[str, PlatformRequirement]",
-    agents: Mapping[str, Sequence[tuple[str, str, str]]],
-) -> None:
-    """Raise `UsageError` if a fleet cannot have these labs, platforms and agents, each named once."""
-    from pydantic import ValidationError
-
-    from zerolap.errors import UsageError
-
-    content = configuration.model_dump()
-    known = content["platforms"] | {name: one.model_dump() for name, one in platforms.items()}
-    additions: list[tuple[str, str, str, dict[str, object]]] = [("lab", "labs", name, {}) for name in labs]
-    additions += [("platform", "platforms", name, known[name]) for name in platforms]
-    for kind, of_kind in agents.items():
-        for name, lab, platform in of_kind:
-            builder = (known.get(platform) or {"builder": platform})["builder"] or f"{platform}-build"
-            entry = {"lab": lab, "platform": builder if kind == "build" else platform, "kind": kind}
-            additions.append(("agent", "agents", name, entry))
-    for noun, section, name, entry in additions:
-        if name in content[section]:
-            raise UsageError(f"the {noun} {name} exists already", hint="nothing was changed; choose another name")
-        content[section][name] = entry
-    try:
-        type(configuration).model_validate(content)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        named = f"{first['loc'][1]}: " if len(first["loc"]) > 1 else ""
-        message = named + first["msg"].removeprefix("Value error, ")
-        raise UsageError(message, hint="nothing was changed; correct it and run the command again") from wrong
-
-
-def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
-    """Return the platform in `NAME:KEY=VALUE,...`; raises `UsageError`."""
-    from pydantic import ValidationError
-
-    from zerolap.errors import UsageError
-    from zerolap.fleet.configuration import PlatformRequirement
-
-    name, _, rest = text.partition(":")
-    pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))
-    try:
-        return name, PlatformRequirement.model_validate(pairs)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = str(first["loc"][0])
-        if first["type"] == "extra_forbidden":
-            what = f"there is no requirement `{key}`"
-            hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"
-        else:
-            what = f"`{pairs[key]}` is no value of `{key}`"
-            hint = "write NAME:processors=8,memory_gib=32,counters=true"
-        raise UsageError(f"`--platform {text}`: {what}", hint=hint) from wrong
-
-
-def _parsed_agent(text: str) -> tuple[str, str, str]:
-    """Return name, lab and platform in `NAME=LAB/PLATFORM`; raises `UsageError`."""
-    from zerolap.errors import UsageError
-
-    name, equals, rest = text.partition("=")
-    lab, slash, platform = rest.partition("/")
-    if not (name and equals and lab and slash and platform):
-        raise UsageError(
-            f"`{text}` does not describe an agent", hint="write NAME=LAB/PLATFORM, such as bench-1=home/arm"
-        )
-    return name, lab, platform
 
 
 def _document(store: "Store") -> dict[str, object]:

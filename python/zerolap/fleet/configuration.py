@@ -5,6 +5,8 @@ imported but the subjects that this agent needs. Permissions alone would not kee
 subject of its answer, on which the server then publishes within the account of the agent, and asks for no permission.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import re
@@ -12,7 +14,8 @@ import secrets
 import signal
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -22,6 +25,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from zerolap.errors import UsageError
 from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY, make_certificates
 from zerolap.fleet.delivery import PRIORITIES, AgentName
+from zerolap.fleet.keys import AgentKey, checked_public_key
+from zerolap.fleet.units import ConductorUnits, write_units
 
 CONFIGURATION: Final = "fleet.toml"
 SERVER_CONFIGURATION: Final = "nats.conf"
@@ -48,6 +53,8 @@ MOST_SUBSCRIPTIONS: Final = 256
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OWNER_ONLY: Final = 0o600
 OWNER_ONLY_DIRECTORY: Final = 0o700
+FOR_OTHERS: Final = 0o077
+CREDENTIALS_DIRECTORY: Final = "CREDENTIALS_DIRECTORY"
 
 
 def _checked_name(name: str) -> str:
@@ -84,7 +91,14 @@ def _has_port(parts: SplitResult) -> bool:
         return False
 
 
+def _checked_seed(text: str) -> str:
+    if text:
+        AgentKey.read(text)
+    return text
+
+
 Name = Annotated[str, AfterValidator(_checked_name)]
+PublicKey = Annotated[str, AfterValidator(checked_public_key)]
 AgentKind = Literal["bench", "build", "load"]
 
 
@@ -114,11 +128,23 @@ class PlatformRequirement(_Part):
 
 
 class AgentEntry(_Part):
-    """An agent: of kind `bench` with a platform, or `build` or `load` with what builds for platforms or loads them."""
+    """An agent: of kind `bench` with a platform, or `build` or `load` with what builds for platforms or loads them.
+
+    `key` is its public key, where it has joined by itself; otherwise it has a password.
+    """
 
     lab: Name
     platform: Name
     kind: AgentKind = "bench"
+    key: PublicKey | None = None
+
+
+class ConductorEntry(_Part):
+    """How `zerolap serve` is started: where it listens, its store, and the file of its triggers, if it has any."""
+
+    listen: Annotated[str, AfterValidator(_checked_listen)]
+    store: str
+    triggers: str = ""
 
 
 class FleetConfiguration(_Part):
@@ -126,13 +152,14 @@ class FleetConfiguration(_Part):
 
     `bus` is the address by which agents and the conductor reach the bus, `listen` the one that it listens on, and
     `certificate_names` are further names and IP addresses by which it may be reached. `artifacts` is the URL of the
-    server of builds and sources.
+    server of builds and sources. `conductor` is for the unit of `zerolap serve`.
     """
 
     bus: Annotated[str, AfterValidator(_checked_bus)]
     listen: Annotated[str, AfterValidator(_checked_listen)] = f"0.0.0.0:{DEFAULT_PORT}"
     certificate_names: tuple[str, ...] = ()
     artifacts: Annotated[str, AfterValidator(_checked_url)]
+    conductor: ConductorEntry | None = None
     labs: dict[Name, LabEntry] = {}
     platforms: dict[Name, PlatformRequirement] = {}
     agents: dict[Name, AgentEntry] = {}
@@ -181,12 +208,22 @@ class FleetConfiguration(_Part):
 
 
 class BusCredentials(_Part):
-    """What is needed to connect to the bus; `certificate_authority` is the PEM text of a certificate."""
+    """What is needed to connect to the bus: a password, or a private key of an agent that has joined.
+
+    `certificate_authority` is the PEM text of a certificate.
+    """
 
     bus: Annotated[str, AfterValidator(_checked_bus)]
     user: str
-    password: str = Field(repr=False)
+    password: str = Field(default="", repr=False)
+    key: Annotated[str, AfterValidator(_checked_seed)] = Field(default="", repr=False)
     certificate_authority: str = Field(repr=False)
+
+    @model_validator(mode="after")
+    def _check(self) -> "BusCredentials":
+        if bool(self.password) == bool(self.key):
+            raise ValueError("either `password` or `key` has to be set")
+        return self
 
 
 class ConductorCredentials(BusCredentials):
@@ -209,7 +246,13 @@ def read_configuration(directory: Path) -> FleetConfiguration:
     return _read(directory / CONFIGURATION, FleetConfiguration, hint)
 
 
-def new_configuration(bus: str, artifacts: str, listen: str = "", names: Sequence[str] = ()) -> FleetConfiguration:
+def new_configuration(
+    bus: str,
+    artifacts: str,
+    listen: str = "",
+    names: Sequence[str] = (),
+    conductor: Mapping[str, str] | None = None,
+) -> FleetConfiguration:
     """Return the configuration of a fleet without labs, platforms and agents; raises `UsageError`.
 
     The bus listens on all addresses, at the port of its own address, unless `listen` is given.
@@ -220,18 +263,24 @@ def new_configuration(bus: str, artifacts: str, listen: str = "", names: Sequenc
         "listen": listen or f"0.0.0.0:{port}",
         "artifacts": artifacts,
         "certificate_names": tuple(names),
+        "conductor": conductor,
     }
     return _validated(content, FleetConfiguration, "the fleet cannot be set up so")
 
 
 def read_agent_credentials(path: Path) -> AgentCredentials:
-    """Return the credentials in an agent's file; raises `UsageError`."""
-    return _read(path, AgentCredentials, f"it is made on the machine of the bus, as {AGENTS}/AGENT.toml")
+    """Return the credentials in an agent's file; raises `UsageError`, also if others can read it."""
+    _require_private(path)
+    return _read(path, AgentCredentials, "zerolap agent join makes it")
 
 
 def read_conductor_credentials(directory: Path) -> ConductorCredentials:
-    """Return the credentials of the conductor from the directory of a fleet; raises `UsageError`."""
+    """Return the credentials of the conductor from the directory of a fleet.
+
+    Raises `UsageError`, also if others can read them.
+    """
     hint = f"zerolap fleet init {directory} makes it"
+    _require_private(directory / f"{CONDUCTOR}.toml")
     return _read(directory / f"{CONDUCTOR}.toml", ConductorCredentials, hint)
 
 
@@ -243,20 +292,24 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
     """
     directory = directory.resolve()
     (directory / AGENTS).mkdir(parents=True, exist_ok=True)
+    if (serving := configuration.conductor) is not None:
+        write_units(directory, ConductorUnits(serving.listen, serving.store, serving.triggers))
     (directory / AGENTS).chmod(OWNER_ONLY_DIRECTORY)
     if not (directory / CONFIGURATION).exists() or read_configuration(directory) != configuration:
         _write(directory / CONFIGURATION, _configuration_text(configuration), mode=0o644)
     address = urlsplit(configuration.bus).hostname or ""
     authority = make_certificates(directory, [address, *configuration.certificate_names])
-    passwords = _passwords(directory, [CONDUCTOR, *configuration.agents])
+    with_password = [name for name, entry in configuration.agents.items() if not entry.key]
+    passwords = _passwords(directory, [CONDUCTOR, *with_password])
     _write(directory / SERVER_CONFIGURATION, _server_text(directory, configuration, passwords))
     common = {"bus": configuration.bus, "certificate_authority": authority}
     conductor = ConductorCredentials(**common, user=CONDUCTOR, password=passwords[CONDUCTOR])
-    _write(directory / f"{CONDUCTOR}.toml", _table(conductor.model_dump()))
+    _write(directory / f"{CONDUCTOR}.toml", _credentials_text(conductor))
     for path in (directory / AGENTS).glob("*.toml"):
-        if path.stem not in configuration.agents:
+        if path.stem not in with_password:
             path.unlink()
-    for name, entry in configuration.agents.items():
+    for name in with_password:
+        entry = configuration.agents[name]
         agent = AgentCredentials(
             **common,
             user=name,
@@ -267,7 +320,16 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
             agent=name,
             kind=entry.kind,
         )
-        _write(directory / AGENTS / f"{name}.toml", _table(agent.model_dump()))
+        write_credentials(directory / AGENTS / f"{name}.toml", agent)
+
+
+def write_credentials(path: Path, credentials: AgentCredentials) -> None:
+    """Write the file of an agent, which only its owner can read."""
+    _write(path, _credentials_text(credentials))
+
+
+def _credentials_text(credentials: BusCredentials) -> str:
+    return _table({key: value for key, value in credentials.model_dump().items() if value})
 
 
 def add_lab(directory: Path, name: str, description: str = "") -> None:
@@ -280,28 +342,108 @@ def add_platform(directory: Path, name: str, requirement: PlatformRequirement) -
     _add(directory, "platforms", name, requirement.model_dump(exclude_none=True))
 
 
-def add_agent(directory: Path, name: str, lab: str, platform: str, kind: AgentKind = "bench") -> Path:
-    """Add an agent to a fleet and return the file of its credentials; raises `UsageError` if that cannot be.
+def add_agent(directory: Path, name: str, lab: str, platform: str, kind: AgentKind = "bench", key: str = "") -> Path:
+    """Add an agent to a fleet; raises `UsageError` if that cannot be.
 
-    For an agent that builds, `platform` may also be the platform that it builds for.
+    For an agent that builds, `platform` may also be the platform that it builds for. Returns the file of its
+    credentials, which is there unless it has a public `key` of its own.
     """
     configuration = read_configuration(directory)
     if kind == "build" and platform in configuration.platforms:
         platform = configuration.builder_of(platform)
-    _add(directory, AGENTS, name, {"lab": lab, "platform": platform, "kind": kind})
+    entry = {"lab": lab, "platform": platform, "kind": kind} | ({"key": key} if key else {})
+    _add(directory, AGENTS, name, entry)
     return directory / AGENTS / f"{name}.toml"
 
 
+def revoke_agent(directory: Path, name: str) -> None:
+    """Remove an agent from a fleet, with its password or key; raises `UsageError` if there is none of that name.
+
+    The bus takes no connection of it any more once `reload_bus` was called, and closes those that there are.
+    """
+    with _held(directory):
+        configuration = read_configuration(directory)
+        _known_agent(configuration, name)
+        _remove_section(directory / CONFIGURATION, name)
+        agents = {other: entry for other, entry in configuration.agents.items() if other != name}
+        initialise(directory, configuration.model_copy(update={"agents": agents}))
+
+
+def rotate_password(directory: Path, name: str) -> Path:
+    """Give an agent that has a password, or the conductor, another one; returns the file of its credentials."""
+    with _held(directory):
+        configuration = read_configuration(directory)
+        if name != CONDUCTOR:
+            _known_agent(configuration, name)
+        kept = _read_passwords(directory)
+        kept.pop(name, None)
+        _write(directory / SECRETS, _table(kept))
+        initialise(directory, configuration)
+    return directory / f"{CONDUCTOR}.toml" if name == CONDUCTOR else directory / AGENTS / f"{name}.toml"
+
+
+def rotate_key(directory: Path, name: str, key: str) -> None:
+    """Give an agent another public key, in place of its key or its password; raises `UsageError`."""
+    with _held(directory):
+        configuration = read_configuration(directory)
+        entry = _known_agent(configuration, name).model_copy(update={"key": key})
+        if _remove_section(directory / CONFIGURATION, name):
+            _append(directory / CONFIGURATION, f"{AGENTS}.{name}", entry.model_dump())
+        initialise(directory, configuration.model_copy(update={"agents": configuration.agents | {name: entry}}))
+
+
+def _known_agent(configuration: FleetConfiguration, name: str) -> AgentEntry:
+    entry = configuration.agents.get(name)
+    if entry is None:
+        raise UsageError(f"there is no agent {name}", hint=f"the agents are: {_listed(configuration.agents)}")
+    return entry
+
+
 def _add(directory: Path, section: str, name: str, entry: Mapping[str, Any]) -> None:
-    before = read_configuration(directory).model_dump()
-    if name in before[section]:
-        raise UsageError(f"{directory / CONFIGURATION} has {name} already, under `{section}`", "choose another name")
-    before[section][name] = entry
-    configuration = _validated(before, FleetConfiguration, f"cannot add {name}", "nothing was changed")
-    # At the end, so that comments and the order of the file are kept.
-    path = directory / CONFIGURATION
-    _write(path, f"{path.read_text().rstrip()}\n\n{_table(entry, f'{section}.{name}')}", mode=0o644)
-    initialise(directory, configuration)
+    with _held(directory):
+        before = read_configuration(directory).model_dump()
+        if name in before[section]:
+            raise UsageError(
+                f"{directory / CONFIGURATION} has {name} already, under `{section}`", "choose another name"
+            )
+        before[section][name] = entry
+        configuration = _validated(before, FleetConfiguration, f"cannot add {name}", "nothing was changed")
+        _append(directory / CONFIGURATION, f"{section}.{name}", entry)
+        initialise(directory, configuration)
+
+
+@contextmanager
+def _held(directory: Path) -> Iterator[None]:
+    """Keep others from changing a fleet: `zerolap serve` does so when an agent joins."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _append(path: Path, section: str, entry: Mapping[str, Any]) -> None:
+    """Add a section at the end of a file, so that comments and the order of the file are kept."""
+    _write(path, f"{path.read_text().rstrip()}\n\n{_table(entry, section)}", mode=0o644)
+
+
+def _remove_section(path: Path, agent: str) -> bool:
+    """Remove the section of an agent from a file; returns false if it is written in another form.
+
+    `initialise` writes the file anew then.
+    """
+    lines = path.read_text().splitlines(keepends=True)
+    headers = (f"[{AGENTS}.{agent}]", f'[{AGENTS}."{agent}"]')
+    begin = next((number for number, line in enumerate(lines) if line.partition("#")[0].strip() in headers), None)
+    if begin is None:
+        return False
+    end = next((number for number in range(begin + 1, len(lines)) if lines[number].startswith("[")), len(lines))
+    while end > begin + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        # A comment above the next section.
+        end -= 1
+    _write(path, "".join(lines[:begin] + lines[end:]), mode=0o644)
+    return True
 
 
 def reload_bus(directory: Path) -> bool:
@@ -363,11 +505,29 @@ def _write(path: Path, text: str, mode: int = OWNER_ONLY) -> None:
 
 def _passwords(directory: Path, users: list[str]) -> dict[str, str]:
     """Return a password for each user, those that there are and new ones."""
-    path = directory / SECRETS
-    before = tomllib.loads(path.read_text()) if path.exists() else {}
+    before = _read_passwords(directory)
     passwords = {user: before.get(user) or secrets.token_urlsafe(32) for user in users}
-    _write(path, _table(passwords))
+    _write(directory / SECRETS, _table(passwords))
     return passwords
+
+
+def _read_passwords(directory: Path) -> dict[str, str]:
+    path = directory / SECRETS
+    return tomllib.loads(path.read_text()) if path.exists() else {}
+
+
+def _require_private(path: Path) -> None:
+    """Raise `UsageError` if others than its owner can read a file with secrets.
+
+    In the directory of a unit's credentials systemd itself keeps others from them, and the mode shows more.
+    """
+    credentials = os.environ.get(CREDENTIALS_DIRECTORY)
+    if credentials and path.resolve().is_relative_to(Path(credentials).resolve()):
+        return
+    with contextlib.suppress(OSError):
+        # What cannot be read is reported by the reading.
+        if path.is_file() and path.stat().st_mode & FOR_OTHERS:
+            raise UsageError(f"{path} can be read or changed by others than its owner", hint=f"chmod 600 {path}")
 
 
 def _table(entry: Mapping[str, Any], name: str = "") -> str:
@@ -389,6 +549,8 @@ def _configuration_text(configuration: FleetConfiguration) -> str:
         for section in ("labs", "platforms", AGENTS)
         for name, entry in content.pop(section).items()
     ]
+    if (conductor := content.pop(CONDUCTOR, None)) is not None:
+        tables.insert(0, _table(conductor, CONDUCTOR))
     return "\n".join([_table(content), *tables])
 
 
@@ -397,7 +559,7 @@ def _configuration_text(configuration: FleetConfiguration) -> str:
 
 def _server_text(directory: Path, configuration: FleetConfiguration, passwords: Mapping[str, str]) -> str:
     accounts = [_conductor_account(passwords[CONDUCTOR])]
-    accounts += [_agent_account(name, agent, passwords[name]) for name, agent in configuration.agents.items()]
+    accounts += [_agent_account(name, agent, passwords.get(name, "")) for name, agent in configuration.agents.items()]
     return f"""\
 # Made by `zerolap fleet` from {CONFIGURATION}: it is made anew by every change.
 server_name: zerolap
@@ -456,6 +618,7 @@ def _agent_account(name: str, agent: AgentEntry, password: str) -> str:
             f"      {{stream: {{account: {CONDUCTOR}, subject: {_quoted(cancel)}}}}}",
         ]
     )
+    user = f"nkey: {agent.key}" if agent.key else f"user: {_quoted(name)}, password: {_quoted(password)}"
     return f"""\
   {_quoted(name)} {{
     limits: {{
@@ -463,7 +626,7 @@ def _agent_account(name: str, agent: AgentEntry, password: str) -> str:
       max_payload: {MAX_AGENT_PAYLOAD_BYTES}
     }}
     users: [{{
-      user: {_quoted(name)}, password: {_quoted(password)}
+      {user}
       permissions: {{
         publish: {json.dumps(services)}
         subscribe: {json.dumps([f"_INBOX_{name}.>", cancel])}

@@ -163,6 +163,11 @@ class Intake:
         self._forget(attempt)
         self._on_event(replace(attempt, state="given up", reason=reason), None)
 
+    async def release(self, agent: str, reason: str) -> None:
+        """Give up all attempts that an agent holds: others are to try them at once."""
+        for attempt in [one for one in self.attempts.values() if one.agent == agent and one.state == "claimed"]:
+            await self.give_up(attempt, reason)
+
     # Messages.
 
     async def answer(self, name: AgentName, content: bytes) -> bytes:

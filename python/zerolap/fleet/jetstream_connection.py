@@ -18,6 +18,7 @@ from nats.errors import NoRespondersError
 
 from zerolap.fleet.configuration import BusCredentials
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.keys import AgentKey
 
 JOBS: Final = "JOBS"
 """The stream of the jobs; a job's subject is `jobs.PLATFORM.PRIORITY.REQUEST`."""
@@ -200,6 +201,10 @@ class Connection:
 
     async def _connect(self) -> Session:
         client = Client()
+        key = AgentKey.read(self._credentials.key) if self._credentials.key else None
+        if key is not None:
+            # The client reads a public key only from a seed, by a package that does what `AgentKey` does.
+            client._public_nkey = key.public
         session = Session(client, asyncio.get_running_loop().create_future())
 
         async def closed() -> None:
@@ -213,7 +218,9 @@ class Connection:
                 servers=[self._credentials.bus],
                 name=self._name,
                 user=self._credentials.user,
-                password=self._credentials.password,
+                # Without a password the client would not identify itself at all.
+                password=self._credentials.password or "by key",
+                signature_cb=None if key is None else key.signature,
                 tls=self._tls,
                 tls_handshake_first=True,
                 inbox_prefix=f"_INBOX_{self._name}",

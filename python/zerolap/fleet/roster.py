@@ -116,6 +116,11 @@ class Roster:
         present = self._agents.get(name.agent)
         return present if present is not None and present.name == name else None
 
+    def forget(self, name: AgentName) -> None:
+        """Have an agent that does not belong to the fleet any more be given no jobs."""
+        if self.get(name) is not None:
+            del self._agents[name.agent]
+
     def saw(self, present: PresentAgent) -> None:
         """Note that an agent is there."""
         present.seen = self._clock()

@@ -5,6 +5,7 @@ from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.faults import BlobDamaged, RequestBusy
 from zerolap.store.fleet import (
+    AdmittedAgent,
     Artifact,
     Attempt,
     AttemptState,
@@ -30,6 +31,7 @@ from zerolap.store.triggers import (
 __all__ = [
     "DEFAULT_DIRECTORY",
     "Acknowledgement",
+    "AdmittedAgent",
     "ApiToken",
     "Artifact",
     "Attempt",

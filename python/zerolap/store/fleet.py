@@ -24,7 +24,7 @@ from zerolap.store import requests, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.requests import RecordedRequest, RequestInShort, find
-from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, request
+from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
 
@@ -99,6 +99,21 @@ class Outcome:
     attempt: Attempt
     event: Event
     state: AttemptState | None = None
+
+
+@dataclass(frozen=True)
+class AdmittedAgent:
+    """An agent that may join with a token, until a time in seconds since the epoch.
+
+    `replaces`: it belongs to the fleet already, and gets another key.
+    """
+
+    agent: str
+    lab: str
+    platform: str
+    kind: Literal["bench", "build", "load"]
+    expires: float
+    replaces: bool = False
 
 
 _WITH_JOB = select(attempt, job.c.document).join(job, job.c.id == attempt.c.job_id)
@@ -287,6 +302,23 @@ class FleetRecords:
         if not names:
             raise UsageError(f"no agent or platform {name!r} is known", hint="zerolap fleet status lists them")
         return names
+
+    # Tokens by which agents join.
+
+    def add_join_token(self, digest: str, admitted: AdmittedAgent) -> None:
+        """Record a token by its SHA-256; those that have expired are removed."""
+        with self._database.writing() as connection:
+            connection.execute(delete(join_token).where(join_token.c.expires < time.time()))
+            connection.execute(insert(join_token).values(digest=digest, **asdict(admitted)))
+
+    def redeem_join_token(self, digest: str) -> AdmittedAgent | None:
+        """Return which agent a token admits, and remove the token; none if it is not known, was used or has expired."""
+        is_meant = (join_token.c.digest == digest, join_token.c.expires >= time.time())
+        with self._database.writing() as connection:
+            row = connection.execute(delete(join_token).where(*is_meant).returning(join_token)).first()
+        if row is None:
+            return None
+        return AdmittedAgent(row.agent, row.lab, row.platform, row.kind, row.expires, row.replaces)
 
 
 def _cancel_attempts(connection: Connection, identity: str) -> None:

@@ -413,6 +413,20 @@ api_token = Table(
     Column("last_used", Float),
 )
 
+# Tokens by which an agent joins the fleet, each good for once and until `expires`; `digest` is the SHA-256 of 256
+# random bits. `replaces` states that the agent belongs to the fleet already, and gets another key.
+join_token = Table(
+    "join_token",
+    metadata,
+    Column("digest", String, primary_key=True),
+    Column("agent", String, nullable=False),
+    Column("lab", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("replaces", Boolean, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+
 # The commits that the branches and tags of watched remotes had when they were last asked.
 watched_ref = Table(
     "watched_ref",

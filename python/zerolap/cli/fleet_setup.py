@@ -1,0 +1,339 @@
+"""The commands of `zerolap fleet` that set a fleet up, and admit, revoke and rotate its members."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+
+if TYPE_CHECKING:
+    from zerolap.fleet.configuration import AgentKind, FleetConfiguration, PlatformRequirement
+
+AgentsThatMeasure = Annotated[
+    list[str] | None, typer.Option("--bench", help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
+]
+AgentsThatBuild = Annotated[
+    list[str] | None, typer.Option("--build", help="An agent that builds for a platform.", metavar="NAME=LAB/PLATFORM")
+]
+AgentsThatLoad = Annotated[
+    list[str] | None,
+    typer.Option("--load", help="An agent that puts load on servers of other machines.", metavar="NAME=LAB/PLATFORM"),
+]
+FleetDirectory = Annotated[Path, typer.Option("--fleet", help="Directory of the fleet.", metavar="DIR")]
+AgentNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent.", show_default=False)]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        help="A further name or IP address by which bus or zerolap serve is reached, for the certificate.",
+        metavar="NAME",
+    ),
+]
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        help="A platform, with what its machines must have: architecture=aarch64, processors=8 and memory_gib=32 (at"
+        " least), counters=true; builder=NAME shares the builders of another, load=NAME has the agents of NAME put load"
+        " on its servers.",
+        metavar="NAME[:KEY=VALUE,...]",
+    ),
+]
+
+
+INIT_HELP = """Set up a fleet, or add to it: configuration of the bus, certificates, units of systemd, credentials.
+
+A new fleet needs --bus and --artifacts. The other options can be given now or later, each several times. After \
+fleet.toml was edited, run the command without options. Passwords and certificates are kept.
+
+Examples:
+
+    zerolap fleet init --bus tls://lab.example.org:4222 --artifacts https://lab.example.org:7480
+
+    zerolap fleet init --lab home --platform arm:architecture=aarch64
+
+    zerolap fleet init --bench bench-1=home/arm
+
+    zerolap fleet init --build build-1=home/arm
+
+    zerolap fleet init --platform wire:load=loaders --bench bench-2=home/wire --load load-1=home/loaders
+"""
+
+
+def init(
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet, made if it is missing.")
+    ] = Path("fleet"),
+    bus: Annotated[str, typer.Option(help="Address at which agents and conductor reach the bus.", metavar="URL")] = "",
+    listen: Annotated[
+        str,
+        typer.Option(
+            help="Address that the bus listens on; by default all, at the port of --bus.", metavar="HOST:PORT"
+        ),
+    ] = "",
+    artifacts: Annotated[str, typer.Option(help="Address at which agents reach zerolap serve.", metavar="URL")] = "",
+    name: Names = None,
+    lab: Annotated[list[str] | None, typer.Option(help="A lab: a place with agents.", metavar="NAME")] = None,
+    platform: Platforms = None,
+    bench: AgentsThatMeasure = None,
+    build: AgentsThatBuild = None,
+    load: AgentsThatLoad = None,
+    store: Annotated[
+        str, typer.Option(help="Store of zerolap serve, for its unit; by default store in DIR.", metavar="URL")
+    ] = "",
+    triggers: Annotated[
+        Path | None, typer.Option(help="Triggers of zerolap serve, for its unit.", metavar="FILE", show_default=False)
+    ] = None,
+) -> None:
+    """Write what is new, and have the bus take it on if it runs here."""
+    from zerolap.errors import UsageError
+    from zerolap.fleet import configuration as fleet
+
+    platforms = dict(_parsed_platform(added) for added in platform or [])
+    agents = _parsed_agents(bench, build, load)
+    is_new = not (directory / fleet.CONFIGURATION).exists()
+    if is_new and not (bus and artifacts):
+        raise UsageError(
+            f"there is no fleet in {directory} yet, and a new one needs --bus and --artifacts",
+            hint=f"zerolap fleet init {directory} --bus tls://HOST:4222 --artifacts https://HOST:7480",
+        )
+    if not is_new and (bus or listen or artifacts or name or store or triggers):
+        raise UsageError(
+            f"{directory / fleet.CONFIGURATION} has the addresses already, and how zerolap serve is started",
+            hint=f"edit it, then run: zerolap fleet init {directory}",
+        )
+    if is_new:
+        conductor = _conductor(directory, artifacts, store, triggers)
+        names = _certificate_names(bus, artifacts, name or [])
+        configuration = fleet.new_configuration(bus, artifacts, listen, names, conductor)
+    else:
+        configuration = fleet.read_configuration(directory)
+    # All is checked before anything is written, so that the corrected command can be repeated.
+    _check_additions(configuration, lab or [], platforms, agents)
+    directory.mkdir(parents=True, exist_ok=True)
+    fleet.initialise(directory, configuration)
+    for added in lab or []:
+        fleet.add_lab(directory, added)
+    for added, requirement in platforms.items():
+        fleet.add_platform(directory, added, requirement)
+    written = [fleet.add_agent(directory, *added, kind=kind) for kind, of_kind in agents.items() for added in of_kind]
+    if fleet.reload_bus(directory):
+        typer.echo("the bus uses the new configuration")
+    else:
+        _show_start(directory, fleet.read_configuration(directory))
+    for path in written:
+        typer.echo(f"{path}: copy it to the machine of the agent")
+
+
+def token(
+    bench: AgentsThatMeasure = None,
+    build: AgentsThatBuild = None,
+    load: AgentsThatLoad = None,
+    fleet: FleetDirectory = Path("fleet"),
+    hours: Annotated[float, typer.Option(help="Time for which the tokens are good.", min=0.0, max=720.0)] = 1.0,
+    store: options.StoreLocation = None,
+) -> None:
+    """Print the command by which an agent joins the fleet: its token is good for once.
+
+    The agent makes its key itself; zerolap serve adds it to the configuration of the bus.
+
+    Example: zerolap fleet token --bench bench-1=home/arm --build build-1=home/arm --store /var/lib/zerolap
+    """
+    from zerolap.errors import UsageError
+    from zerolap.fleet.configuration import read_configuration
+
+    agents = _parsed_agents(bench, build, load)
+    if not any(agents.values()):
+        raise UsageError("a token is for an agent", hint="give --bench, --build or --load NAME=LAB/PLATFORM")
+    configuration = read_configuration(fleet)
+    _check_additions(configuration, [], {}, agents)
+    for kind, of_kind in agents.items():
+        for name, lab, platform in of_kind:
+            _print_token(fleet, configuration.artifacts, store, hours, (name, lab, platform, kind))
+
+
+def revoke(name: AgentNameArgument, fleet: FleetDirectory = Path("fleet")) -> None:
+    """Remove an agent from the fleet: the bus ends its connections, and its job goes to another agent.
+
+    Run it on the machine of the bus, as its user. A running zerolap serve takes it on within seconds.
+
+    Example: zerolap fleet revoke bench-3
+    """
+    from zerolap.fleet.configuration import reload_bus, revoke_agent
+
+    revoke_agent(fleet, name)
+    typer.echo(f"{name} does not belong to the fleet any more")
+    _show_reload(reload_bus(fleet))
+
+
+def rotate(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the agent, or conductor.", show_default=False)],
+    fleet: FleetDirectory = Path("fleet"),
+    hours: Annotated[float, typer.Option(help="Time for which the token is good.", min=0.0, max=720.0)] = 1.0,
+    store: options.StoreLocation = None,
+) -> None:
+    """Give an agent, or the conductor, another key or password.
+
+    An agent that has joined makes the new key itself, by the command that is printed; its old one is good until then.
+    Another agent gets a new password at once, and needs its new file; so does zerolap serve, which is to be restarted.
+
+    Example: zerolap fleet rotate bench-1 --store /var/lib/zerolap
+    """
+    from zerolap.fleet.configuration import CONDUCTOR, read_configuration, reload_bus, rotate_password
+
+    configuration = read_configuration(fleet)
+    entry = configuration.agents.get(name)
+    if entry is not None and entry.key is not None:
+        agent = (name, entry.lab, entry.platform, entry.kind)
+        _print_token(fleet, configuration.artifacts, store, hours, agent, replaces=True)
+        return
+    path = rotate_password(fleet, name)
+    typer.echo("restart zerolap serve" if name == CONDUCTOR else f"{path}: copy it to the machine of the agent")
+    _show_reload(reload_bus(fleet))
+
+
+def _print_token(
+    fleet: Path,
+    address: str,
+    store: str | None,
+    hours: float,
+    agent: "tuple[str, str, str, AgentKind]",
+    replaces: bool = False,
+) -> None:
+    """Record a token for an agent, given by name, lab, platform and kind, and print the command that uses it."""
+    from zerolap.fleet.joining import JoinToken, secret_digest
+    from zerolap.store import AdmittedAgent, Store
+
+    join_token = JoinToken.new((fleet / "ca.pem").read_text())
+    expires = time.time() + hours * options.SECONDS_PER_UNIT["h"]
+    with Store.open(store) as results:
+        admitted = AdmittedAgent(*agent, expires=expires, replaces=replaces)
+        results.fleet.add_join_token(secret_digest(join_token.secret), admitted)
+    typer.echo(f"zerolap agent join {address} --token {join_token}")
+
+
+def _show_start(directory: Path, configuration: "FleetConfiguration") -> None:
+    from zerolap.fleet.configuration import SERVER_CONFIGURATION
+    from zerolap.fleet.units import UNITS
+
+    typer.echo(f"start the bus: nats-server -c {directory / SERVER_CONFIGURATION}")
+    if (conductor := configuration.conductor) is not None:
+        triggers = f" --triggers {conductor.triggers}" if conductor.triggers else ""
+        command = f"zerolap serve --fleet {directory} --listen {conductor.listen} --store {conductor.store}{triggers}"
+        typer.echo(f"start the conductor: {command}")
+        units = " ".join(str(path) for path in sorted((directory.resolve() / UNITS).glob("*.service")))
+        typer.echo(f"or, as services, both: systemctl enable --now {units}")
+
+
+def _show_reload(is_told: bool) -> None:
+    if is_told:
+        typer.echo("the bus uses the new configuration")
+    else:
+        typer.echo("the bus does not run here: reload it where it runs, with this directory (systemctl reload)")
+
+
+def _conductor(directory: Path, artifacts: str, store: str, triggers: Path | None) -> dict[str, str]:
+    """Return how zerolap serve is started: at the port by which agents reach it, with absolute paths."""
+    from urllib.parse import urlsplit
+
+    from zerolap.errors import UsageError
+
+    parts = urlsplit(artifacts)
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as fault:
+        raise UsageError(f"`--artifacts {artifacts}`: expected a URL like https://lab.example.org:7480") from fault
+    where = store if "://" in store else str(Path(store).absolute() if store else directory.absolute() / "store")
+    given = {} if triggers is None else {"triggers": str(triggers.absolute())}
+    return {"listen": f"0.0.0.0:{port}", "store": where} | given
+
+
+def _parsed_agents(
+    bench: Sequence[str] | None, build: Sequence[str] | None, load: Sequence[str] | None
+) -> "dict[AgentKind, list[tuple[str, str, str]]]":
+    """Return name, lab and platform of the agents of each kind; raises `UsageError`."""
+    return {
+        "bench": [_parsed_agent(one) for one in bench or []],
+        "build": [_parsed_agent(one) for one in build or []],
+        "load": [_parsed_agent(one) for one in load or []],
+    }
+
+
+def _certificate_names(bus: str, artifacts: str, names: Sequence[str]) -> list[str]:
+    """Return the names of the certificate beside that of the bus: it is also that of `zerolap serve`."""
+    from urllib.parse import urlsplit
+
+    of_artifacts = urlsplit(artifacts).hostname
+    return [*names, *([of_artifacts] if of_artifacts and of_artifacts != urlsplit(bus).hostname else [])]
+
+
+def _check_additions(
+    configuration: "FleetConfiguration",
+    labs: Sequence[str],
+    platforms: "Mapping[str, PlatformRequirement]",
+    agents: "Mapping[AgentKind, Sequence[tuple[str, str, str]]]",
+) -> None:
+    """Raise `UsageError` if a fleet cannot have these labs, platforms and agents, each named once."""
+    from pydantic import ValidationError
+
+    from zerolap.errors import UsageError
+
+    content = configuration.model_dump()
+    known = content["platforms"] | {name: one.model_dump() for name, one in platforms.items()}
+    additions: list[tuple[str, str, str, dict[str, object]]] = [("lab", "labs", name, {}) for name in labs]
+    additions += [("platform", "platforms", name, known[name]) for name in platforms]
+    for kind, of_kind in agents.items():
+        for name, lab, platform in of_kind:
+            builder = (known.get(platform) or {"builder": platform})["builder"] or f"{platform}-build"
+            entry = {"lab": lab, "platform": builder if kind == "build" else platform, "kind": kind}
+            additions.append(("agent", "agents", name, entry))
+    for noun, section, name, entry in additions:
+        if name in content[section]:
+            raise UsageError(f"the {noun} {name} exists already", hint="nothing was changed; choose another name")
+        content[section][name] = entry
+    try:
+        type(configuration).model_validate(content)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        named = f"{first['loc'][1]}: " if len(first["loc"]) > 1 else ""
+        message = named + first["msg"].removeprefix("Value error, ")
+        raise UsageError(message, hint="nothing was changed; correct it and run the command again") from wrong
+
+
+def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
+    """Return the platform in `NAME:KEY=VALUE,...`; raises `UsageError`."""
+    from pydantic import ValidationError
+
+    from zerolap.errors import UsageError
+    from zerolap.fleet.configuration import PlatformRequirement
+
+    name, _, rest = text.partition(":")
+    pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))
+    try:
+        return name, PlatformRequirement.model_validate(pairs)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = str(first["loc"][0])
+        if first["type"] == "extra_forbidden":
+            what = f"there is no requirement `{key}`"
+            hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"
+        else:
+            what = f"`{pairs[key]}` is no value of `{key}`"
+            hint = "write NAME:processors=8,memory_gib=32,counters=true"
+        raise UsageError(f"`--platform {text}`: {what}", hint=hint) from wrong
+
+
+def _parsed_agent(text: str) -> tuple[str, str, str]:
+    """Return name, lab and platform in `NAME=LAB/PLATFORM`; raises `UsageError`."""
+    from zerolap.errors import UsageError
+
+    name, equals, rest = text.partition("=")
+    lab, slash, platform = rest.partition("/")
+    if not (name and equals and lab and slash and platform):
+        raise UsageError(
+            f"`{text}` does not describe an agent", hint="write NAME=LAB/PLATFORM, such as bench-1=home/arm"
+        )
+    return name, lab, platform
