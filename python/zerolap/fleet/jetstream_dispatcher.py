@@ -253,8 +253,9 @@ class JetStreamDispatcher:
     async def _prepare(self, session: Session) -> None:
         self._outdated = _outdated(session)
         if self._answering is not None and not self._outdated:
-            for inbox in list(self._inboxes.values()):
-                await inbox.open(session)
+            # Again for those that `listen_to` adds meanwhile.
+            while closed := [inbox for inbox in self._inboxes.values() if inbox.session is not session]:
+                await closed[0].open(session)
 
     async def _open(self, inboxes: Iterable[AgentInbox]) -> None:
         """Listen in the session that there is; if it is lost meanwhile, the next one is prepared."""

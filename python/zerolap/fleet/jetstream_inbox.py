@@ -53,13 +53,13 @@ class AgentInbox:
         self._dropped = Allowance(MOST_DROPPED_COST, DROPPED_COST_PER_SECOND)
         self._places = 0
         self._places_bytes = 0
-        self._session: Session | None = None
+        self.session: Session | None = None
         self._subscription: Subscription | None = None
         self._resting: asyncio.TimerHandle | None = None
 
     async def open(self, session: Session) -> None:
         """Listen in a session, unless the agent rests; in an earlier one nothing comes in any more."""
-        self._session, self._subscription = session, None
+        self.session, self._subscription = session, None
         if self._resting is None:
             self._subscription = await session.client.subscribe(
                 agent_subject(self._name),
@@ -72,7 +72,7 @@ class AgentInbox:
         """Listen no more."""
         if self._resting is not None:
             self._resting.cancel()
-        self._session = None
+        self.session = None
         await self._unsubscribe()
 
     async def _unsubscribe(self) -> None:
@@ -113,8 +113,8 @@ class AgentInbox:
     def _end_rest(self) -> None:
         self._resting = None
         self._dropped = Allowance(MOST_DROPPED_COST, DROPPED_COST_PER_SECOND)
-        if self._session is not None and not self._session.ended.done():
-            self._spawn(self._open_again(self._session))
+        if self.session is not None and not self.session.ended.done():
+            self._spawn(self._open_again(self.session))
 
     async def _open_again(self, session: Session) -> None:
         # If the session is lost by now, the next one is prepared.
