@@ -24,7 +24,7 @@ from nats.errors import Error as NatsError
 from benches.chaos_ledger import read_lines
 from benches.chaos_member import LEASE_SECONDS
 from benches.chaos_processes import AGENTS, BENCH_AGENTS, BUILD_AGENTS, Fleet
-from zerolap.fleet.configuration import BusCredentials, read_conductor_credentials
+from zerolap.fleet.setup.credentials import BusCredentials, read_conductor_credentials
 from zerolap.records import EnvironmentMissing, TrialsJob
 from zerolap.store import Attempt, Store
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zerolap.engines import Place
-from zerolap.fleet.configuration import AgentCredentials
-from zerolap.fleet.jetstream import JetStreamLink
+from zerolap.fleet.bus import JetStreamLink
+from zerolap.fleet.setup.credentials import AgentCredentials
 from zerolap.lab import Worker
 from zerolap.records import BuildDone, BuildJob, Event, JobFailed, JobFinished, TrialDone, TrialsJob
 

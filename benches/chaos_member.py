@@ -10,7 +10,7 @@ from zerolap.api.serving import Address, Serving, serve
 from zerolap.cli.logging import set_up_logs
 from zerolap.errors import ZerolapError
 from zerolap.fleet import Pace, remote_agent
-from zerolap.fleet.configuration import read_agent_credentials
+from zerolap.fleet.setup.credentials import read_agent_credentials
 from zerolap.sandbox import SandboxPolicy, scratch
 from zerolap.store import Store
 

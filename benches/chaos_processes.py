@@ -17,15 +17,9 @@ import psutil
 from postgresql_server import ADMINISTRATOR, programs, server_user
 
 from benches.chaos_roads import Road, Roads
-from zerolap.fleet.configuration import (
-    AgentCredentials,
-    AgentEntry,
-    FleetConfiguration,
-    LabEntry,
-    PlatformRequirement,
-    initialise,
-    read_agent_credentials,
-)
+from zerolap.fleet.setup.configuration import AgentEntry, FleetConfiguration, LabEntry, PlatformRequirement
+from zerolap.fleet.setup.credentials import AgentCredentials, read_agent_credentials
+from zerolap.fleet.setup.directory import initialise
 
 BUILDERS: Final = "builders"
 BENCH_AGENTS: Final = {

@@ -25,15 +25,10 @@ from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import Builds, resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
-from zerolap.fleet.configuration import (
-    AgentEntry,
-    FleetConfiguration,
-    LabEntry,
-    PlatformRequirement,
-    initialise,
-    read_agent_credentials,
-)
-from zerolap.fleet.jetstream import JetStreamLink
+from zerolap.fleet.bus import JetStreamLink
+from zerolap.fleet.setup.configuration import AgentEntry, FleetConfiguration, LabEntry, PlatformRequirement
+from zerolap.fleet.setup.credentials import read_agent_credentials
+from zerolap.fleet.setup.directory import initialise
 from zerolap.lab import Options, Worker, on_platforms, run_request
 from zerolap.records import Case, Request, RequestedServer, WrittenClient
 from zerolap.store import Store, open_blobs

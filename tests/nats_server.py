@@ -16,19 +16,17 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from waiting import PATIENCE_SECONDS, wait_until
 
-from zerolap.fleet.configuration import (
-    AgentCredentials,
+from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
+from zerolap.fleet.delivery import LEASE_SECONDS
+from zerolap.fleet.setup.configuration import (
     AgentEntry,
     FleetConfiguration,
     LabEntry,
     PlatformRequirement,
-    initialise,
-    read_agent_credentials,
-    read_conductor_credentials,
     read_configuration,
 )
-from zerolap.fleet.delivery import LEASE_SECONDS
-from zerolap.fleet.jetstream import JetStreamDispatcher, JetStreamLink
+from zerolap.fleet.setup.credentials import AgentCredentials, read_agent_credentials, read_conductor_credentials
+from zerolap.fleet.setup.directory import initialise
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "nats-server"
 LABS = {"berlin": LabEntry(), "porto": LabEntry()}

@@ -12,11 +12,11 @@ from zerolap.build import Builds, resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet import Conductor, Pace, ServedPlatform
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
-from zerolap.fleet.configuration import PlatformRequirement
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
+from zerolap.fleet.setup.configuration import PlatformRequirement
 from zerolap.lab import Options, Submitting, Worker, comparison_request, on_platforms
 from zerolap.records import Case, Record, Request, RequestedServer, WrittenClient
 from zerolap.store import Store

@@ -11,15 +11,14 @@ import pytest
 from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
-from zerolap.fleet import jetstream_connection, jetstream_dispatcher, jetstream_link
-from zerolap.fleet.configuration import (
-    MAX_AGENT_PAYLOAD_BYTES,
-    MAX_PAYLOAD_BYTES,
-    AgentEntry,
-    read_conductor_credentials,
-)
+from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
+from zerolap.fleet.bus import connection as jetstream_connection
+from zerolap.fleet.bus import dispatcher as jetstream_dispatcher
+from zerolap.fleet.bus import link as jetstream_link
 from zerolap.fleet.delivery import MAX_DELIVERIES, PRIORITIES, AgentName, BusLost, JobMessage
-from zerolap.fleet.jetstream import JetStreamDispatcher, JetStreamLink
+from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
+from zerolap.fleet.setup.configuration import AgentEntry
+from zerolap.fleet.setup.credentials import read_conductor_credentials
 from zerolap.records import EnvironmentMissing
 
 LONG_SECONDS = 10 * PATIENCE_SECONDS

@@ -11,21 +11,16 @@ from nats_server import AGENTS, LABS, PLATFORMS, NatsServer, required_program, u
 from waiting import PATIENCE_SECONDS
 
 from zerolap.errors import UsageError
-from zerolap.fleet.configuration import (
+from zerolap.fleet.delivery import JobMessage
+from zerolap.fleet.setup.configuration import (
     AgentEntry,
     FleetConfiguration,
     LabEntry,
     PlatformRequirement,
-    add_agent,
-    add_lab,
-    add_platform,
-    initialise,
-    read_agent_credentials,
-    read_conductor_credentials,
     read_configuration,
-    reload_bus,
 )
-from zerolap.fleet.delivery import JobMessage
+from zerolap.fleet.setup.credentials import read_agent_credentials, read_conductor_credentials
+from zerolap.fleet.setup.directory import add_agent, add_lab, add_platform, initialise, reload_bus
 
 SECRET_FILES = ("nats.conf", "secrets.toml", "conductor.toml", "ca.key", "server.key", "agents/alpha-1.toml")
 

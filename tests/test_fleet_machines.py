@@ -23,15 +23,10 @@ from waiting import wait_until
 from zerolap.api.serving import Address, Serving, serve
 from zerolap.cli.logging import set_up_logs
 from zerolap.fleet import Pace
-from zerolap.fleet.configuration import (
-    AgentEntry,
-    FleetConfiguration,
-    LabEntry,
-    PlatformRequirement,
-    initialise,
-    read_agent_credentials,
-)
 from zerolap.fleet.remote_agent import AgentMachine, work
+from zerolap.fleet.setup.configuration import AgentEntry, FleetConfiguration, LabEntry, PlatformRequirement
+from zerolap.fleet.setup.credentials import read_agent_credentials
+from zerolap.fleet.setup.directory import initialise
 from zerolap.sandbox import SandboxPolicy
 from zerolap.sandbox.confinement import available
 from zerolap.store import Store

@@ -15,25 +15,21 @@ from waiting import PATIENCE_SECONDS
 from zerolap.api import application
 from zerolap.errors import UsageError
 from zerolap.fleet import Conductor, ServedPlatform
-from zerolap.fleet.configuration import (
-    AgentCredentials,
-    add_agent,
-    read_agent_credentials,
-    read_conductor_credentials,
-    read_configuration,
-    reload_bus,
-    revoke_agent,
-    rotate_key,
-    rotate_password,
-    write_credentials,
-)
+from zerolap.fleet.bus import JetStreamLink
 from zerolap.fleet.delivery import AgentName, JobMessage
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.jetstream import JetStreamLink
-from zerolap.fleet.joining import JoinToken, fingerprint_of, secret_digest
-from zerolap.fleet.keys import AgentKey, checked_public_key
 from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.messages import Hello
+from zerolap.fleet.setup.configuration import read_configuration
+from zerolap.fleet.setup.credentials import (
+    AgentCredentials,
+    read_agent_credentials,
+    read_conductor_credentials,
+    write_credentials,
+)
+from zerolap.fleet.setup.directory import add_agent, reload_bus, revoke_agent, rotate_key, rotate_password
+from zerolap.fleet.setup.joining import JoinToken, fingerprint_of, secret_digest
+from zerolap.fleet.setup.keys import AgentKey, checked_public_key
 from zerolap.fleet.turns import new_attempt
 from zerolap.records import LoadJob
 from zerolap.store import AdmittedAgent, Store

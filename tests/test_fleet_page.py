@@ -150,6 +150,9 @@ def test_the_commands_of_the_page_set_up_a_conductor_and_two_agents(terminal: Te
     assert (other_fleet.returncode, "is not the fleet of this token" in other_fleet.stderr) == (2, True)
     with Store.open(str(tmp_path / "store")) as store:
         assert {agent.name for agent in store.fleet.agents()} == set(AGENTS)
+    before = (tmp_path / "build-1" / "agent.toml").read_text()
+    terminal.run(f"{terminal.run('zerolap fleet rotate build-1 --store store').strip()} --directory build-1")
+    assert (tmp_path / "build-1" / "agent.toml").read_text() != before
     assert terminal.run("zerolap fleet revoke bench-1").startswith("bench-1 does not belong to the fleet any more\n")
     wait_until(lambda: "an agent was revoked" in terminal.log(1), terminal.check)
 

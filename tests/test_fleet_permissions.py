@@ -16,9 +16,9 @@ from nats.errors import NoRespondersError
 from nats_server import NatsServer, RawClient, required_program
 from waiting import PATIENCE_SECONDS
 
-from zerolap.fleet.configuration import read_configuration
+from zerolap.fleet.bus import JetStreamDispatcher
 from zerolap.fleet.delivery import PRIORITIES, AgentName, JobMessage
-from zerolap.fleet.jetstream import JetStreamDispatcher
+from zerolap.fleet.setup.configuration import read_configuration
 
 NEXT = "$JS.API.CONSUMER.MSG.NEXT.JOBS"
 AT_ONCE = b'{"batch": 1, "no_wait": true}'

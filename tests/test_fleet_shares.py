@@ -16,9 +16,9 @@ from nats_server import NatsServer, RawClient, required_program
 from structlog.testing import capture_logs
 from waiting import PATIENCE_SECONDS
 
-from zerolap.fleet import jetstream_inbox
-from zerolap.fleet.configuration import MAX_AGENT_PAYLOAD_BYTES
+from zerolap.fleet.bus import inbox as jetstream_inbox
 from zerolap.fleet.delivery import AgentName, JobMessage
+from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES
 
 OWN = "agents.berlin.alpha.alpha-1"
 DROPPED_SECONDS = 1.0

@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import APIRouter, Header, HTTPException, Request, Response
 
 from zerolap.fleet import Conductor, Grant
-from zerolap.store import BlobDamaged, Store
+from zerolap.store import Attempt, BlobDamaged, Store
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 BUILD: Final = re.compile(r"b-[0-9a-f]{32}")
@@ -59,6 +59,16 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
         if DIGEST.fullmatch(digest) is None:
             raise HTTPException(400, "not a digest")
         directory.mkdir(parents=True, exist_ok=True)
+        try:
+            is_right = await received(attempt, digest, request)
+        finally:
+            if attempt.id not in conductor.intake.attempts:
+                uploads.discard(attempt.id)
+        if not is_right:
+            raise HTTPException(400, "the content does not match its digest, or is too large")
+        return Response(status_code=204)
+
+    async def received(attempt: Attempt, digest: str, request: Request) -> bool:
         # On the disk, as nothing limits how many are sent at the same time, and how long that takes.
         with tempfile.TemporaryFile(dir=directory) as packed:
             async for piece in request.stream():
@@ -66,12 +76,7 @@ def files_router(conductor: Conductor, store: Store) -> APIRouter:
                     raise HTTPException(413, "more than a job, or an agent in an hour, may send")
                 await asyncio.to_thread(packed.write, piece)
             async with room:
-                is_right = await asyncio.to_thread(uploads.receive, attempt.id, digest, packed)
-        if attempt.id not in conductor.intake.attempts:
-            uploads.discard(attempt.id)
-        if not is_right:
-            raise HTTPException(400, "the content does not match its digest, or is too large")
-        return Response(status_code=204)
+                return await asyncio.to_thread(uploads.receive, attempt.id, digest, packed)
 
     async def _compressed(digest: str) -> Response:
         try:

@@ -10,8 +10,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from zerolap.api.problems import Problem, too_many
-from zerolap.fleet.configuration import add_agent, read_configuration, reload_bus, rotate_key
-from zerolap.fleet.joining import AUTHORITY_PATH, JOIN_PATH, JoinAnswer, JoinRequest, secret_digest
+from zerolap.fleet.setup.configuration import read_configuration
+from zerolap.fleet.setup.directory import add_agent, reload_bus, rotate_key
+from zerolap.fleet.setup.joining import AUTHORITY_PATH, JOIN_PATH, JoinAnswer, JoinRequest, secret_digest
 from zerolap.records import UsageError
 from zerolap.store import AdmittedAgent, Store
 from zerolap.triggers.settings import Limits

@@ -16,14 +16,15 @@ from zerolap.api.app import application
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
-from zerolap.fleet.certificates import CERTIFICATE, CERTIFICATE_KEY
-from zerolap.fleet.configuration import read_conductor_credentials, read_configuration
+from zerolap.fleet.bus import JetStreamDispatcher
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.jetstream import JetStreamDispatcher
 from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.roster import served_platforms
+from zerolap.fleet.setup.certificates import CERTIFICATE, CERTIFICATE_KEY
+from zerolap.fleet.setup.configuration import read_configuration
+from zerolap.fleet.setup.credentials import read_conductor_credentials
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy

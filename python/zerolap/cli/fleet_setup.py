@@ -10,7 +10,7 @@ import typer
 from zerolap.cli import options
 
 if TYPE_CHECKING:
-    from zerolap.fleet.configuration import AgentKind, FleetConfiguration, PlatformRequirement
+    from zerolap.fleet.setup.configuration import AgentKind, FleetConfiguration, PlatformRequirement
 
 AgentsThatMeasure = Annotated[
     list[str] | None, typer.Option("--bench", help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
@@ -90,11 +90,12 @@ def init(
 ) -> None:
     """Write what is new, and have the bus take it on if it runs here."""
     from zerolap.errors import UsageError
-    from zerolap.fleet import configuration as fleet
+    from zerolap.fleet.setup import directory as fleet
+    from zerolap.fleet.setup.configuration import CONFIGURATION, new_configuration, read_configuration
 
     platforms = dict(_parsed_platform(added) for added in platform or [])
     agents = _parsed_agents(bench, build, load)
-    is_new = not (directory / fleet.CONFIGURATION).exists()
+    is_new = not (directory / CONFIGURATION).exists()
     if is_new and not (bus and artifacts):
         raise UsageError(
             f"there is no fleet in {directory} yet, and a new one needs --bus and --artifacts",
@@ -102,15 +103,15 @@ def init(
         )
     if not is_new and (bus or listen or artifacts or name or store or triggers):
         raise UsageError(
-            f"{directory / fleet.CONFIGURATION} has the addresses already, and how zerolap serve is started",
+            f"{directory / CONFIGURATION} has the addresses already, and how zerolap serve is started",
             hint=f"edit it, then run: zerolap fleet init {directory}",
         )
     if is_new:
         conductor = _conductor(directory, artifacts, store, triggers)
         names = _certificate_names(bus, artifacts, name or [])
-        configuration = fleet.new_configuration(bus, artifacts, listen, names, conductor)
+        configuration = new_configuration(bus, artifacts, listen, names, conductor)
     else:
-        configuration = fleet.read_configuration(directory)
+        configuration = read_configuration(directory)
     # All is checked before anything is written, so that the corrected command can be repeated.
     _check_additions(configuration, lab or [], platforms, agents)
     directory.mkdir(parents=True, exist_ok=True)
@@ -123,7 +124,7 @@ def init(
     if fleet.reload_bus(directory):
         typer.echo("the bus uses the new configuration")
     else:
-        _show_start(directory, fleet.read_configuration(directory))
+        _show_start(directory, read_configuration(directory))
     for path in written:
         typer.echo(f"{path}: copy it to the machine of the agent")
 
@@ -143,7 +144,7 @@ def token(
     Example: zerolap fleet token --bench bench-1=home/arm --build build-1=home/arm --store /var/lib/zerolap
     """
     from zerolap.errors import UsageError
-    from zerolap.fleet.configuration import read_configuration
+    from zerolap.fleet.setup.configuration import read_configuration
 
     agents = _parsed_agents(bench, build, load)
     if not any(agents.values()):
@@ -162,7 +163,7 @@ def revoke(name: AgentNameArgument, fleet: FleetDirectory = Path("fleet")) -> No
 
     Example: zerolap fleet revoke bench-3
     """
-    from zerolap.fleet.configuration import reload_bus, revoke_agent
+    from zerolap.fleet.setup.directory import reload_bus, revoke_agent
 
     revoke_agent(fleet, name)
     typer.echo(f"{name} does not belong to the fleet any more")
@@ -182,7 +183,8 @@ def rotate(
 
     Example: zerolap fleet rotate bench-1 --store /var/lib/zerolap
     """
-    from zerolap.fleet.configuration import CONDUCTOR, read_configuration, reload_bus, rotate_password
+    from zerolap.fleet.setup.configuration import CONDUCTOR, read_configuration
+    from zerolap.fleet.setup.directory import reload_bus, rotate_password
 
     configuration = read_configuration(fleet)
     entry = configuration.agents.get(name)
@@ -204,7 +206,7 @@ def _print_token(
     replaces: bool = False,
 ) -> None:
     """Record a token for an agent, given by name, lab, platform and kind, and print the command that uses it."""
-    from zerolap.fleet.joining import JoinToken, secret_digest
+    from zerolap.fleet.setup.joining import JoinToken, secret_digest
     from zerolap.store import AdmittedAgent, Store
 
     join_token = JoinToken.new((fleet / "ca.pem").read_text())
@@ -216,8 +218,8 @@ def _print_token(
 
 
 def _show_start(directory: Path, configuration: "FleetConfiguration") -> None:
-    from zerolap.fleet.configuration import SERVER_CONFIGURATION
-    from zerolap.fleet.units import UNITS
+    from zerolap.fleet.setup.directory import SERVER_CONFIGURATION
+    from zerolap.fleet.setup.units import UNITS
 
     typer.echo(f"start the bus: nats-server -c {directory / SERVER_CONFIGURATION}")
     if (conductor := configuration.conductor) is not None:
@@ -308,7 +310,7 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
     from pydantic import ValidationError
 
     from zerolap.errors import UsageError
-    from zerolap.fleet.configuration import PlatformRequirement
+    from zerolap.fleet.setup.configuration import PlatformRequirement
 
     name, _, rest = text.partition(":")
     pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))

@@ -74,7 +74,7 @@ def serve(
     from zerolap.api.serving import serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
-    from zerolap.fleet.configuration import read_configuration
+    from zerolap.fleet.setup.configuration import read_configuration
     from zerolap.store import Store
     from zerolap.triggers.running import Triggers, mirrors_of
     from zerolap.triggers.settings import read_trigger_settings

@@ -2,6 +2,6 @@
 
 from zerolap.fleet.conductor import Conductor, Pace
 from zerolap.fleet.roster import ServedPlatform
-from zerolap.fleet.tokens import Grant, Tokens
+from zerolap.fleet.setup.tokens import Grant, Tokens
 
 __all__ = ["Conductor", "Grant", "Pace", "ServedPlatform", "Tokens"]

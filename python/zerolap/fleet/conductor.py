@@ -28,7 +28,7 @@ from zerolap.fleet.intake import Intake
 from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json
 from zerolap.fleet.roster import Roster, ServedPlatform
-from zerolap.fleet.tokens import Grant, Tokens
+from zerolap.fleet.setup.tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, new_attempt
 from zerolap.lab import Lab
 from zerolap.records import (

@@ -1,6 +1,6 @@
 """How jobs reach agents and how agents reach the conductor: what the conductor and an agent need of a bus.
 
-Two kinds exist: `zerolap.fleet.jetstream` over NATS, and `zerolap.fleet.in_process` for one machine. Both deliver a job
+Two kinds exist: `zerolap.fleet.bus` over NATS, and `zerolap.fleet.in_process` for one machine. Both deliver a job
 at least once, to one agent at a time; the store decides what counts.
 """
 

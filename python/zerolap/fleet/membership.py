@@ -7,10 +7,10 @@ from typing import Final
 import structlog
 
 from zerolap.errors import UsageError
+from zerolap.fleet.bus import JetStreamDispatcher
 from zerolap.fleet.conductor import Conductor
-from zerolap.fleet.configuration import CONFIGURATION, read_configuration
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.jetstream import JetStreamDispatcher
+from zerolap.fleet.setup.configuration import CONFIGURATION, read_configuration
 
 LOOK_SECONDS: Final = 1.0
 

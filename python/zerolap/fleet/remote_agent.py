@@ -14,10 +14,10 @@ from typing import Final
 from zerolap.build import Builds
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.fleet.agent import Agent, AgentPlace
-from zerolap.fleet.configuration import AgentCredentials
+from zerolap.fleet.bus import JetStreamLink
 from zerolap.fleet.delivery import LEASE_SECONDS
 from zerolap.fleet.files_over_http import FilesOverHttp
-from zerolap.fleet.jetstream import JetStreamLink
+from zerolap.fleet.setup.credentials import AgentCredentials
 from zerolap.lab import Worker
 from zerolap.load.serving import LOAD_PREFIX
 from zerolap.records import EnvironmentMissing

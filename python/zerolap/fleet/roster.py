@@ -7,9 +7,9 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from zerolap.fleet.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
 from zerolap.fleet.messages import Hello
+from zerolap.fleet.setup.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.lab import KnownPlatform
 from zerolap.records import GivenJob, TrialsJob
 from zerolap.store import FleetPlatform, KnownAgent

@@ -14,8 +14,8 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from zerolap.fleet.allowance import Allowance
+from zerolap.fleet.bus.connection import BUS_FAULTS, Session, agent_subject
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.jetstream_connection import BUS_FAULTS, Session, agent_subject
 
 PLACES: Final = 64
 """So many messages of an agent wait or are being answered at a time. An agent that works sends at most three at once;

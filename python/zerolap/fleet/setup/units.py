@@ -29,12 +29,12 @@ def write_units(directory: Path, conductor: ConductorUnits) -> None:
     """Write the units of bus and conductor to `units` in the directory of a fleet; raises `UsageError`."""
     values = {
         "USER": getpass.getuser(),
-        "FLEET": _word(directory),
-        "NATS_SERVER": _word(shutil.which("nats-server") or NATS_SERVER),
-        "ZEROLAP": _word(program()),
-        "LISTEN": _word(conductor.listen),
-        "STORE": _word(conductor.store),
-        "TRIGGERS": f" --triggers {_word(conductor.triggers)}" if conductor.triggers else "",
+        "FLEET": unit_word(directory),
+        "NATS_SERVER": unit_word(shutil.which("nats-server") or NATS_SERVER),
+        "ZEROLAP": unit_word(program()),
+        "LISTEN": unit_word(conductor.listen),
+        "STORE": unit_word(conductor.store),
+        "TRIGGERS": f" --triggers {unit_word(conductor.triggers)}" if conductor.triggers else "",
     }
     units = directory / UNITS
     units.mkdir(exist_ok=True)
@@ -48,8 +48,8 @@ def write_agent_unit(directory: Path, agent: str, kind: str) -> Path:
         "USER": getpass.getuser(),
         "NAME": agent,
         "KIND": kind,
-        "DIRECTORY": _word(directory),
-        "ZEROLAP": _word(program()),
+        "DIRECTORY": unit_word(directory),
+        "ZEROLAP": unit_word(program()),
     }
     path = directory / f"zerolap-agent-{agent}.service"
     path.write_text(_filled("agent", values))
@@ -63,14 +63,14 @@ def program() -> Path:
 
 
 def _filled(template: str, values: dict[str, str]) -> str:
-    text = (resources.files("zerolap.fleet") / TEMPLATES / f"{template}.service").read_text()
+    text = (resources.files("zerolap.fleet.setup") / TEMPLATES / f"{template}.service").read_text()
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     return text
 
 
-def _word(value: str | Path) -> str:
-    """Return a word of a unit; raises `UsageError` for what systemd would take for several, or for something else."""
+def unit_word(value: str | Path) -> str:
+    """Return a word as a unit has it; raises `UsageError` for what systemd would take for something else."""
     text = str(value)
     if any(character.isspace() or character in "\"'\\$;" for character in text):
         raise UsageError(f"`{text}` cannot be written to a unit of systemd", hint="use paths without blanks and quotes")

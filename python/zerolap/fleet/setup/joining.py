@@ -19,9 +19,10 @@ from cryptography.hazmat.primitives import hashes
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zerolap.errors import EnvironmentMissing, UsageError
-from zerolap.fleet.configuration import AgentCredentials, AgentKind, Name, PublicKey, write_credentials
-from zerolap.fleet.keys import AgentKey
-from zerolap.fleet.units import write_agent_unit
+from zerolap.fleet.setup.configuration import AgentKind, Name, PublicKey
+from zerolap.fleet.setup.credentials import AgentCredentials, write_credentials
+from zerolap.fleet.setup.keys import AgentKey
+from zerolap.fleet.setup.units import unit_word, write_agent_unit
 
 JOIN_PATH: Final = "/join"
 AUTHORITY_PATH: Final = "/ca.pem"
@@ -101,8 +102,11 @@ def join(address: str, token: JoinToken, directory: Path | None) -> JoinedAgent:
     """Make a key, have it admitted at the address of `zerolap serve`, and write what the agent needs.
 
     The directory is by default that of the agent's name, in the working directory. Raises `UsageError` if the conductor
-    refuses, or has another authority, `EnvironmentMissing` if it cannot be reached.
+    refuses, or has another authority, or for a directory that no unit can name; `EnvironmentMissing` if the conductor
+    cannot be reached.
     """
+    # Before the token is used.
+    unit_word((directory or Path()).resolve())
     key = AgentKey.new()
     # Its content is verified by the fingerprint.
     with httpx.Client(base_url=address, verify=False, timeout=TIMEOUT_SECONDS, trust_env=False) as client:

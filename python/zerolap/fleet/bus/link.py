@@ -12,9 +12,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.errors import NoRespondersError
 
-from zerolap.fleet.configuration import MAX_AGENT_PAYLOAD_BYTES, AgentCredentials
-from zerolap.fleet.delivery import PRIORITIES, AgentName
-from zerolap.fleet.jetstream_connection import (
+from zerolap.fleet.bus.connection import (
     BUS_FAULTS,
     JOBS,
     NANOSECONDS,
@@ -27,6 +25,9 @@ from zerolap.fleet.jetstream_connection import (
     next_subject,
     status_of,
 )
+from zerolap.fleet.delivery import PRIORITIES, AgentName
+from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES
+from zerolap.fleet.setup.credentials import AgentCredentials
 from zerolap.records import EnvironmentMissing
 
 QUICK_SECONDS: Final = 2.0

@@ -15,17 +15,7 @@ from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import Header
 
-from zerolap.fleet.configuration import MOST_JOBS_BYTES, MOST_REPORTS_BYTES, ConductorCredentials
-from zerolap.fleet.delivery import (
-    LEASE_SECONDS,
-    MAX_DELIVERIES,
-    PRIORITIES,
-    AgentName,
-    Answering,
-    BusLost,
-    JobMessage,
-)
-from zerolap.fleet.jetstream_connection import (
+from zerolap.fleet.bus.connection import (
     BUS_FAULTS,
     JOBS,
     NANOSECONDS,
@@ -36,7 +26,18 @@ from zerolap.fleet.jetstream_connection import (
     consumer_name,
     is_token,
 )
-from zerolap.fleet.jetstream_inbox import AgentInbox
+from zerolap.fleet.bus.inbox import AgentInbox
+from zerolap.fleet.delivery import (
+    LEASE_SECONDS,
+    MAX_DELIVERIES,
+    PRIORITIES,
+    AgentName,
+    Answering,
+    BusLost,
+    JobMessage,
+)
+from zerolap.fleet.setup.bus_configuration import MOST_JOBS_BYTES, MOST_REPORTS_BYTES
+from zerolap.fleet.setup.credentials import ConductorCredentials
 from zerolap.records import EnvironmentMissing
 
 EXHAUSTED: Final = "EXHAUSTED"

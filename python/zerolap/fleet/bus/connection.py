@@ -16,9 +16,9 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from zerolap.fleet.configuration import BusCredentials
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.keys import AgentKey
+from zerolap.fleet.setup.credentials import BusCredentials
+from zerolap.fleet.setup.keys import AgentKey
 
 JOBS: Final = "JOBS"
 """The stream of the jobs; a job's subject is `jobs.PLATFORM.PRIORITY.REQUEST`."""

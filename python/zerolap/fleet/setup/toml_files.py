@@ -1,0 +1,74 @@
+"""Files of a fleet's directory: TOML, written in one step, and private where they have secrets."""
+
+import json
+import os
+import secrets
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from zerolap.errors import UsageError
+
+OWNER_ONLY: Final = 0o600
+FOR_ALL: Final = 0o644
+SAID_OF: Final = {"missing": "this has to be set", "extra_forbidden": "there is no such setting"}
+
+
+class Part(BaseModel):
+    """A part of a file, without further settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+def read(path: Path, kind: type[AnyPart], hint: str) -> AnyPart:
+    """Return what a file says; raises `UsageError`."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        raise UsageError(f"there is no file {path}", hint) from fault
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{path} cannot be read: {fault}") from fault
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageError(f"{path} is not TOML: {fault}") from fault
+    return validated(content, kind, str(path))
+
+
+def validated(content: Mapping[str, Any], kind: type[AnyPart], subject: str, hint: str = "") -> AnyPart:
+    """Return a part with this content; raises `UsageError`, about `subject`, for the first thing that is wrong."""
+    try:
+        return kind.model_validate(content)
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        what = SAID_OF.get(first["type"], first["msg"].removeprefix("Value error, "))
+        raise UsageError(": ".join(filter(None, [subject, where, what])), hint) from fault
+
+
+def write(path: Path, text: str, mode: int = OWNER_ONLY) -> None:
+    """Replace a file as one step; nobody else can read a secret at any moment."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+            file.write(text)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def table(entry: Mapping[str, Any], name: str = "") -> str:
+    """Return a table as TOML, under a name if there is one."""
+    lines = [f"[{name}]"] if name else []
+    return "\n".join([*lines, *(f"{key} = {_toml(value)}" for key, value in entry.items())]) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, str) and "\n" in value:
+        return f'"""\n{value}"""'
+    # Strings, numbers, truth values and lists are written as in JSON.
+    return json.dumps(value, ensure_ascii=False)
