@@ -14,6 +14,7 @@ from waiting import PATIENCE_SECONDS
 from benches.page import FIXTURE, large_page
 from zerolap.lab import read_run_pictures
 from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
+from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
 
@@ -447,8 +448,43 @@ def test_a_row_with_the_focus_stays_and_one_that_was_opened_keeps_its_place(brow
         assert "case-400" in shown.evaluate("document.activeElement.textContent")
         expect(shown.locator(".detail")).to_have_count(1)
         shown.keyboard.press("Tab")
+        assert shown.evaluate("document.activeElement.getAttribute('href')") == "#case-case-400"
+        shown.keyboard.press("Tab")
+        assert shown.evaluate("document.activeElement.textContent") == "What the columns mean"
+        shown.keyboard.press("Tab")
         assert "case-401" in shown.evaluate("document.activeElement.textContent")
         expect(row_of(shown, "case-401")).to_contain_text("100,401")
+
+
+def test_a_filter_keeps_what_was_opened(browser: Browser, many: Path) -> None:
+    with opened(browser, many) as shown:
+        shown.get_by_role("button", name="case-003", exact=True).click()
+        expect(shown.locator(".detail")).to_have_count(1)
+        search = shown.get_by_role("searchbox", name="Filter by case")
+        search.fill("case-4")
+        expect(shown.locator(".detail")).to_have_count(0)
+        search.fill("")
+        expect(shown.get_by_role("button", name="case-003", exact=True)).to_have_attribute("aria-expanded", "true")
+        expect(shown.locator(".detail")).to_have_count(1)
+
+
+def test_a_link_leads_to_a_case_and_opens_it(browser: Browser, many: Path) -> None:
+    with opened(browser, many) as shown:
+        shown.goto(f"{shown.url}#case-case-321")
+        case = shown.get_by_role("button", name="case-321", exact=True)
+        expect(case).to_have_attribute("aria-expanded", "true")
+        expect(case).to_be_in_viewport()
+        expect(shown.locator(".detail")).to_have_count(1)
+
+
+def test_an_opened_case_begins_with_its_sentence_and_metrics(browser: Browser, both: Path) -> None:
+    with opened(browser, both) as shown:
+        detail = shown.locator(".detail").first
+        expect(detail.locator("p").first).to_contain_text("work same: instructions per request 3,517")
+        headings = detail.locator("h3").all_inner_texts()
+        assert headings[0] == "Metrics"
+        detail.get_by_text("What the columns mean").click()
+        expect(detail).to_contain_text("the smallest change that these samples can detect")
 
 
 # Faults
@@ -479,10 +515,12 @@ def test_a_document_that_is_no_json_is_offered_as_it_is(browser: Browser, tmp_pa
 )
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_a_document_that_the_page_cannot_show_is_reported(
-    changes: Mapping[str, Any], message: str, browser: Browser, tmp_path: Path
+    changes: Mapping[str, Any], message: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = comparison_html(COMPARISON.model_copy(update=changes))
-    with shown_page(browser, tmp_path, text) as shown:
+    # As a program of another version could have written it.
+    changed = COMPARISON.model_copy(update=changes)
+    monkeypatch.setattr(html, "with_reading", lambda document: document)
+    with shown_page(browser, tmp_path, comparison_html(changed)) as shown:
         expect(shown.get_by_role("alert")).to_contain_text(message)
 
 

@@ -18,6 +18,7 @@ from zerolap.report import html
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html
 from zerolap.report.markdown import comparison_markdown
+from zerolap.report.reading import headline, in_order, with_reading
 from zerolap.report.terminal import show_comparison, show_run
 
 BUILD = {
@@ -449,7 +450,9 @@ def test_markdown_of_any_size_fits_a_comment() -> None:
 def test_the_json_documents_are_the_records() -> None:
     document = json.loads(comparison_json(ALL))
     assert list(document)[:3] == ["schema", "id", "created"]
-    assert Comparison.model_validate(document) == ALL
+    assert Comparison.model_validate(document) == with_reading(ALL)
+    assert document["reading"]["headline"] == headline(ALL)
+    assert document["reading"]["order"] == [case.case for case in in_order(ALL.cases)]
     assert RunReport.model_validate_json(run_json(a_run())) == a_run()
 
 
@@ -484,7 +487,7 @@ def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypa
     text = comparison_html(HOSTILE)
     assert "\u2028" not in text
     page = Page(text)
-    assert Comparison.model_validate_json(page.scripts["document"]) == HOSTILE
+    assert Comparison.model_validate_json(page.scripts["document"]) == with_reading(HOSTILE)
     assert Pictures.model_validate_json(page.scripts["pictures"]) == Pictures()
     assert page.scripts["frames"] == "[]"
     assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script"]
@@ -501,7 +504,7 @@ def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypa
 def test_the_built_page_loads_nothing() -> None:
     text = comparison_html(HOSTILE)
     page = Page(text)
-    assert Comparison.model_validate_json(page.scripts["document"]) == HOSTILE
+    assert Comparison.model_validate_json(page.scripts["document"]) == with_reading(HOSTILE)
     assert "alert(1)</script>" not in text
     for tag, attributes in page.elements:
         loaded = attributes.get("src") or (attributes.get("href") if tag != "a" else None)

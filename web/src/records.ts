@@ -65,7 +65,7 @@ export interface Check {
   limit: string;
 }
 
-/** The document of one comparison. */
+/** The document of one comparison; `reading` is added where it is written for others. */
 export interface Comparison {
   schema: "zerolap.comparison/1";
   id: string;
@@ -80,6 +80,7 @@ export interface Comparison {
   notes: Array<string>;
   cases: Array<CaseResult>;
   skipped: Array<Skipped>;
+  reading: Reading | null;
 }
 
 /**
@@ -184,6 +185,22 @@ export interface Platform {
   cores: number;
   kernel: string;
   facts: Record<string, string>;
+}
+
+/**
+ * How a comparison is read, in the words of all reports, so that these cannot differ.
+ *
+ * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
+ * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
+ * `statements` are sentences on the work and the time of each.
+ */
+export interface Reading {
+  headline: string;
+  answers: Array<string>;
+  effort: string;
+  state: string | null;
+  order: Array<string>;
+  statements: Record<string, Array<string>>;
 }
 
 /**

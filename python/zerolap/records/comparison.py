@@ -89,8 +89,24 @@ class CaseResult(Record):
     failure: str | None = None
 
 
+class Reading(Record):
+    """How a comparison is read, in the words of all reports, so that these cannot differ.
+
+    `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
+    states why a comparison is not complete. `order` has the names of the cases, those with a change first;
+    `statements` are sentences on the work and the time of each.
+    """
+
+    headline: str
+    answers: list[str]
+    effort: str
+    state: str | None
+    order: list[str]
+    statements: dict[str, list[str]]
+
+
 class Comparison(Record):
-    """The document of one comparison."""
+    """The document of one comparison; `reading` is added where it is written for others."""
 
     schema_: str = Field(default=COMPARISON_SCHEMA, alias="schema", serialization_alias="schema")
     id: str
@@ -105,6 +121,7 @@ class Comparison(Record):
     notes: list[str] = []
     cases: list[CaseResult]
     skipped: list[Skipped] = []
+    reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.

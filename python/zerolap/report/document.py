@@ -1,11 +1,12 @@
 """The documents behind `--json`."""
 
 from zerolap.records import CheckReport, Comparison, RunReport
+from zerolap.report.reading import with_reading
 
 
 def comparison_json(comparison: Comparison) -> str:
-    """Return the document of a comparison, its keys in the records' order."""
-    return _json(comparison)
+    """Return the document of a comparison with its reading, its keys in the records' order."""
+    return _json(with_reading(comparison))
 
 
 def run_json(report: RunReport) -> str:

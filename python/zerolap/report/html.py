@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from zerolap.records import Comparison, DrawnSide, EnvironmentMissing, Pictures, RunReport, StackFrame, StackTree
+from zerolap.report.reading import with_reading
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
@@ -20,7 +21,7 @@ ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
     """Return the comparison as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
-    return _page(comparison, pictures)
+    return _page(with_reading(comparison), pictures)
 
 
 def run_html(report: RunReport, pictures: Pictures | None = None) -> str:

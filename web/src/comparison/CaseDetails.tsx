@@ -16,32 +16,39 @@ const REMARKS = [
 
 interface Properties {
   result: CaseResult;
+  /** Sentences on the work and the time of the case. */
+  statements: string[];
   drawings: CaseDrawings | null;
   withPictures: boolean;
 }
 
-export function CaseDetails({ result, drawings, withPictures }: Properties) {
+export function CaseDetails({ result, statements, drawings, withPictures }: Properties) {
   const culprits = ranked(result, "culprit");
   const pictures = withPictures ? drawings : null;
   return (
     <div class="detail">
+      {statements.map((statement) => (
+        <p key={statement} class="strong">
+          {statement}
+        </p>
+      ))}
+      {result.failure !== null && <Failure text={result.failure} failed={outcomeOf(result) === "failed"} />}
       <p class="quiet">
         {result.commands.join(", ")} · group {result.group} · {result.topology}
       </p>
-      {result.failure !== null && <Failure text={result.failure} failed={outcomeOf(result) === "failed"} />}
+      {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
+      {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
       {culprits.length > 0 && <CulpritList culprits={culprits} />}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
       {REMARKS.flatMap(([kind, label]) =>
-        ranked(result, kind).map(({ rank, text }) => (
-          <p key={`${kind}-${rank}-${text}`}>
+        ranked(result, kind).map(({ text }, place) => (
+          <p key={`${kind}-${place}`}>
             <strong>{label}:</strong> <Sentence text={text} />
           </p>
         )),
       )}
       {pictures !== null && <Charts drawings={pictures} />}
-      {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
-      {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
     </div>
   );
 }
@@ -51,8 +58,8 @@ function CulpritList({ culprits }: { culprits: Finding[] }) {
     <>
       <h3>Why it changed</h3>
       <ol class="culprits">
-        {culprits.map((finding) => (
-          <Culprit key={`${finding.rank}-${finding.function}-${finding.file}`} finding={finding} />
+        {culprits.map((finding, place) => (
+          <Culprit key={place} finding={finding} />
         ))}
       </ol>
     </>
@@ -99,7 +106,7 @@ function Culprit({ finding }: { finding: Finding }) {
 
 function Callers({ callers }: { callers: Caller[] }) {
   return callers.map((caller, place) => (
-    <span key={`${caller.function}-${caller.file}`}>
+    <span key={place}>
       {place > 0 && ", "}
       <code>{caller.function}</code> {perSide(caller.calls_per_op)} {caller.in_diff && <Badge />}
     </span>
@@ -110,7 +117,18 @@ function Badge() {
   return <span class="badge">in this change</span>;
 }
 
-const HEADINGS = ["change", "interval", "base → head", "q", "detectable", "samples"];
+/** The columns of figures, with what they mean. */
+const HEADINGS = [
+  ["change", "(head - base) / base of the metric's mean"],
+  ["interval", "where the change lies, at the level of intervals below"],
+  ["base → head", "the means of both sides"],
+  [
+    "q",
+    "how likely a change this large is by chance, adjusted for all cases and metrics; - where it is the same",
+  ],
+  ["detectable", "the smallest change that these samples can detect"],
+  ["samples", "trials of each side: each starts the server anew"],
+] as const;
 
 function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
   return (
@@ -122,7 +140,7 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
             <tr>
               <th scope="col">metric</th>
               <th scope="col">verdict</th>
-              {HEADINGS.map((heading) => (
+              {HEADINGS.map(([heading]) => (
                 <th key={heading} scope="col" class="number">
                   {heading}
                 </th>
@@ -151,6 +169,23 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
           </tbody>
         </table>
       </div>
+      <details class="quiet small">
+        <summary>What the columns mean</summary>
+        <dl>
+          {HEADINGS.map(([heading, meaning]) => (
+            <div key={heading}>
+              <dt>{heading}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+          <div>
+            <dt>work, time</dt>
+            <dd>
+              what the code does (instructions, system calls, allocations); what its user feels (CPU time)
+            </dd>
+          </div>
+        </dl>
+      </details>
     </>
   );
 }

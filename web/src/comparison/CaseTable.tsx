@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Drawings } from "../embedded.ts";
 import { change, count, interval, metricLabel } from "../numbers.ts";
-import type { CaseResult } from "../records.ts";
+import type { CaseResult, Comparison } from "../records.ts";
 import {
   ALWAYS_RENDERED,
   CaseFilter,
@@ -11,6 +11,7 @@ import {
   ShownCount,
   SortHeader,
   useFilter,
+  useOpened,
   useOrder,
   usePrinting,
 } from "../report/CaseList.tsx";
@@ -45,14 +46,16 @@ function answerColumns(cases: CaseResult[]): AnswerColumn[] {
   }));
 }
 
-export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: Drawings }) {
+export function CaseTable({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
+  const { cases, reading } = comparison;
   const header = useOrder<Order>("verdict");
   const filter = useFilter<Outcome>();
   const printing = usePrinting();
+  const opened = useOpened();
   const words = useMemo(() => cases.flatMap((result) => [...wordsOf(result)]), [cases]);
   const ordered = useMemo(
-    () => sorted(cases, header.order, header.reversed),
-    [cases, header.order, header.reversed],
+    () => sorted(cases, reading?.order ?? [], header.order, header.reversed),
+    [cases, reading, header.order, header.reversed],
   );
   const columns = useMemo(() => answerColumns(cases), [cases]);
   if (cases.length === 0) {
@@ -93,6 +96,7 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
           <CaseRow
             key={result.case}
             name={result.case}
+            opened={opened}
             data={result}
             columns={1 + columns.length}
             openAtFirst={wordsOf(result).has("regression")}
@@ -102,6 +106,7 @@ export function CaseTable({ cases, drawings }: { cases: CaseResult[]; drawings: 
             details={(withPictures) => (
               <CaseDetails
                 result={result}
+                statements={reading?.statements[result.case] ?? []}
                 drawings={drawings.get(result.case) ?? null}
                 withPictures={withPictures}
               />

@@ -1,7 +1,6 @@
-/** How a comparison is read: the answers of a case, which cases come first, the headline. */
+/** How a comparison is read: the answers of a case, and the order of cases. Its words are in the document. */
 
-import { counted, trialsText } from "../numbers.ts";
-import type { CaseResult, Comparison, Finding, Verdict } from "../records.ts";
+import type { CaseResult, Finding, Verdict } from "../records.ts";
 
 /** In the order in which cases are shown. */
 export const OUTCOMES = [
@@ -25,15 +24,6 @@ export interface Answered {
   word: Outcome;
   decided: Verdict | undefined;
 }
-
-const PLURALS: Partial<Record<Outcome, string>> = { regression: "regressions", improvement: "improvements" };
-
-const STATES: Record<Comparison["state"], string | null> = {
-  done: null,
-  running: "Not finished: the comparison is still running or was interrupted. The results so far are shown.",
-  interrupted: "Interrupted. The results up to the interruption are shown.",
-  failed: "Failed. The results up to the failure are shown.",
-};
 
 /** The case's verdict, or `failed` where it was not measured at all. */
 export function outcomeOf(result: CaseResult): Outcome {
@@ -78,37 +68,6 @@ export function usualMetric(cases: CaseResult[], answer: Answer): string | undef
   return [...new Set(metrics)].sort((left, right) => count(right) - count(left))[0];
 }
 
-export function headline({ cases }: Comparison): string {
-  return wordCounts(cases.map(outcomeOf)) || "no case was measured";
-}
-
-/** The outcome by answer where there are both: `work: 2 regressions, 10 same`. */
-export function answerLines({ cases }: Comparison): string[] {
-  const answers = measuredAnswers(cases);
-  if (answers.length < ANSWERS.length) {
-    return [];
-  }
-  return answers.map((answer) => {
-    const words = cases.flatMap((result) => answerOf(result, answer)?.word ?? []);
-    return `${answer}: ${wordCounts(words)}`;
-  });
-}
-
-function wordCounts(words: Outcome[]): string {
-  return OUTCOMES.flatMap((outcome) => {
-    const number = words.filter((word) => word === outcome).length;
-    return number > 0 ? [counted(number, outcome, PLURALS[outcome] ?? outcome)] : [];
-  }).join(", ");
-}
-
-export function effort({ cases, settings, summary }: Comparison): string {
-  return `${counted(cases.length, "case", "cases")}, ${trialsText(settings, summary.machine_seconds)}`;
-}
-
-export function stateLine(comparison: Comparison): string | null {
-  return STATES[comparison.state];
-}
-
 export function ranked(result: CaseResult, kind: Finding["kind"]): Finding[] {
   return result.findings
     .filter((finding) => finding.kind === kind)
@@ -117,38 +76,26 @@ export function ranked(result: CaseResult, kind: Finding["kind"]): Finding[] {
 
 export type Order = "verdict" | "case" | Answer;
 
-/** The cases in an order; `verdict` puts those with a change first, the larger change before the smaller. */
-export function sorted(cases: CaseResult[], order: Order, reversed: boolean): CaseResult[] {
-  const result = [...cases].sort((left, right) => compare(left, right, order));
+/** The cases in an order; `verdict` is that of the document's reading: those with a change first. */
+export function sorted(
+  cases: CaseResult[],
+  reading: string[],
+  order: Order,
+  reversed: boolean,
+): CaseResult[] {
+  const places = new Map(reading.map((name, place) => [name, place]));
+  const place = ({ case: name }: CaseResult) => places.get(name) ?? places.size;
+  const result = [...cases].sort((left, right) => {
+    switch (order) {
+      case "case":
+        return left.case.localeCompare(right.case, "en", { numeric: true });
+      case "verdict":
+        return place(left) - place(right);
+      default:
+        return size(answerOf(right, order)) - size(answerOf(left, order));
+    }
+  });
   return reversed ? result.reverse() : result;
-}
-
-function compare(left: CaseResult, right: CaseResult, order: Order): number {
-  switch (order) {
-    case "case":
-      return left.case.localeCompare(right.case, "en", { numeric: true });
-    case "work":
-    case "time":
-      return size(answerOf(right, order)) - size(answerOf(left, order));
-    case "verdict":
-      return (
-        firstPlace(left) - firstPlace(right) || place(left) - place(right) || largest(right) - largest(left)
-      );
-  }
-}
-
-function place(result: CaseResult): number {
-  return OUTCOMES.indexOf(outcomeOf(result));
-}
-
-function firstPlace(result: CaseResult): number {
-  return Math.min(...[...wordsOf(result)].map((word) => OUTCOMES.indexOf(word)));
-}
-
-/** The size of the largest change of work or time; 0 of a case that did not change. */
-function largest(result: CaseResult): number {
-  const changed = answersOf(result).filter(({ word }) => word === "regression" || word === "improvement");
-  return Math.max(0, ...changed.map(size));
 }
 
 function size(answered: Answered | undefined): number {

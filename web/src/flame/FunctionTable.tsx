@@ -32,10 +32,12 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
         </thead>
         <tbody>
           {shown.map((entry) => (
-            <tr key={`${entry.function}-${entry.file}`}>
+            <tr key={entry.frame}>
               <th scope="row">
                 <code>{entry.function}</code>{" "}
-                {entry.file !== null && <span class="quiet small">{entry.file}</span>}
+                {(entry.file ?? entry.object) !== null && (
+                  <span class="quiet small">{entry.file ?? entry.object}</span>
+                )}
               </th>
               <td class="number">{share(tree, entry.self)}</td>
               <td class="number">{share(tree, entry.total)}</td>
@@ -67,8 +69,12 @@ function share({ weights }: FlameTree, samples: FunctionCost["self"]): string {
 }
 
 export interface FunctionCost {
+  /** The place of the function among the frames, of which several may have the same name and file. */
+  frame: number;
   function: string;
   file: string | null;
+  /** The program or library, which is shown where the file is unknown. */
+  object: string | null;
   /** Samples by side: those in the function itself, and those in it or below it. */
   self: Sides<number>;
   total: Sides<number>;
@@ -82,7 +88,14 @@ export type FunctionOrder = "function" | "self" | "total" | "change";
 export function functionCosts(tree: FlameTree): FunctionCost[] {
   const outermost = outermostNodes(tree);
   const functions = tree.frames.map(
-    (frame): FunctionCost => ({ ...frame, self: {}, total: {}, change: null, isSure: false }),
+    (frame, place): FunctionCost => ({
+      ...frame,
+      frame: place,
+      self: {},
+      total: {},
+      change: null,
+      isSure: false,
+    }),
   );
   for (const [side, weights] of present(tree.weights)) {
     tree.frame.forEach((frame, node) => {

@@ -167,8 +167,26 @@ export function usePrinting(): boolean {
 /** In a list with no more cases than this the cells of all rows are rendered, wherever they are. */
 export const ALWAYS_RENDERED = 40;
 
+/** The cases that the reader has opened or closed, by name: a filter removes their rows for a while. */
+export type Opened = Map<string, boolean>;
+
+export function useOpened(): Opened {
+  return useRef<Opened>(new Map()).current;
+}
+
+/** The element of a case, to which `#case-NAME` leads. */
+export function caseId(name: string): string {
+  return `case-${encodeURIComponent(name)}`;
+}
+
+/** Whether the address of the page leads to a case. */
+function isAddressed(name: string): boolean {
+  return location.hash === `#${caseId(name)}`;
+}
+
 interface RowProperties {
   name: string;
+  opened: Opened;
   /** The case in the document; it can be saved where its details cannot be shown. */
   data: object;
   /** How many columns there are beside the name. */
@@ -186,6 +204,7 @@ interface RowProperties {
 
 export function CaseRow({
   name,
+  opened,
   data,
   columns,
   openAtFirst,
@@ -196,11 +215,27 @@ export function CaseRow({
   details,
 }: RowProperties) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const [open, setOpen] = useState(openAtFirst);
+  const [open, setState] = useState(() => opened.get(name) ?? (openAtFirst || isAddressed(name)));
+  const setOpen = (isOpen: boolean) => {
+    opened.set(name, isOpen);
+    setState(isOpen);
+  };
   const { near, height, keep } = useNear(body);
+  useLayoutEffect(() => {
+    const follow = () => {
+      if (isAddressed(name)) {
+        opened.set(name, true);
+        setState(true);
+        body.current?.scrollIntoView();
+      }
+    };
+    follow();
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, [name, opened]);
   return (
     // A row that had the focus stays rendered, so that neither the focus nor a zoom or a search in it is lost.
-    <tbody ref={body} class={near || complete ? undefined : "far"} onFocusIn={keep}>
+    <tbody ref={body} id={caseId(name)} class={near || complete ? undefined : "far"} onFocusIn={keep}>
       <tr class="case" style={{ height: near || printing ? null : (height ?? (open ? OPEN_HEIGHT : null)) }}>
         <th scope="row">
           <button type="button" class="plain" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -209,7 +244,10 @@ export function CaseRow({
             </span>
             {name}
           </button>
-          {mark}
+          {mark}{" "}
+          <a class="link" href={`#${caseId(name)}`} aria-label={`Link to ${name}`} tabIndex={open ? 0 : -1}>
+            #
+          </a>
         </th>
         {near || complete ? cells() : <td colSpan={columns} />}
       </tr>

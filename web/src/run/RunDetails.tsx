@@ -76,8 +76,8 @@ function CostliestFunctions({ functions }: { functions: FunctionCost[] }) {
             </tr>
           </thead>
           <tbody>
-            {functions.map((entry) => (
-              <tr key={`${entry.function}-${entry.file}`}>
+            {functions.map((entry, place) => (
+              <tr key={place}>
                 <th scope="row">
                   <code>{entry.function}</code>{" "}
                   {entry.file !== null && <span class="quiet small">{entry.file}</span>}

@@ -11,6 +11,7 @@ import {
   ShownCount,
   SortHeader,
   useFilter,
+  useOpened,
   useOrder,
   usePrinting,
 } from "../report/CaseList.tsx";
@@ -29,6 +30,7 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
   const header = useOrder<RunOrder>("case");
   const filter = useFilter<RunOutcome>();
   const printing = usePrinting();
+  const opened = useOpened();
   const outcomes = useMemo(() => cases.map(runOutcome), [cases]);
   const metrics = useMemo(() => measuredMetrics(cases), [cases]);
   const ordered = useMemo(
@@ -78,6 +80,7 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
           <CaseRow
             key={entry.case}
             name={entry.case}
+            opened={opened}
             data={entry}
             columns={1 + metrics.length}
             openAtFirst={cases.length === 1}
