@@ -53,6 +53,16 @@ fn replies_and_errors_are_the_servers() {
 }
 
 #[test]
+fn integers_of_zero_are_counted() {
+    let Some(server) = Real::start(&[]) else { return };
+    assert_eq!(server.ask("SADD members key:1"), ":1");
+    let shape = ["-t", "1", "-c", "1", "--key-prefix", "key:", "--key-minimum", "1", "--key-maximum", "10"];
+    let commands = ["--command", "SISMEMBER members __key__", "--command-key-pattern", "S"];
+    let document = load(&server, &[&shape[..], &commands, &["-n", "100"]].concat());
+    assert_eq!((&document["replies"]["integer"], &document["zeros"]), (&json!(100), &json!(90)));
+}
+
+#[test]
 fn slices_run_exactly_so_many_requests() {
     let Some(server) = Real::start(&[]) else { return };
     let socket = server.socket();

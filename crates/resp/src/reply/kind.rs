@@ -91,6 +91,8 @@ pub struct Reply<'reader> {
     /// The first element of an aggregate (the first key of a map) if that is a bulk string of at most 20 bytes, or an
     /// integer, then in decimal; otherwise empty. The cursor of `SCAN` is one.
     pub first: &'reader [u8],
+    /// Whether it is the integer 0, as `SISMEMBER` answers where there is no such member.
+    pub is_zero: bool,
 }
 
 impl Reply<'_> {

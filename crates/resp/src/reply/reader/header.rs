@@ -42,6 +42,7 @@ impl ReplyReader {
         if self.nesting.is_empty() {
             self.kind = kind;
             self.elements = elements;
+            self.is_zero = false;
             self.error.clear();
             self.first.clear();
         }
@@ -52,6 +53,9 @@ impl ReplyReader {
         let count = u64::try_from(value);
         match (meaning, count) {
             (Meaning::Value, _) => {
+                if self.nesting.is_empty() {
+                    self.is_zero = value == 0;
+                }
                 if self.nesting.is_at_first() {
                     self.first.extend(itoa::Buffer::new().format(value).as_bytes());
                 }

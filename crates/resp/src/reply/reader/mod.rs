@@ -5,7 +5,7 @@ mod state;
 mod whole;
 
 use state::{KeptAs, Next, State};
-use whole::whole;
+use whole::{Whole, whole};
 
 use super::kept::Kept;
 use super::nesting::Nesting;
@@ -29,6 +29,8 @@ pub struct ReplyReader {
     /// Kind and elements of the top-level reply that is being read.
     kind: ReplyKind,
     elements: u64,
+    /// Whether it is the integer 0.
+    is_zero: bool,
     error: Kept<TEXT_CAPACITY>,
     first: Kept<FIRST_CAPACITY>,
 }
@@ -44,7 +46,8 @@ impl ReplyReader {
     #[must_use]
     pub const fn new() -> Self {
         let (kind, nesting) = (ReplyKind::Nil, Nesting::new());
-        Self { state: State::Marker, nesting, kind, elements: 0, error: Kept::new(), first: Kept::new() }
+        let (error, first) = (Kept::new(), Kept::new());
+        Self { state: State::Marker, nesting, kind, elements: 0, is_zero: false, error, first }
     }
 
     /// Takes bytes off the front of `input` up to the end of the next top-level reply, and returns that reply; none
@@ -56,10 +59,10 @@ impl ReplyReader {
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Reply<'_>>, MalformedReply> {
         if matches!(self.state, State::Marker)
             && self.nesting.is_empty()
-            && let Some((kind, length)) = whole(input)
+            && let Some(Whole { kind, length, is_zero }) = whole(input)
         {
             *input = &input[length..];
-            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"" }));
+            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"", is_zero }));
         }
         if self.read(input)? { Ok(Some(self.reply())) } else { Ok(None) }
     }
@@ -98,14 +101,14 @@ impl ReplyReader {
     /// The length of a whole element that comes next, unless it may have to be kept.
     fn whole_element(&self, input: &[u8]) -> Option<usize> {
         let is_next = matches!(self.state, State::Marker) && !self.nesting.is_empty() && !self.nesting.is_at_first();
-        if is_next { whole(input).map(|(_, length)| length) } else { None }
+        if is_next { whole(input).map(|whole| whole.length) } else { None }
     }
 
     /// The complete reply.
     fn reply(&self) -> Reply<'_> {
         let text = if self.kind == ReplyKind::Error { self.error.as_bytes() } else { b"" };
         let first = if self.kind.is_aggregate() { self.first.as_bytes() } else { b"" };
-        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first }
+        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, is_zero: self.is_zero }
     }
 
     /// Takes one byte that stands for itself; returns whether it completes a top-level reply.

@@ -5,19 +5,33 @@ use crate::reply::ReplyKind;
 /// Longer numbers are unusual. The end of a body of that length fits `usize` everywhere.
 const MAXIMUM_DIGITS: usize = 9;
 
-/// The kind and the length of the reply at the start of `input`. None when it is incomplete, faulty, of another kind or
-/// in any way unusual: it has to be read byte by byte then, which would give the same result for all others.
+/// A reply of which nothing else is reported.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    pub(super) kind: ReplyKind,
+    /// Its bytes, the end of its last line included.
+    pub(super) length: usize,
+    /// Whether it is the integer 0.
+    pub(super) is_zero: bool,
+}
+
+/// The reply at the start of `input`. None when it is incomplete, faulty, of another kind or in any way unusual: it has
+/// to be read byte by byte then, which would give the same result for all others.
 #[inline]
-pub(super) fn whole(input: &[u8]) -> Option<(ReplyKind, usize)> {
+pub(super) fn whole(input: &[u8]) -> Option<Whole> {
     let (&marker, rest) = input.split_first()?;
     match marker {
-        b'$' if rest.starts_with(b"-1\r\n") => Some((ReplyKind::Nil, 5)),
-        b'$' => bulk(rest).map(|length| (ReplyKind::Bulk, 1 + length)),
-        b'+' if rest.starts_with(b"OK\r\n") => Some((ReplyKind::Status, 5)),
-        b'+' => status(rest).map(|length| (ReplyKind::Status, 1 + length)),
-        b':' => integer(rest).map(|length| (ReplyKind::Integer, 1 + length)),
+        b'$' if rest.starts_with(b"-1\r\n") => Some(plain(ReplyKind::Nil, 5)),
+        b'$' => bulk(rest).map(|length| plain(ReplyKind::Bulk, 1 + length)),
+        b'+' if rest.starts_with(b"OK\r\n") => Some(plain(ReplyKind::Status, 5)),
+        b'+' => status(rest).map(|length| plain(ReplyKind::Status, 1 + length)),
+        b':' => integer(rest),
         _ => None,
     }
+}
+
+const fn plain(kind: ReplyKind, length: usize) -> Whole {
+    Whole { kind, length, is_zero: false }
 }
 
 fn bulk(input: &[u8]) -> Option<usize> {
@@ -32,9 +46,10 @@ fn status(input: &[u8]) -> Option<usize> {
     input[end..].starts_with(b"\r\n").then_some(end + 2)
 }
 
-fn integer(input: &[u8]) -> Option<usize> {
+fn integer(input: &[u8]) -> Option<Whole> {
     let sign = usize::from(input.first() == Some(&b'-'));
-    number(&input[sign..]).map(|(_, digits)| sign + digits + 2)
+    let (value, digits) = number(&input[sign..])?;
+    Some(Whole { kind: ReplyKind::Integer, length: 1 + sign + digits + 2, is_zero: value == 0 })
 }
 
 /// The number at the start of `input`, and how many digits it has, if the end of the line follows.
