@@ -232,7 +232,9 @@ impl Link {
             }
         }
         self.unfinished_bytes += rest.len() as u64;
-        self.checker.iter_mut().for_each(|checker| checker.keep(rest));
+        if let Some(checker) = &mut self.checker {
+            checker.keep(self.in_flight.oldest(), rest);
+        }
         Ok(())
     }
 

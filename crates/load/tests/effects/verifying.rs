@@ -137,6 +137,16 @@ fn replies_may_be_cut_anywhere_and_come_between_push_frames() {
 }
 
 #[test]
+fn a_value_that_is_far_too_long_is_a_mismatch_and_the_next_is_checked_again() {
+    let store = Store::default();
+    fill(&store, &[]);
+    store.lock().expect("the store").insert("memtier-7".to_owned(), "x".repeat(1 << 21));
+    let reading = ["-n", "40", "--command", "GET __key__", "--command-key-pattern", "P"];
+    let (total, _) = verify(&server(&store), &reading);
+    assert_eq!(total, json!([160, 4]));
+}
+
+#[test]
 fn the_key_of_a_value_is_the_whole_argument_that_stands_last_before_it() {
     let store = Store::default();
     let writing = ["--command", "MSET a:__key__ __data__ __key__:b __data__", "--command-key-pattern", "P"];
