@@ -220,7 +220,10 @@ mod tests {
             for _ in 0..2 {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
-                tally.count(&Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false }, 1);
+                tally.count(
+                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false },
+                    1,
+                );
             }
         }
         assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);

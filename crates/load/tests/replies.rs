@@ -52,7 +52,8 @@ fn expect_replies_counted(send: fn(&mut Peer, &[u8]) -> bool) {
     assert_eq!(document["bytes_sent"], 32 * "*3\r\n$4\r\nEVAL\r\n$1\r\nx\r\n$1\r\n0\r\n".len());
     assert_eq!(document["pushes"], 2);
     for record in [&document, &document["commands"][0]] {
-        let counts = ["requests", "succeeded", "empty_arrays", "zeros", "hits", "nils"].map(|name| record[name].clone());
+        let counts =
+            ["requests", "succeeded", "empty_arrays", "zeros", "hits", "nils"].map(|name| record[name].clone());
         assert_eq!(counts, [32, 26, 4, 0, 16, 6].map(Value::from));
     }
     let rate = document["ops_per_sec"].as_f64().expect("a number");

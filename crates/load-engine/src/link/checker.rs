@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn replies_that_are_not_checked_are_not_kept() {
-        for request in [Request { command: 1, ..Request::default() }, Request { is_asking: true, ..Request::default() }] {
+        for request in [Request { command: 1, ..Request::default() }, Request { is_asking: true, ..Request::default() }]
+        {
             let mut checker = checker();
             assert_eq!(arrive(&mut checker, &request, &[b"$9\r\n12345", b"6789\r\n"]), (None, 0));
         }
@@ -154,7 +155,6 @@ mod tests {
         checker.keep(None, b">2\r\n+invalidate\r\n");
         assert_eq!(checker.begun.capacity(), 0);
     }
-
 
     #[test]
     fn line_ends_within_keys_and_values_are_theirs() {

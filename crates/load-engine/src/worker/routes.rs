@@ -151,7 +151,7 @@ impl Worker {
             room -= 1;
         }
         if link.is_closed() && link.may_start(0) && !link.waiting.is_empty() {
-            self.closed_links += 1;
+            self.closed_links.add(index);
             return self.reopen_link(index);
         }
         self.flush(index)
