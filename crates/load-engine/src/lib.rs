@@ -31,5 +31,4 @@ mod worker;
 pub use cluster::untrusted;
 pub use crew::{Crew, Watch};
 pub use drive::drive;
-pub use resources::parse_cpus;
 pub use search::{Found, search};

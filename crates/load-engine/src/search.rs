@@ -3,8 +3,7 @@
 use std::num::NonZeroU64;
 
 use crate::{Watch, drive};
-use zerolap_load_measure::{LoadError, Run};
-use zerolap_load_measure::{SearchRecord, Step};
+use zerolap_load_measure::{LoadError, Run, SearchRecord, Step};
 use zerolap_load_requests::{Pace, Plan, Settings, Slo, Work};
 
 /// How far a rate that was missed may lie above one that was met, as a share of that.

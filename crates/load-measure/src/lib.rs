@@ -22,7 +22,7 @@ mod tally;
 mod timeline;
 
 pub use command_tally::CommandTally;
-pub use error::{LOADING, LoadError, TlsError};
+pub use error::{LOADING, LoadError};
 pub use health::Moment;
 pub use histogram::Histogram;
 pub use listener_tally::ListenerTally;

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zerolap_resp::cluster::key_slot;
-use zerolap_resp::{Values, ValuesOfKeys};
+use zerolap_resp::{Values, ValuesOfKeys, cluster::key_slot};
 
 use crate::keys::KeySequence;
 use crate::random::{Purpose, Random};

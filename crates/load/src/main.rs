@@ -8,10 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
-use zerolap_load::output_file::OutputFile;
-use zerolap_load::progress::ProgressDisplay;
+use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay};
+use zerolap_load_arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load_engine::{Watch, drive, search};
 use zerolap_load_measure::{Document, LoadError, ReportSettings, Run, write_settings, write_summary};
 use zerolap_load_requests::{Amount, Plan, Settings, Work};

@@ -14,8 +14,7 @@ use crate::socket::Poller;
 use checker::Checker;
 use opening::State;
 use pipeline::{InFlight, Output};
-use zerolap_load_measure::Request;
-use zerolap_load_measure::{LoadError, clock};
+use zerolap_load_measure::{LoadError, Request, clock};
 use zerolap_load_requests::Endpoint;
 
 /// A request whose reply has come.

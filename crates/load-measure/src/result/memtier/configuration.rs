@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::ReportSettings;
-use zerolap_load_requests::{Amount, Arrivals, Endpoint, IpVersion, KeyPattern, Plan, Policy, Settings};
-use zerolap_load_requests::{DataSizes, Source};
+use zerolap_load_requests::{
+    Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Plan, Policy, Settings, Source,
+};
 
 /// memtier's list of its settings. What it has and this program has not is null, 0 or false.
 pub fn configuration(settings: &Settings, report: &ReportSettings, plan: &Plan) -> Value {
