@@ -10,7 +10,7 @@ mod error;
 mod groups;
 mod help;
 mod names;
-mod parsing;
+mod numbers;
 #[cfg(test)]
 mod properties;
 mod table;

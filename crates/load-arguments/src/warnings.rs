@@ -1,4 +1,4 @@
-//! What a command line asks for in vain.
+//! Arguments of a command line that have no effect.
 
 /// Sentences for the user.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use zerolap_load_requests::{Endpoint, Slo};
 const EXIT_ENVIRONMENT: u8 = 3;
 /// Connections cannot be had or do not hold.
 const EXIT_CONNECTION: u8 = 4;
-/// What was looked for does not exist.
+/// No rate satisfies the limit of a search.
 const EXIT_NOT_FOUND: u8 = 5;
 
 /// The shell's code for an interrupted program.
@@ -77,13 +77,13 @@ pub enum LoadError {
     NoReplicas {
         /// Who was asked.
         endpoint: Endpoint,
-        /// What is the matter.
+        /// Why.
         reason: String,
     },
-    /// A search came to nothing.
-    #[error("no rate has {slo}; the lowest that was tried: {reason}")]
+    /// No rate satisfies the limit of a search.
+    #[error("no rate satisfies {slo}; the lowest rate tried: {reason}")]
     NoRate {
-        /// What was looked for.
+        /// The limit.
         slo: Slo,
         /// Why the last step missed it.
         reason: String,
@@ -203,7 +203,7 @@ impl LoadError {
         matches!(self, Self::SetupRefused { reply, .. } if reply.starts_with(LOADING))
     }
 
-    /// Whether it befell one connection, which may be made anew.
+    /// Whether only one connection failed, which can be opened again.
     #[must_use]
     pub const fn is_of_a_connection(&self) -> bool {
         matches!(

@@ -156,7 +156,7 @@ impl MadeValues {
     }
 }
 
-/// The length that belongs to a hash. Places of keys in their range are not known to whoever reads them.
+/// The length that belongs to a hash. The position of a key in its range is unknown where its value is read.
 fn size(sizes: &DataSizes, hash: u64) -> usize {
     match sizes {
         DataSizes::Fixed(size) => *size,

@@ -1,14 +1,14 @@
 //! The commands.
 
-use zerolap_load_requests::{Command, KeyPattern, Scan, Source};
+use zerolap_load_requests::{Command, KeyPattern, RecordingOrder, Scan, Source};
 use zerolap_resp::{Template, split_words};
 
-use super::keys::KeysDraft;
+use super::keys::{KeysDraft, key_pattern};
 use super::recordings::MonitorDraft;
 use super::values;
 use super::values::DataDraft;
 use crate::UsageError;
-use crate::parsing::{key_pattern, number, ratio, recording_order};
+use crate::numbers::number;
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -221,4 +221,31 @@ impl CommandsDraft {
 fn start_and_go_on(scan: Command) -> [Command; 2] {
     let go_on = Command { line: "SCAN <cursor>".to_owned(), ratio: 0, ..scan.clone() };
     [Command { line: "SCAN 0".to_owned(), ..scan }, go_on]
+}
+
+/// Two counts such as `1:10`, not both 0.
+fn ratio(text: &str) -> Result<(u64, u64), String> {
+    let parsed = text.split_once(':').and_then(|(sets, gets)| Some((sets.parse().ok()?, gets.parse().ok()?)));
+    parsed.filter(|&ratio| ratio != (0, 0)).ok_or_else(|| "expected two numbers such as 1:10, not both 0".to_owned())
+}
+
+/// In which order recorded commands are sent.
+fn recording_order(text: &str) -> Result<RecordingOrder, String> {
+    match text {
+        "S" => Ok(RecordingOrder::Sequential),
+        "R" => Ok(RecordingOrder::Random),
+        _ => Err("expected S (sequential) or R (random)".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ratio;
+
+    #[test]
+    fn one_side_of_a_ratio_may_be_zero() {
+        assert_eq!(ratio("1:10"), Ok((1, 10)));
+        assert_eq!(ratio("1:0"), Ok((1, 0)));
+        assert!(["0:0", "1", "1:x", "1:2:3", ""].iter().all(|text| ratio(text).is_err()));
+    }
 }

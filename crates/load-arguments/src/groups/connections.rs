@@ -7,7 +7,7 @@ use rustix::thread::CpuSet;
 use zerolap_load_requests::{Connecting, Reconnecting};
 
 use crate::UsageError;
-use crate::parsing::{nonzero, number, patience, positive, seconds};
+use crate::numbers::{nonzero, number, positive, seconds};
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -186,9 +186,17 @@ fn cpus(text: &str) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
+/// What stands for no limit: longer than any run.
+const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// A time in seconds; 0 for no limit.
+fn patience(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(NO_LIMIT) } else { seconds(text) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::cpus;
+    use super::{cpus, patience};
 
     #[test]
     fn numbers_and_ranges_are_read() {
@@ -197,5 +205,11 @@ mod tests {
         for wrong in ["", "a", "1,", "3-1", "-1", "1000000"] {
             assert!(cpus(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_time_of_0_is_no_limit() {
+        assert!(patience("0").is_ok_and(|time| time.as_secs() > 100_000));
+        assert_eq!(patience("2").map(|time| time.as_secs()), Ok(2));
     }
 }

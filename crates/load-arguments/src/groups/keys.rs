@@ -7,7 +7,7 @@ use zerolap_load_requests::{KeyPattern, KeyRange, KeySettings, Policy};
 
 use super::sent::Sent;
 use crate::UsageError;
-use crate::parsing::{key_patterns, number, positive, zipf_exponent};
+use crate::numbers::{number, positive};
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -55,7 +55,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "exponent of pattern Z, above 0 and below 5 (default 1)",
         |draft, text| put(&mut draft.keys.zipf_exponent, zipf_exponent(text)),
     ),
-    Argument::value(&["seed"], &[], "NUMBER", "where all random numbers come from (default 1)", |draft, text| {
+    Argument::value(&["seed"], &[], "NUMBER", "seed of all random numbers (default 1)", |draft, text| {
         put(&mut draft.chance.seed, number(text, 0..=u64::MAX))
     })
     .own(),
@@ -165,4 +165,51 @@ impl ChanceDraft {
 fn random_seed() -> u64 {
     // The standard library asks the system for the keys of its hash tables.
     RandomState::new().hash_one(std::process::id()) >> 11
+}
+
+/// A letter of a key pattern.
+pub(super) fn key_pattern(text: &str) -> Result<KeyPattern, String> {
+    match text {
+        "R" => Ok(KeyPattern::Random),
+        "S" => Ok(KeyPattern::Sequential),
+        "P" => Ok(KeyPattern::Parallel),
+        "G" => Ok(KeyPattern::Gaussian),
+        "Z" => Ok(KeyPattern::Zipf),
+        _ => Err("expected R (random), S (sequential), P (parallel), G (gaussian) or Z (zipf)".to_owned()),
+    }
+}
+
+/// Two letters such as `R:S`; P on both sides or none.
+fn key_patterns(text: &str) -> Result<(KeyPattern, KeyPattern), String> {
+    let (sets, gets) = text.split_once(':').ok_or_else(|| "expected two letters such as R:R".to_owned())?;
+    let patterns = (key_pattern(sets)?, key_pattern(gets)?);
+    if (patterns.0 == KeyPattern::Parallel) == (patterns.1 == KeyPattern::Parallel) {
+        Ok(patterns)
+    } else {
+        Err("P goes for both SET and GET or for none".to_owned())
+    }
+}
+
+/// An exponent that memtier takes.
+fn zipf_exponent(text: &str) -> Result<f64, String> {
+    let parsed = positive(text).ok().filter(|exponent| *exponent < 5.0);
+    parsed.ok_or_else(|| "expected a number above 0 and below 5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyPattern, key_patterns, zipf_exponent};
+
+    #[test]
+    fn parallel_goes_for_both_commands_or_none() {
+        assert_eq!(key_patterns("G:Z"), Ok((KeyPattern::Gaussian, KeyPattern::Zipf)));
+        assert_eq!(key_patterns("P:P"), Ok((KeyPattern::Parallel, KeyPattern::Parallel)));
+        assert!(["P:R", "S:P", "R", "R:", "RR:R", "r:r", "R:R:R"].iter().all(|text| key_patterns(text).is_err()));
+    }
+
+    #[test]
+    fn an_exponent_is_one_that_memtier_takes() {
+        assert_eq!(zipf_exponent("4.99"), Ok(4.99));
+        assert!(["0", "5", "6"].iter().all(|text| zipf_exponent(text).is_err()));
+    }
 }

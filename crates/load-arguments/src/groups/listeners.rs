@@ -3,9 +3,10 @@
 use zerolap_load_requests::{Credentials, ListenCommand, Listening};
 use zerolap_resp::{Template, split_words};
 
+use super::server::credentials;
 use crate::UsageError;
 use crate::draft::Draft;
-use crate::parsing::{credentials, listen_line, number};
+use crate::numbers::number;
 use crate::table::{Argument, put};
 
 /// A limit that keeps a typing error from exhausting the machine.
@@ -127,4 +128,10 @@ impl Draft {
 /// Whether what listeners send holds keys.
 pub(crate) fn draws_keys(listening: Option<&Listening>) -> bool {
     listening.is_some_and(|listening| listening.commands.iter().any(|command| command.template.key_count() > 0))
+}
+
+/// A line for `--listen`.
+fn listen_line(text: &str) -> Result<String, String> {
+    let template = Template::compile(text.as_bytes(), b"").map_err(|error| error.to_string())?;
+    if template.data_count() > 0 { Err("a listener has no __data__".to_owned()) } else { Ok(text.to_owned()) }
 }

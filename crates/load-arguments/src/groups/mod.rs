@@ -10,4 +10,5 @@ pub(super) mod output;
 pub(super) mod recordings;
 pub(super) mod sent;
 pub(super) mod server;
+mod uri;
 pub(super) mod values;

@@ -3,7 +3,6 @@
 use zerolap_load_measure::ReportSettings;
 
 use crate::Mode;
-use crate::parsing::{is_by_line, percentiles};
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -97,5 +96,32 @@ impl OutputDraft {
             quiet: self.quiet,
             warnings: warnings.into_sentences(),
         }
+    }
+}
+
+/// Percentiles such as `50,99,99.9`, in the order given.
+fn percentiles(text: &str) -> Result<Vec<f64>, String> {
+    let percentile = |word: &str| word.parse().ok().filter(|value| (0.0..=100.0).contains(value));
+    let parsed: Option<Vec<f64>> = text.split(',').map(percentile).collect();
+    parsed.ok_or_else(|| "expected numbers from 0 to 100, such as 50,99,99.9".to_owned())
+}
+
+/// Whether commands are reported line by line.
+fn is_by_line(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "command" => Ok(false),
+        "line" => Ok(true),
+        _ => Err("expected command or line".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percentiles;
+
+    #[test]
+    fn percentiles_keep_their_order() {
+        assert_eq!(percentiles("99.9,50,0,100"), Ok(vec![99.9, 50.0, 0.0, 100.0]));
+        assert!(["", "50,", "101", "-1", "nan", "p50"].iter().all(|text| percentiles(text).is_err()));
     }
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use zerolap_load_requests::{Credentials, Endpoint, IpVersion, Protocol, Server, Tls, TlsVersion};
 
+use super::uri::{Place, Uri, uri};
 use crate::UsageError;
-use crate::parsing::{Place, Uri, credentials, number, protocol, tls_versions, uri};
+use crate::numbers::number;
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -87,7 +88,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "authorities to trust, for --tls (PEM; default: those of the system)",
         |draft, text| put(&mut draft.server.tls.authorities, Ok(PathBuf::from(text))),
     ),
-    Argument::switch(&["tls-skip-verify"], &[], "take any certificate of the server", |draft| {
+    Argument::switch(&["tls-skip-verify"], &[], "accept any certificate of the server", |draft| {
         draft.server.tls.skip_verify = true;
     }),
     Argument::value(
@@ -221,9 +222,72 @@ impl TlsDraft {
         warnings.without_effect(
             skip_verify && authorities.is_some(),
             "--cacert",
-            "with --tls-skip-verify any certificate is taken",
+            "with --tls-skip-verify any certificate is accepted",
         );
         let key = certificate.as_ref().map(|certificate| key.unwrap_or_else(|| certificate.clone()));
         Some(Tls { certificate, key, authorities, skip_verify, server_name, versions })
+    }
+}
+
+/// A version of the protocol.
+fn protocol(text: &str) -> Result<Protocol, String> {
+    match text {
+        "redis" => Ok(Protocol::AsIs),
+        "resp2" => Ok(Protocol::Resp2),
+        "resp3" => Ok(Protocol::Resp3),
+        "memcache_text" | "memcache_binary" => Err("this program does not speak memcached's protocols".to_owned()),
+        _ => Err("expected redis, resp2 or resp3".to_owned()),
+    }
+}
+
+/// Versions of TLS, such as `TLSv1.2,TLSv1.3`.
+fn tls_versions(text: &str) -> Result<Vec<TlsVersion>, String> {
+    let mut versions = Vec::new();
+    for word in text.split(',') {
+        let version = match word.to_ascii_lowercase().as_str() {
+            "tlsv1.2" => TlsVersion::V1_2,
+            "tlsv1.3" => TlsVersion::V1_3,
+            "tlsv1" | "tlsv1.1" => {
+                return Err(format!("{word} is no longer secure (RFC 8996) and not built in; use TLSv1.2 or TLSv1.3"));
+            }
+            _ => return Err("expected TLSv1.2, TLSv1.3 or both with a comma".to_owned()),
+        };
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    Ok(versions)
+}
+
+/// `PASSWORD`, `USER:PASSWORD`, or `:PASSWORD` for one that holds a colon.
+pub(super) fn credentials(text: &str) -> Credentials {
+    let (user, password) = text.split_once(':').unwrap_or(("", text));
+    Credentials { user: (!user.is_empty()).then(|| user.to_owned()), password: password.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use zerolap_load_requests::TlsVersion;
+
+    use super::{credentials, protocol, tls_versions};
+
+    #[test]
+    fn credentials_are_split_at_the_first_colon() {
+        let split = |text| {
+            let credentials = credentials(text);
+            (credentials.user, credentials.password)
+        };
+        assert_eq!(split("secret"), (None, "secret".to_owned()));
+        assert_eq!(split("bob:secret:x"), (Some("bob".to_owned()), "secret:x".to_owned()));
+        assert_eq!(split(":with:colon"), (None, "with:colon".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_spoken_is_refused_with_a_reason() {
+        assert!(protocol("memcache_text").is_err_and(|reason| reason.contains("memcached")));
+        assert!(protocol("resp4").is_err());
+        assert_eq!(tls_versions("TLSv1.3,tlsv1.2,TLSv1.3"), Ok(vec![TlsVersion::V1_3, TlsVersion::V1_2]));
+        assert!(tls_versions("TLSv1.2,TLSv1.1").is_err_and(|reason| reason.contains("TLSv1.1 is no longer secure")));
+        assert!(["", "TLSv1.4", "TLSv1.2,"].iter().all(|text| tls_versions(text).is_err()));
     }
 }

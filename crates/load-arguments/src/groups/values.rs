@@ -5,7 +5,7 @@ use zerolap_resp::Template;
 
 use super::sent::Sent;
 use crate::UsageError;
-use crate::parsing::{MOST_DATA_BYTES, SizePattern, expiry_range, number, size_list, size_pattern, size_range};
+use crate::numbers::number;
 use crate::table::{Argument, put};
 use crate::warnings::Warnings;
 
@@ -171,4 +171,67 @@ pub(crate) fn apply_verifying(data: &DataDraft, commands: &[Command], sent: &mut
     warnings.without_effect(grows && (reads || writes), "--data-size-pattern S", made);
     // Their lengths determine what is expected.
     sent.values |= reads;
+}
+
+/// How a range of lengths is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SizePattern {
+    Random,
+    ByKey,
+}
+
+/// How a range of lengths is used.
+fn size_pattern(text: &str) -> Result<SizePattern, String> {
+    match text {
+        "R" => Ok(SizePattern::Random),
+        "S" => Ok(SizePattern::ByKey),
+        _ => Err("expected R (random) or S (by the place of the key in its range)".to_owned()),
+    }
+}
+
+/// The longest value that a server takes by default.
+const MOST_DATA_BYTES: usize = 512 * 1024 * 1024;
+
+/// Two lengths such as `10-200`, as given.
+fn size_range(text: &str) -> Result<(usize, usize), String> {
+    let (least, most) = text.split_once('-').ok_or_else(|| "expected two lengths such as 10-200".to_owned())?;
+    Ok((number(least, 1..=MOST_DATA_BYTES)?, number(most, 1..=MOST_DATA_BYTES)?))
+}
+
+/// Lengths with weights such as `10:1,200:3`.
+fn size_list(text: &str) -> Result<Vec<(usize, u64)>, String> {
+    let size = |item: &str| {
+        let (size, weight) = item.split_once(':').ok_or("expected lengths with weights such as 10:1,200:3")?;
+        Ok((number(size, 1..=MOST_DATA_BYTES)?, number(weight, 1..=u64::from(u32::MAX))?))
+    };
+    text.split(',').map(size).collect()
+}
+
+/// Two times in seconds such as `10-60`, as given.
+fn expiry_range(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected two times in seconds such as 10-60".to_owned();
+    let (least, most) = text.split_once('-').ok_or_else(expected)?;
+    let range = (number(least, 0..=u32::MAX)?, number(most, 0..=u32::MAX)?);
+    // It would be no range of times: nothing would expire.
+    if range == (0, 0) { Err(expected()) } else { Ok(range) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{expiry_range, size_list, size_range};
+
+    #[test]
+    fn times_are_read_in_pairs_not_both_0() {
+        assert_eq!(expiry_range("0-10"), Ok((0, 10)));
+        assert_eq!(expiry_range("10-4294967295"), Ok((10, u32::MAX)));
+        assert!(["10", "0-0", "5-", "-5", "1-2-3", "1-4294967296"].iter().all(|text| expiry_range(text).is_err()));
+    }
+
+    #[test]
+    fn lengths_are_read_in_pairs() {
+        assert_eq!(size_range("1-100"), Ok((1, 100)));
+        assert!(["100", "0-5", "5-", "-5", "1-2-3"].iter().all(|text| size_range(text).is_err()));
+        assert_eq!(size_list("10:1,200:3"), Ok(vec![(10, 1), (200, 3)]));
+        assert!(["", "10", "10:0", "0:1", "10:1,", "x:1"].iter().all(|text| size_list(text).is_err()));
+    }
 }

@@ -64,7 +64,7 @@ pub(crate) enum TlsError {
         /// The name.
         name: String,
     },
-    /// The system trusts nobody.
+    /// The system has no trusted authorities.
     #[error("found no authorities of the system {reasons:?}; name a file of authorities")]
     NoSystemAuthorities {
         /// What went wrong.

@@ -150,7 +150,7 @@ fn expiry(settings: &Settings) -> String {
     format!("{least}:{most}")
 }
 
-/// Whose oddities are kept, as a word.
+/// The word for the policy.
 pub(in crate::result) const fn policy(policy: Policy) -> &'static str {
     match policy {
         Policy::Lab => "lab",

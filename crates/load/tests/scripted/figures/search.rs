@@ -86,7 +86,7 @@ fn where_no_rate_is_good_enough_the_program_says_so() {
     let lab = &finished.json()["lab"];
     assert_eq!((rates(&lab["search"]), &lab["search"]["highest_rate"]), (vec![2, 1], &json!(null)));
     for text in [&finished.stderr, lab["failure"].as_str().expect("a failure")] {
-        assert!(text.contains("no rate has max<0.001us; the lowest that was tried: "), "{text}");
+        assert!(text.contains("no rate satisfies max<0.001us; the lowest rate tried: "), "{text}");
         assert!(text.contains("not max<0.001us"), "{text}");
     }
     assert_eq!(finished.json().get("ALL STATS"), None);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::number;
+use crate::numbers::number;
 use zerolap_load_requests::Credentials;
 
 /// The parts of a URI; none where it does not have them.

@@ -1,4 +1,4 @@
-//! Numbers and times: plain decimal ones, without units.
+//! Numbers and times in values: plain decimal ones, without units. Each function returns a sentence when it cannot.
 
 use std::fmt::Display;
 use std::num::NonZero;
@@ -8,8 +8,6 @@ use std::time::Duration;
 
 /// More than 30 years; longer ones are no use, and could not be added to a point in time.
 const MOST_SECONDS: f64 = 1e9;
-/// What stands for no limit: longer than any run.
-const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A whole number within `range`.
 pub(crate) fn number<T: FromStr + PartialOrd + Display>(text: &str, range: RangeInclusive<T>) -> Result<T, String> {
@@ -42,12 +40,6 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     parsed.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
-/// An exponent that memtier takes.
-pub(crate) fn zipf_exponent(text: &str) -> Result<f64, String> {
-    let parsed = positive(text).ok().filter(|exponent| *exponent < 5.0);
-    parsed.ok_or_else(|| "expected a number above 0 and below 5".to_owned())
-}
-
 /// A time in seconds, above zero.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = positive(text).ok().filter(|seconds| *seconds <= MOST_SECONDS);
@@ -55,22 +47,11 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("expected seconds, more than 0 and at most {MOST_SECONDS}"))
 }
 
-/// A time in seconds; 0 for no limit.
-pub(crate) fn patience(text: &str) -> Result<Duration, String> {
-    if text == "0" { Ok(NO_LIMIT) } else { seconds(text) }
-}
-
-/// Two counts such as `1:10`, not both 0.
-pub(crate) fn ratio(text: &str) -> Result<(u64, u64), String> {
-    let parsed = text.split_once(':').and_then(|(sets, gets)| Some((sets.parse().ok()?, gets.parse().ok()?)));
-    parsed.filter(|&ratio| ratio != (0, 0)).ok_or_else(|| "expected two numbers such as 1:10, not both 0".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::{NonZeroU32, NonZeroU64};
 
-    use super::{nonzero, number, patience, positive, ratio, seconds, zipf_exponent};
+    use super::{nonzero, number, positive, seconds};
 
     #[test]
     fn numbers_are_decimal_within_their_range() {
@@ -87,8 +68,6 @@ mod tests {
     fn fractions_are_finite_and_positive() {
         assert_eq!(positive("2.5"), Ok(2.5));
         assert!(["0", "-1", "nan", "inf", "", "1e999"].iter().all(|text| positive(text).is_err()));
-        assert_eq!(zipf_exponent("4.99"), Ok(4.99));
-        assert!(["0", "5", "6"].iter().all(|text| zipf_exponent(text).is_err()));
     }
 
     #[test]
@@ -97,14 +76,5 @@ mod tests {
         for wrong in ["0", "-1", "x", "inf", "nan", "1e10", "1e-20"] {
             assert!(seconds(wrong).is_err(), "{wrong:?}");
         }
-        assert!(patience("0").is_ok_and(|time| time.as_secs() > 100_000));
-        assert_eq!(patience("2").map(|time| time.as_secs()), Ok(2));
-    }
-
-    #[test]
-    fn one_side_of_a_ratio_may_be_zero() {
-        assert_eq!(ratio("1:10"), Ok((1, 10)));
-        assert_eq!(ratio("1:0"), Ok((1, 0)));
-        assert!(["0:0", "1", "1:x", "1:2:3", ""].iter().all(|text| ratio(text).is_err()));
     }
 }
