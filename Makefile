@@ -35,7 +35,7 @@ test-sandbox: setup  ## run hostile builds and servers in the sandbox, and an ag
 test-fleet: setup  ## run the conductor, bus, agents and what can go wrong between them, a short run of chaos included
 	@scripts/pytest tests/test_conductor.py tests/test_fleet_*.py
 
-fuzz:  ## run the readers of what others write on random input, a minute each
+fuzz:  ## run the readers of what others write on random input, each for a minute or SECONDS_EACH=SECONDS
 	@scripts/fuzz $(SECONDS_EACH)
 
 lint: setup  ## check form, types and the order of packages

@@ -9,13 +9,13 @@ import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
-from zerolap.cases import core_suite, load_cases, scaled
+from zerolap.cases import core_suite, load_cases, packaged_suites, scaled
 from zerolap.engines import checks, pin
 from zerolap.engines.counted import CountedTrial, count
 from zerolap.engines.pin import Pin
 from zerolap.load import program as load
 from zerolap.load.program import packaged
-from zerolap.records import STANDALONE, CallGraph, Case, Measurement, ServerSpec, TrialFailed, Windows
+from zerolap.records import STANDALONE, CallGraph, Case, Expect, Measurement, ServerSpec, TrialFailed, Windows
 from zerolap.server import running, start, statistics
 
 QUICK = 0.1
@@ -37,6 +37,8 @@ cases:
   - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
   - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
      expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: zeros, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["EXISTS __key__"],
+     expect: {reply: integer, hit_rate: ">= 0.99"}}
   - {name: keys, dataset: too-few, commands: ["GET __key__"]}
   - {name: windows_agree, commands: ["APPEND __key__ __data__", "GET __key__"], data_size: 4000}
   - {name: allowed, dataset: strings, commands: ["HGET __key__ f"], expect: {errors: 1000000}}
@@ -106,6 +108,27 @@ def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_
     measurement = measured(redis_server, cases[name], tmp_path / "t", scale=scale)
     assert not measurement.validity.valid
     assert failed_checks(measurement) == [name]
+
+
+def test_an_integer_of_zero_is_a_miss_where_integers_are_expected(
+    redis_server: Path, cases: dict[str, Case], tmp_path: Path
+) -> None:
+    assert failed_checks(measured(redis_server, cases["zeros"], tmp_path / "expected")) == ["hit_rate"]
+    any_reply = cases["zeros"].model_copy(update={"expect": Expect(hit_rate=">= 0.99")})
+    assert failed_checks(measured(redis_server, any_reply, tmp_path / "not")) == []
+
+
+LOOKING_UP = [
+    case for suite in packaged_suites() for case in load_cases(Path(suite)) if case.expect.hit_rate is not None
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LOOKING_UP, ids=lambda case: case.name)
+def test_a_case_whose_data_is_missing_is_invalid(redis_server: Path, case: Case, tmp_path: Path) -> None:
+    without_data = case.model_copy(update={"dataset": None, "setup": []})
+    assert without_data != case
+    assert "hit_rate" in failed_checks(measured(redis_server, without_data, tmp_path / "t"))
 
 
 def test_checks_of_the_server_itself(cases: dict[str, Case]) -> None:

@@ -49,6 +49,8 @@ cases:
   - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
   - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
      expect: {reply: bulk, hit_rate: ">= 0.99"}}
+  - {name: zeros, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["EXISTS __key__"],
+     expect: {reply: integer, hit_rate: ">= 0.99"}}
   - {name: keys, dataset: too-few, commands: ["GET __key__"]}
   - {name: hangs, commands: ["BLPOP nothing 0"]}
   - name: mixed
@@ -183,11 +185,14 @@ def test_slices_are_whole_cycles_of_whole_pipelines(
     assert slice_requests(found) % 4 == 0
 
 
-@pytest.mark.parametrize("check", ["errors", "reply", "hit_rate", "keys"])
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [("errors", "errors"), ("reply", "reply"), ("hit_rate", "hit_rate"), ("zeros", "hit_rate"), ("keys", "keys")],
+)
 def test_a_check_fails_where_its_condition_does(
-    check: str, cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
+    name: str, check: str, cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
 ) -> None:
-    found = timed(cases[check], both, pinning, tmp_path / "t")
+    found = timed(cases[name], both, pinning, tmp_path / "t")
     assert failed_checks(found) == [check]
     assert not found.measurements["head"].validity.valid
 

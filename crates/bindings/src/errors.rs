@@ -5,9 +5,7 @@ use std::io;
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyValueError};
-use zerolap_profile::binary::BinaryError;
-use zerolap_profile::callgrind::ReadError;
-use zerolap_profile::perf::StacksError;
+use zerolap_profile::{binary::BinaryError, callgrind::ReadError, perf::StacksError};
 
 pyo3::create_exception!(
     zerolap._core,

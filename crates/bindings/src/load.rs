@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
-use zerolap_load::arguments;
+use zerolap_load_arguments::describe;
 
 use crate::errors::value_error;
 
 /// JSON of what the arguments mean; none where they ask for a text.
 #[pyfunction]
 pub(crate) fn describe_load(arguments: Vec<OsString>) -> PyResult<Option<String>> {
-    let description = arguments::describe(arguments).map_err(value_error)?;
+    let description = describe(arguments).map_err(value_error)?;
     description.map(|description| serde_json::to_string(&description).map_err(value_error)).transpose()
 }

@@ -10,8 +10,7 @@ use crate::dialer::Dialer;
 use crate::resources::make_room;
 use crate::worker::{Flags, Targets, Worker};
 use zerolap_load_measure::{Live, LoadError, Outcome, Tally, clock};
-use zerolap_load_requests::DataPool;
-use zerolap_load_requests::{Settings, Work};
+use zerolap_load_requests::{DataPool, Settings, Work};
 
 /// The user's side of a run.
 #[derive(Debug, Clone, Default)]

@@ -7,11 +7,8 @@ use zerolap_resp::Template;
 
 use crate::listeners::Listeners;
 use crate::{Crew, Watch};
-use zerolap_load_measure::Goal;
-use zerolap_load_measure::ListenerTally;
-use zerolap_load_measure::{LoadError, Outcome, Run, clock};
-use zerolap_load_requests::Source;
-use zerolap_load_requests::{Amount, Command, KeyPattern, Plan, Policy, Server, Settings, Work};
+use zerolap_load_measure::{Goal, ListenerTally, LoadError, Outcome, Run, clock};
+use zerolap_load_requests::{Amount, Command, KeyPattern, Plan, Policy, Server, Settings, Source, Work};
 
 /// Requests in flight on a connection while keys are written before the measurement.
 const PREFILL_PIPELINE: usize = 50;

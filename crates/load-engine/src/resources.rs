@@ -12,23 +12,6 @@ const OTHERS: u64 = 64;
 /// Files that are taken to be open where the system does not report their number.
 const USUAL: u64 = 16;
 
-/// Reads a list such as `0,2,4-7`.
-///
-/// # Errors
-/// A sentence, when it is no such list.
-pub fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&cpu| cpu < CpuSet::MAX_CPU);
-        match (number(first), number(last)) {
-            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
-            _ => return Err("expected processor numbers such as 0,2,4-7".to_owned()),
-        }
-    }
-    Ok(cpus)
-}
-
 /// Pins the calling thread.
 ///
 /// # Errors
@@ -68,16 +51,7 @@ fn raised(limit: &Rlimit, needed: u64) -> Result<Option<Rlimit>, LoadError> {
 mod tests {
     use rustix::process::Rlimit;
 
-    use super::{parse_cpus, raised};
-
-    #[test]
-    fn numbers_and_ranges_are_read() {
-        assert_eq!(parse_cpus("3"), Ok(vec![3]));
-        assert_eq!(parse_cpus("0,4-6,1"), Ok(vec![0, 4, 5, 6, 1]));
-        for wrong in ["", "a", "1,", "3-1", "-1", "1000000"] {
-            assert!(parse_cpus(wrong).is_err(), "{wrong:?}");
-        }
-    }
+    use super::raised;
 
     #[test]
     fn the_limit_is_raised_only_as_far_as_needed_and_allowed() {

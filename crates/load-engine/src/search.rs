@@ -3,8 +3,7 @@
 use std::num::NonZeroU64;
 
 use crate::{Watch, drive};
-use zerolap_load_measure::{LoadError, Run};
-use zerolap_load_measure::{SearchRecord, Step};
+use zerolap_load_measure::{LoadError, Run, SearchRecord, Step};
 use zerolap_load_requests::{Pace, Plan, Settings, Slo, Work};
 
 /// How far a rate that was missed may lie above one that was met, as a share of that.
@@ -52,7 +51,7 @@ pub fn search(
             break;
         }
         let Some(mut run) = runs?.pop() else { break };
-        // What befalls a connection may be too high a rate's doing; all else would befall the next step, too.
+        // A connection may fail because the rate is too high. Any other failure would occur in the next step, too.
         if let Some(failure) = run.outcome.take_failure() {
             if !failure.is_of_a_connection() {
                 return Err(failure);

@@ -16,6 +16,8 @@ pub struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
     /// Aggregates without elements.
     pub empty_arrays: u64,
+    /// Integers that are 0: a miss of commands such as `SISMEMBER`, a value like any other of commands such as `INCRBY`.
+    pub zeros: u64,
     errors: ErrorCounts,
     /// The text of the first error.
     pub first_error: Option<String>,
@@ -44,6 +46,7 @@ impl Default for CommandTally {
         Self {
             kinds: [0; ReplyKind::ALL.len()],
             empty_arrays: 0,
+            zeros: 0,
             errors: ErrorCounts::default(),
             first_error: None,
             disconnected: 0,
@@ -70,6 +73,7 @@ impl CommandTally {
     pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
+        self.zeros += u64::from(reply.is_zero);
         if reply.kind == ReplyKind::Error {
             self.errors.add(&String::from_utf8_lossy(reply.code), 1);
             if self.first_error.is_none() {
@@ -101,6 +105,7 @@ impl CommandTally {
             *count += more;
         }
         self.empty_arrays += other.empty_arrays;
+        self.zeros += other.zeros;
         self.errors.merge(&other.errors);
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
@@ -141,7 +146,8 @@ impl CommandTally {
         self.requests() - self.replies(ReplyKind::Error)
     }
 
-    /// Successful replies that bring something: neither nil nor an empty aggregate.
+    /// Successful replies that are neither nil nor an empty aggregate. Integers of 0 are among them: only the user knows
+    /// whether they are misses.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
@@ -214,7 +220,10 @@ mod tests {
             for _ in 0..2 {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
-                tally.count(&Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"" }, 1);
+                tally.count(
+                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false },
+                    1,
+                );
             }
         }
         assert_eq!(tally.errors().len(), MAXIMUM_CODES + 1);

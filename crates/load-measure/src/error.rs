@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustls::pki_types::pem;
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
@@ -14,7 +13,7 @@ use zerolap_load_requests::{Endpoint, Slo};
 const EXIT_ENVIRONMENT: u8 = 3;
 /// Connections cannot be had or do not hold.
 const EXIT_CONNECTION: u8 = 4;
-/// What was looked for does not exist.
+/// No rate satisfies the limit of a search.
 const EXIT_NOT_FOUND: u8 = 5;
 
 /// The shell's code for an interrupted program.
@@ -44,7 +43,7 @@ pub enum LoadError {
     },
     /// The settings for TLS cannot be used.
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Tls(Box<dyn std::error::Error + Send + Sync>),
     /// The server refuses what prepares a connection: the user or password, the protocol, the database.
     #[error("{endpoint} refused {request}: {reply}")]
     SetupRefused {
@@ -78,13 +77,13 @@ pub enum LoadError {
     NoReplicas {
         /// Who was asked.
         endpoint: Endpoint,
-        /// What is the matter.
+        /// Why.
         reason: String,
     },
-    /// A search came to nothing.
-    #[error("no rate has {slo}; the lowest that was tried: {reason}")]
+    /// No rate satisfies the limit of a search.
+    #[error("no rate satisfies {slo}; the lowest rate tried: {reason}")]
     NoRate {
-        /// What was looked for.
+        /// The limit.
         slo: Slo,
         /// Why the last step missed it.
         reason: String,
@@ -204,7 +203,7 @@ impl LoadError {
         matches!(self, Self::SetupRefused { reply, .. } if reply.starts_with(LOADING))
     }
 
-    /// Whether it befell one connection, which may be made anew.
+    /// Whether only one connection failed, which can be opened again.
     #[must_use]
     pub const fn is_of_a_connection(&self) -> bool {
         matches!(
@@ -212,72 +211,4 @@ impl LoadError {
             Self::Connect { .. } | Self::Disconnected { .. } | Self::Broken { .. } | Self::ReplyTimeout { .. }
         )
     }
-}
-
-/// Why no connection can be encrypted as asked.
-#[derive(Debug, Error)]
-pub enum TlsError {
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// A file is damaged.
-    #[error("{} is not valid PEM: {source}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: pem::Error,
-    },
-    /// A file holds something else.
-    #[error("{} holds no {content}", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-        /// What it should hold.
-        content: &'static str,
-    },
-    /// A file holds the right thing, but of a kind that is not known or not allowed.
-    #[error("{} holds a {content} that cannot be used: {source}", path.display())]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// What it holds.
-        content: &'static str,
-        /// What is wrong with it.
-        source: rustls::Error,
-    },
-    /// The private key is another certificate's.
-    #[error("the private key in {} does not belong to the certificate in {}", key.display(), certificate.display())]
-    WrongKey {
-        /// File of the certificate.
-        certificate: PathBuf,
-        /// File of the key.
-        key: PathBuf,
-    },
-    /// There is a private key, but no certificate.
-    #[error("the private key {} is of no use without a certificate", key.display())]
-    NoCertificate {
-        /// File of the key.
-        key: PathBuf,
-    },
-    /// No certificate can be for this name.
-    #[error("{name:?} is neither a name nor an address that a certificate can be for")]
-    ServerName {
-        /// The name.
-        name: String,
-    },
-    /// The system trusts nobody.
-    #[error("found no authorities of the system {reasons:?}; name a file of authorities")]
-    NoSystemAuthorities {
-        /// What went wrong.
-        reasons: Vec<rustls_native_certs::Error>,
-    },
-    /// The settings contradict each other.
-    #[error("cannot set up TLS: {0}")]
-    Setup(rustls::Error),
 }

@@ -1,4 +1,4 @@
-//! What a thread of the load generator itself did: without this nobody knows whose limits were measured.
+//! What a thread of the load generator itself did: shows whether its own limits were measured, not the server's.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::{Histogram, clock};
 pub struct Health {
     /// CPU time.
     pub cpu_ns: u64,
-    /// Time that it looked for events in vain instead of sleeping; CPU time, too.
+    /// Time that it polled without finding an event, instead of sleeping; part of its CPU time.
     pub spin_ns: u64,
     /// Time for which it could have run, but did not get a processor; none where the system does not report it.
     pub run_queue_ns: Option<u64>,

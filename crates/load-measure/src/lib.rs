@@ -5,8 +5,6 @@
 //! Errors are never successes. [`Document`] is the JSON of some [`Run`]s, [`write_summary`] the table for people, and
 //! [`Live`] what a run has come to while it goes on. [`LoadError`] is the reason why one ended early.
 
-#![forbid(unsafe_code)]
-
 pub mod clock;
 mod command_tally;
 mod differences;
@@ -24,7 +22,7 @@ mod tally;
 mod timeline;
 
 pub use command_tally::CommandTally;
-pub use error::{LOADING, LoadError, TlsError};
+pub use error::{LOADING, LoadError};
 pub use health::Moment;
 pub use histogram::Histogram;
 pub use listener_tally::ListenerTally;

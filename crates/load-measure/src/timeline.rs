@@ -190,7 +190,8 @@ mod tests {
         let mut timeline = Timeline::new(1, 0);
         for tenth in 0..tenths {
             timeline.close_until(tenth * FIRST_SLOT_NS, &mut commands);
-            let reply = Reply { kind: ReplyKind::Status, code: b"", text: b"", elements: 0, first: b"" };
+            let reply =
+                Reply { kind: ReplyKind::Status, code: b"", text: b"", elements: 0, first: b"", is_zero: false };
             commands[0].count(&reply, 1000 + tenth);
         }
         timeline.close(&mut commands);

@@ -18,7 +18,7 @@ pub struct Plan {
     pub warm_up: Option<Duration>,
     /// What is measured.
     pub work: Work,
-    /// What the rate has to meet that is looked for, from that of the work on; none where it is not looked for.
+    /// Searches for the highest rate that satisfies this limit, beginning with the rate of `work`.
     pub search: Option<Slo>,
     /// How many times all of it is done, each time with new connections.
     pub runs: NonZeroU32,

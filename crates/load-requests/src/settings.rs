@@ -43,7 +43,7 @@ pub struct Settings {
     pub seed: u64,
     /// Whether all connections draw the same keys and values.
     pub one_stream: bool,
-    /// Whose oddities to keep.
+    /// How ranges are split over connections, and what `allkeys` covers.
     pub policy: Policy,
     /// Follows the cursor of a SCAN. There are two commands then: the first stands for SCANs that start a walk, the
     /// second for those that go on.
@@ -56,10 +56,10 @@ pub struct Settings {
     pub timeline: bool,
 }
 
-/// Whose oddities to keep.
+/// How ranges are split over connections, and what `allkeys` covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
-    /// Nobody's.
+    /// Ranges are split evenly, and `allkeys` covers each key.
     #[default]
     Lab,
     /// `memtier_benchmark`'s: ranges are split as it splits them, and `allkeys` leaves out the last key.

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zerolap_resp::cluster::key_slot;
-use zerolap_resp::{Values, ValuesOfKeys};
+use zerolap_resp::{Values, ValuesOfKeys, cluster::key_slot};
 
 use crate::keys::KeySequence;
 use crate::random::{Purpose, Random};
@@ -54,7 +53,7 @@ impl RequestStream {
             data: data.clone(),
             sizes: SizeSequence::new(settings),
             data_random: Random::new(settings.seed, Purpose::Data, thread, connection),
-            made_values: settings.verify.then(|| MadeValues::new(settings)),
+            made_values: settings.verify.then(|| MadeValues::new(&settings.data.sizes)),
             expiry_random: Random::new(settings.seed, Purpose::Expiry, thread, connection),
             recording_random: Random::new(settings.seed, Purpose::Recording, thread, connection),
             scan: settings.scan.as_ref().map(ScanWalk::new),

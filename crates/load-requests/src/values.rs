@@ -137,10 +137,10 @@ pub struct MadeValues {
 }
 
 impl MadeValues {
-    /// The values that these settings ask for.
+    /// Values of these lengths.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
-        Self { sizes: settings.data.sizes.clone(), bytes: Vec::new() }
+    pub fn new(sizes: &DataSizes) -> Self {
+        Self { sizes: sizes.clone(), bytes: Vec::new() }
     }
 
     /// The value of this key, which is a whole argument.
@@ -156,7 +156,7 @@ impl MadeValues {
     }
 }
 
-/// The length that belongs to a hash. Places of keys in their range are not known to whoever reads them.
+/// The length that belongs to a hash. The position of a key in its range is unknown where its value is read.
 fn size(sizes: &DataSizes, hash: u64) -> usize {
     match sizes {
         DataSizes::Fixed(size) => *size,
@@ -188,7 +188,7 @@ mod tests {
     use crate::DataSizes;
 
     fn values(sizes: &DataSizes) -> Vec<Vec<u8>> {
-        let mut made = MadeValues { sizes: sizes.clone(), bytes: Vec::new() };
+        let mut made = MadeValues::new(sizes);
         (0..6000).map(|id| made.of(format!("memtier-{id}").as_bytes()).to_vec()).collect()
     }
 
@@ -224,7 +224,7 @@ mod tests {
         #[test]
         fn a_value_depends_on_its_key_alone(keys in vec(vec(any::<u8>(), 0..12), 2..20)) {
             let sizes = DataSizes::Uniform(0, 90);
-            let mut made = MadeValues { sizes: sizes.clone(), bytes: Vec::new() };
+            let mut made = MadeValues::new(&sizes);
             let forward: Vec<Vec<u8>> = keys.iter().map(|key| made.of(key).to_vec()).collect();
             for (key, value) in keys.iter().zip(&forward).rev() {
                 prop_assert_eq!(made.of(key), value.as_slice());

@@ -1,9 +1,6 @@
-//! The program `zerolap-load`: its [`arguments`], its [`progress`] on a terminal, its results as files, and how another
+//! The program `zerolap-load`: its [`progress`] on a terminal, its results as files, and how another
 //! program drives it ([`control`]).
 
-#![forbid(unsafe_code)]
-
-pub mod arguments;
 pub mod control;
 pub mod output_file;
 pub mod progress;

@@ -8,10 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use zerolap_load::arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load::control::{self, ControlError};
-use zerolap_load::output_file::OutputFile;
-use zerolap_load::progress::ProgressDisplay;
+use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay};
+use zerolap_load_arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load_engine::{Watch, drive, search};
 use zerolap_load_measure::{Document, LoadError, ReportSettings, Run, write_settings, write_summary};
 use zerolap_load_requests::{Amount, Plan, Settings, Work};
@@ -89,7 +88,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     }
     let is_valid = runs.iter().all(|run| run.outcome.is_valid());
     let is_to_stdout = is_valid && report.json_out_file.as_deref() != Some("-");
-    // The document first: a table that nobody wants to read to its end must not cost it.
+    // The document first: it is written even if the reader of the table closes the pipe early.
     let document = Document::new(settings, report, &plan, &runs).of_search(searched);
     write_document(file, &document)?;
     match summary_file {

@@ -75,13 +75,13 @@ impl ProgressDisplay {
 impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.stop = None;
-        // What it cannot write, nobody misses.
+        // Progress that cannot be written is lost.
         self.thread.take().map(JoinHandle::join);
     }
 }
 
 fn write(text: &str) {
-    // Where standard error is closed, nobody wants to know.
+    // Standard error may be closed.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

@@ -5,7 +5,7 @@ use zerolap_load_requests::Recording;
 /// How many commands a recording of MONITOR has; none if it is none.
 #[must_use]
 pub fn recording(bytes: &[u8]) -> Option<usize> {
-    let lines = crate::arguments::recorded_lines(bytes).ok()?;
+    let lines = zerolap_load_arguments::recorded_lines(bytes).ok()?;
     Recording::new(&lines, "prefix").ok().map(|recording| recording.length())
 }
 

@@ -82,12 +82,13 @@ fn next_word(control: &Control) -> u64 {
 /// As `getrandom(2)`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn getrandom(buffer: *mut c_void, size: size_t, flags: c_uint) -> ssize_t {
-    let Some(control) = control() else {
+    // Without a buffer there is nothing to fill: the system's answer depends on the size alone.
+    let Some(control) = control().filter(|_| !buffer.is_null()) else {
         // SAFETY: passed on as it came.
         return unsafe { next::getrandom(buffer, size, flags) };
     };
     control.random_readings.fetch_add(1, Relaxed);
-    // SAFETY: the caller gives a buffer of that size.
+    // SAFETY: not null, so a buffer of that size.
     let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), size) };
     for chunk in bytes.chunks_mut(8) {
         chunk.copy_from_slice(&next_word(control).to_le_bytes()[..chunk.len()]);
@@ -148,4 +149,42 @@ pub extern "C" fn srandom(seed: c_uint) {
 pub extern "C" fn srand(seed: c_uint) {
     // SAFETY: srand takes any number.
     unsafe { next::srand(pinned_seed(seed)) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::{env, fs, ptr};
+
+    use super::getrandom;
+    use crate::control::{PAGE_BYTES, PATH_VARIABLE, control};
+
+    /// What is pinned holds for a whole process: the test runs itself again as one that is.
+    #[test]
+    fn a_request_for_no_bytes_may_come_without_a_buffer() {
+        const NAME: &str = "randomness::tests::a_request_for_no_bytes_may_come_without_a_buffer";
+        let variable = PATH_VARIABLE.to_str().expect("text");
+        if env::var_os(variable).is_none() {
+            let page = env::temp_dir().join(format!("zerolap-pin-{}", std::process::id()));
+            fs::write(&page, [0; PAGE_BYTES]).expect("a page");
+            let test = env::current_exe().expect("a path");
+            let output = Command::new(test).args(["--exact", NAME]).env(variable, &page).output().expect("a test");
+            fs::remove_file(page).expect("a page");
+            assert!(output.status.success(), "{output:?}");
+            return;
+        }
+        assert!(control().is_some());
+        let mut bytes = [0_u8; 20];
+        // SAFETY: the buffer has that size, or none is needed.
+        let returned = unsafe {
+            [
+                getrandom(ptr::null_mut(), 0, 0),
+                getrandom(bytes.as_mut_ptr().cast(), 0, 0),
+                getrandom(ptr::null_mut(), 8, 0),
+                getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0),
+            ]
+        };
+        assert_eq!(returned, [0, 0, -1, 20]);
+        assert_ne!(bytes, [0; 20]);
+    }
 }

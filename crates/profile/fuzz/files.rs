@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zerolap_profile::perf::read_stacks;
-use zerolap_profile::stacks;
+use zerolap_profile::{perf::read_stacks, stacks};
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/recording");
 /// The directory that the kept program was compiled in.

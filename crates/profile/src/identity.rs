@@ -16,8 +16,8 @@
 //! Short texts that are read only before the windows are left out, as a version is that is logged at the start.
 //!
 //! Instructions that do nothing are left out: assemblers write them to align what follows, as the placement asks for.
-//! Only position-independent programs of x86-64 are read so: there an address is never written as a plain number. Of all
-//! others it is only known whether what is loaded of them is the same to the byte.
+//! Only position-independent programs of x86-64 are read so: there an address is never written as a plain number. Other
+//! programs are identical only if all bytes that are loaded are equal.
 
 mod code;
 mod comparison;

@@ -13,13 +13,11 @@
 //!
 //! Nothing here reads or writes a socket, and no input makes it panic.
 
-#![forbid(unsafe_code)]
-
 pub mod cluster;
+mod reader;
 mod reply;
 mod request;
-mod template;
 
-pub use reply::{MAXIMUM_DEPTH, MalformedReply, Reply, ReplyKind, ReplyReader, Value, parse_value};
-pub use request::write_request;
-pub use template::{LineError, Template, TemplateError, Values, ValuesOfKeys, split_words};
+pub use reader::{MAXIMUM_DEPTH, ReplyReader};
+pub use reply::{MalformedReply, Reply, ReplyKind, Value, parse_value};
+pub use request::{LineError, Template, TemplateError, Values, ValuesOfKeys, split_words, write_request};

@@ -14,11 +14,10 @@ def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
             errors[code] = errors.get(code, 0) + count
     first_error = next((part.first_error for part in slices if part.first_error is not None), None)
     checks = [_error_check(case.expect.errors, errors, first_error)]
-    hits, nils = sum(part.hits for part in slices), sum(part.nils for part in slices)
-    empty = sum(part.empty_arrays for part in slices)
     if case.expect.hit_rate is not None:
-        answered = hits + nils + empty
-        rate = hits / answered if answered else 0.0
+        succeeded = sum(part.succeeded for part in slices)
+        misses = sum(part.misses(case.expect) for part in slices)
+        rate = 1 - misses / succeeded if succeeded else 0.0
         holds = case.expect.hit_rate_holds(rate)
         checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
     if case.expect.reply is not None:

@@ -81,10 +81,9 @@ class Slice:
         """The part of the time that the busiest main thread of the servers was on a processor."""
         return self.busiest_main_ns / max(self.result.elapsed_ns, 1)
 
-    @property
-    def ran_dry(self) -> bool:
-        """Whether requests found nothing."""
-        return self.result.nils + self.result.empty_arrays > 0
+    def ran_dry(self, case: Case) -> bool:
+        """Return whether requests of the case found nothing."""
+        return self.result.misses(case.expect) > 0
 
     def metrics(self) -> dict[str, float]:
         """Return the slice's metrics by name."""

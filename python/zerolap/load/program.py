@@ -11,7 +11,7 @@ from typing import IO, Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from zerolap.records import Case, Client, EnvironmentMissing, Keys, TrialFailed
+from zerolap.records import Case, Client, EnvironmentMissing, Expect, Keys, TrialFailed
 from zerolap.sandbox import Confinement, Process, descendants, launch
 from zerolap.server import Reach, read_total_ns
 
@@ -57,11 +57,18 @@ class SliceResult(BaseModel):
     latency_us: LatencyResult | None
     histogram_ns: list[tuple[Count, Count]]
     replies: dict[str, Count]
-    hits: Count
     nils: Count
     empty_arrays: Count = 0
+    zeros: Count
     errors: dict[str, Count]
     commands: list[CommandResult] = []
+
+    def misses(self, expected: Expect) -> int:
+        """Return the number of replies that found nothing: nil and empty aggregates.
+
+        Where the case expects integers, as of `SISMEMBER`, a 0 is a miss, too; elsewhere it is a value.
+        """
+        return self.nils + self.empty_arrays + (self.zeros if expected.reply == "integer" else 0)
 
     @property
     def first_error(self) -> str | None:

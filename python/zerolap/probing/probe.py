@@ -185,7 +185,7 @@ def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
         while True:
             result, client_share, server_share = _slice(load, server.process, requests)
             sent += requests
-            hits += result.hits
+            hits += result.succeeded - result.misses(case.expect)
             _add_errors(errors, result)
             seconds = result.elapsed_ns / 1e9
             if seconds >= BURST_SECONDS or time.monotonic() > end:

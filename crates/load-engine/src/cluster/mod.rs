@@ -20,7 +20,7 @@ use zerolap_load_requests::{Endpoint, Random};
 /// Slots of a cluster, by its specification.
 const SLOTS: usize = 16_384;
 
-/// More nodes are nobody's cluster: the specification's authors advise against more than 1000.
+/// Replies that name more nodes are refused: the cluster specification advises against more than 1000.
 const MOST_NODES: usize = 1000;
 
 /// Which node has which slot, as far as is known.

@@ -14,8 +14,7 @@ use crate::socket::Poller;
 use checker::Checker;
 use opening::State;
 use pipeline::{InFlight, Output};
-use zerolap_load_measure::Request;
-use zerolap_load_measure::{LoadError, clock};
+use zerolap_load_measure::{LoadError, Request, clock};
 use zerolap_load_requests::Endpoint;
 
 /// A request whose reply has come.
@@ -232,7 +231,9 @@ impl Link {
             }
         }
         self.unfinished_bytes += rest.len() as u64;
-        self.checker.iter_mut().for_each(|checker| checker.keep(rest));
+        if let Some(checker) = &mut self.checker {
+            checker.keep(self.in_flight.oldest(), rest);
+        }
         Ok(())
     }
 

@@ -120,8 +120,12 @@ impl InFlight {
         self.kept.as_mut().and_then(VecDeque::pop_front)
     }
 
+    pub(super) fn oldest(&self) -> Option<&Request> {
+        (!self.is_empty()).then(|| &self.ring[self.place(self.answered)])
+    }
+
     pub(super) fn oldest_sent_ns(&self) -> Option<u64> {
-        (!self.is_empty()).then(|| self.ring[self.place(self.answered)].sent_ns)
+        self.oldest().map(|request| request.sent_ns)
     }
 
     const fn place(&self, number: usize) -> usize {

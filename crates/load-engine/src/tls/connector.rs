@@ -17,8 +17,8 @@ use rustls::{
 };
 
 use super::TlsSession;
+use super::error::TlsError;
 use zerolap_load_measure::LoadError;
-use zerolap_load_measure::TlsError;
 use zerolap_load_requests::{Endpoint, Tls, TlsVersion};
 
 /// The name that is asked for at a unix socket.

@@ -1,6 +1,7 @@
 //! A TLS session over one socket, never blocking.
 
 mod connector;
+mod error;
 #[cfg(test)]
 mod test_server;
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl Worker {
             return self.give_up(index, error);
         }
         if self.links[index].is_open() {
-            self.closed_links -= 1;
+            self.closed_links.remove(index);
             self.tally.connections.reconnects += u64::from(self.links[index].openings > 1);
             self.offer(index);
         }
@@ -150,19 +150,21 @@ impl Worker {
         let last_try_ns = link.lost_ns.saturating_add(patience_ns);
         let next_try_ns = now_ns.saturating_add(pause_ns(reconnecting, link.attempts));
         link.close(next_try_ns.min(last_try_ns.max(now_ns)));
-        self.closed_links += usize::from(was_open);
+        if was_open {
+            self.closed_links.add(index);
+        }
         Ok(())
     }
 
     /// Sends nothing over a link for a while: its server loads its data after a restart, and answers nothing else.
     pub(super) fn hold(&mut self, index: usize) {
-        self.held_links += usize::from(!self.links[index].is_held());
+        self.held_links.add(index);
         self.links[index].held_until_ns = clock::now_ns().saturating_add(LOADING_PAUSE_NS);
     }
 
     /// Lets links go on that were held for long enough.
     pub(super) fn release(&mut self, now_ns: u64) -> Result<(), LoadError> {
-        for index in 0..self.links.len() {
+        for index in self.held_links.look(now_ns) {
             let link = &self.links[index];
             if !link.is_held() || link.held_until_ns > now_ns {
                 continue;
@@ -175,7 +177,7 @@ impl Worker {
     }
 
     fn stop_holding(&mut self, index: usize) {
-        self.held_links -= usize::from(self.links[index].is_held());
+        self.held_links.remove(index);
         self.links[index].held_until_ns = 0;
     }
 
@@ -185,7 +187,7 @@ impl Worker {
         let now_ns = clock::now_ns();
         self.links[index].close(now_ns);
         self.links[index].lost_ns = now_ns;
-        self.closed_links += 1;
+        self.closed_links.add(index);
         self.reopen_link(index)
     }
 
@@ -205,7 +207,7 @@ impl Worker {
 
     /// Tries links again that are closed and whose time has come.
     pub(super) fn reopen(&mut self, now_ns: u64) -> Result<(), LoadError> {
-        for index in 0..self.links.len() {
+        for index in self.closed_links.look(now_ns) {
             let link = &self.links[index];
             if !link.is_closed() {
                 continue;

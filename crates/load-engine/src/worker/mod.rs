@@ -2,6 +2,7 @@
 
 mod connections;
 mod exchange;
+mod pending;
 mod routes;
 mod schedule;
 
@@ -18,6 +19,7 @@ use crate::dialer::{Dialer, Node};
 use crate::link::Link;
 use crate::resources::pin_thread;
 use crate::socket::{Poller, Ready};
+use pending::PendingLinks;
 use routes::Routes;
 use schedule::Schedule;
 use zerolap_load_measure::{LiveCounts, LoadError, Moment, Tally, clock};
@@ -55,9 +57,9 @@ pub(crate) struct Worker {
     /// Whether nothing more is sent, because time is over or the user wants it.
     is_ended: bool,
     /// Links that broke and are to be made anew.
-    closed_links: usize,
+    closed_links: PendingLinks,
     /// Links whose server loads its data.
-    held_links: usize,
+    held_links: PendingLinks,
 }
 
 /// Signals from other threads.
@@ -131,8 +133,8 @@ impl Worker {
             unanswered: 0,
             clients_with_more: 0,
             is_ended: false,
-            closed_links: 0,
-            held_links: 0,
+            closed_links: PendingLinks::default(),
+            held_links: PendingLinks::default(),
             settings,
         };
         worker.add_links();
@@ -209,12 +211,8 @@ impl Worker {
                 next_look_ns = woke_ns + TICK_NS;
                 self.look_after_silent(woke_ns)?;
             }
-            if self.closed_links > 0 {
-                self.reopen(woke_ns)?;
-            }
-            if self.held_links > 0 {
-                self.release(woke_ns)?;
-            }
+            self.reopen(woke_ns)?;
+            self.release(woke_ns)?;
         }
         Ok(())
     }
@@ -225,7 +223,8 @@ impl Worker {
         // A turn that no client is free for is taken when a reply makes one free.
         let turn_ns = self.schedule.as_ref().filter(|schedule| !schedule.is_held_up && self.clients_with_more > 0);
         let turn_ns = turn_ns.map(|schedule| schedule.next_ns);
-        let tick = if self.closed_links + self.held_links > 0 { Duration::from_millis(1) } else { TICK };
+        let is_any_pending = !self.closed_links.is_empty() || !self.held_links.is_empty();
+        let tick = if is_any_pending { Duration::from_millis(1) } else { TICK };
         let next_ns = [deadline_ns, turn_ns].into_iter().flatten().min();
         let until_next = next_ns.map(|next_ns| Duration::from_nanos(next_ns.saturating_sub(clock::now_ns())));
         let timeout = until_next.map_or(tick, |left| left.min(tick));

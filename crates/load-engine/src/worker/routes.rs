@@ -1,7 +1,6 @@
 //! In a cluster: each request goes to the node that has its key, and is sent again where that has changed.
 
-use zerolap_resp::Reply;
-use zerolap_resp::cluster::key_slot;
+use zerolap_resp::{Reply, cluster::key_slot};
 
 use super::{Client, Worker};
 use std::sync::Arc;
@@ -9,10 +8,8 @@ use std::sync::Arc;
 use crate::cluster::{ClusterMap, Redirect};
 use crate::dialer::Dialer;
 use crate::link::Link;
-use zerolap_load_measure::LoadError;
-use zerolap_load_measure::Request;
-use zerolap_load_requests::Endpoint;
-use zerolap_load_requests::{Purpose, Random};
+use zerolap_load_measure::{LoadError, Request};
+use zerolap_load_requests::{Endpoint, Purpose, Random};
 
 /// Redirections after which an error is taken as the answer.
 const MOST_REDIRECTS: u16 = 16;
@@ -151,7 +148,7 @@ impl Worker {
             room -= 1;
         }
         if link.is_closed() && link.may_start(0) && !link.waiting.is_empty() {
-            self.closed_links += 1;
+            self.closed_links.add(index);
             return self.reopen_link(index);
         }
         self.flush(index)

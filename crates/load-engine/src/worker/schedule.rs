@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use zerolap_load_requests::{Arrivals, Settings, Unit, Work};
-use zerolap_load_requests::{Purpose, Random};
+use zerolap_load_requests::{Arrivals, Purpose, Random, Settings, Unit, Work};
 
 /// The rhythm of one thread, and who can take what is due next.
 ///

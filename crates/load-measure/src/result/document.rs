@@ -33,7 +33,7 @@ pub struct Document {
 #[derive(Debug, Clone, Serialize)]
 struct LabRecord {
     schema: &'static str,
-    /// Whose oddities were kept.
+    /// How ranges were split: as the lab does or as memtier does.
     policy: &'static str,
     /// Where `memtier_benchmark` would have done or reported something else.
     differences: Vec<String>,
@@ -140,7 +140,7 @@ struct ClientRecord {
 struct ThreadRecord {
     elapsed_ns: u64,
     cpu_ns: u64,
-    /// Of this, looking for events in vain: only with busy polling.
+    /// Of this, polling without an event: only with busy polling.
     spin_ns: u64,
     /// Time that it could have run, but got no processor; null where the system does not report it.
     run_queue_ns: Option<u64>,

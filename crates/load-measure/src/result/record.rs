@@ -89,6 +89,7 @@ pub(super) struct NodeRecord {
 struct RepliesRecord {
     replies: BTreeMap<&'static str, u64>,
     empty_arrays: u64,
+    zeros: u64,
     hits: u64,
     nils: u64,
     #[serde(flatten)]
@@ -238,6 +239,7 @@ impl RepliesRecord {
         Self {
             replies: listed.map(|(kind, count)| (kind.name(), count)).collect(),
             empty_arrays: tally.empty_arrays,
+            zeros: tally.zeros,
             hits: tally.hits(),
             nils: tally.replies(ReplyKind::Nil),
             checked: tally.checked,

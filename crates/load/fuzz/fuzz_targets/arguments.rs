@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use libfuzzer_sys::fuzz_target;
-use zerolap_load::arguments::parse;
+use zerolap_load_arguments::parse;
 
 fuzz_target!(|bytes: &[u8]| {
     // Words stand between line feeds, so that what is found can be read.

@@ -45,7 +45,7 @@ pub fn run(arguments: &[&str]) -> Finished {
 
 /// A run that goes on.
 pub struct Running {
-    child: Child,
+    pub child: Child,
     stdout: thread::JoinHandle<String>,
     stderr: thread::JoinHandle<String>,
 }
@@ -61,27 +61,6 @@ impl Running {
     /// As Ctrl-C in a shell.
     pub fn interrupt(&self) {
         kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
-    }
-
-    /// Interrupts it again and again until it has ended.
-    pub fn interrupt_until_it_ends(&mut self) {
-        while self.child.try_wait().expect("a status").is_none() {
-            self.interrupt();
-            thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// The processors that each of its threads may use, by the threads' names.
-    pub fn processors(&self) -> Vec<(String, String)> {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("a process");
-        let processors = |task: std::io::Result<std::fs::DirEntry>| {
-            let path = task.expect("a task").path();
-            let name = std::fs::read_to_string(path.join("comm")).expect("a file");
-            let status = std::fs::read_to_string(path.join("status")).expect("a file");
-            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a line");
-            (name.trim().to_owned(), list.trim().to_owned())
-        };
-        tasks.map(processors).collect()
     }
 
     /// Waits for its end.
@@ -115,7 +94,7 @@ fn wait(child: &mut Child) -> ExitStatus {
 
 /// A run with `--control`.
 pub struct Session {
-    child: Child,
+    pub child: Child,
     input: Option<ChildStdin>,
     /// Lines of its output; its end is theirs.
     lines: Receiver<String>,
@@ -159,16 +138,6 @@ impl Session {
         let event = self.event().expect("an event");
         assert_eq!(event["event"], "slice", "{event}");
         event
-    }
-
-    /// CPU time of all its threads so far, ns.
-    pub fn cpu_ns(&self) -> u64 {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("a process");
-        let on_cpu = |task: std::io::Result<std::fs::DirEntry>| {
-            let text = std::fs::read_to_string(task.expect("a task").path().join("schedstat")).expect("a file");
-            text.split(' ').next().and_then(|time| time.parse::<u64>().ok()).expect("a number")
-        };
-        tasks.map(on_cpu).sum()
     }
 
     /// Closes its input and waits for its end.

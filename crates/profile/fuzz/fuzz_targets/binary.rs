@@ -7,9 +7,7 @@
 mod files;
 
 use libfuzzer_sys::fuzz_target;
-use zerolap_profile::binary::facts;
-use zerolap_profile::functions::source_functions;
-use zerolap_profile::structs::structures;
+use zerolap_profile::{binary::facts, functions::source_functions, structs::structures};
 
 fuzz_target!(|data: &[u8]| {
     let program = files::write("program", data);

@@ -33,6 +33,23 @@ fn each_kind_is_reported() {
 }
 
 #[test]
+fn an_integer_of_zero_is_reported_as_such() {
+    let integers = ":0\r\n:1\r\n:-0\r\n:10\r\n:000000000000\r\n|1\r\n+a\r\n:0\r\n:7\r\n:+0\r\n";
+    let zeros = [true, false, true, false, true, false, true];
+    for length in [1, integers.len()] {
+        let pieces: Vec<&[u8]> = integers.as_bytes().chunks(length).collect();
+        let seen = read(&pieces).expect("replies");
+        assert!(seen.iter().all(|seen| seen.kind == ReplyKind::Integer));
+        assert_eq!(seen.iter().map(|seen| seen.is_zero).collect::<Vec<_>>(), zeros);
+    }
+    for other in ["*1\r\n:0\r\n", "*0\r\n", "$0\r\n\r\n", "+0\r\n", ",0\r\n", "#f\r\n", "$-1\r\n"] {
+        assert!(!read_one(other).is_zero, "{other:?}");
+        let after_zero = read(&[b":0\r\n", other.as_bytes()]).expect("replies");
+        assert!(!after_zero[1].is_zero, "{other:?}");
+    }
+}
+
+#[test]
 fn errors_carry_their_code_and_text() {
     let code_and_text = |bytes: &str| {
         let seen = read_one(bytes);

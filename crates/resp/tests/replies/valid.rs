@@ -29,8 +29,9 @@ fn with_body(marker: char, body: &[u8]) -> Vec<u8> {
 }
 
 fn integer(number: i64) -> Valid {
-    let as_first = number.to_string().into_bytes();
-    Valid { as_first, ..plain(format!(":{number}\r\n"), ReplyKind::Integer, Value::Integer(number)) }
+    let bytes = format!(":{number}\r\n").into_bytes();
+    let seen = Seen { is_zero: number == 0, ..Seen::plain(ReplyKind::Integer) };
+    Valid { bytes, seen, value: Value::Integer(number), as_first: number.to_string().into_bytes() }
 }
 
 fn boolean(truth: bool) -> Valid {
@@ -57,7 +58,7 @@ fn scalar() -> impl Strategy<Value = Valid> {
     let status = |text: String| plain(format!("+{text}\r\n"), ReplyKind::Status, Value::Status(text.into_bytes()));
     prop_oneof![
         "[^\r\n]{0,20}".prop_map(status),
-        any::<i64>().prop_map(integer),
+        prop_oneof![Just(0), any::<i64>()].prop_map(integer),
         any::<f64>().prop_map(|number| as_bulk(',', ReplyKind::Double, number.to_string())),
         any::<bool>().prop_map(boolean),
         "[+-]?[0-9]{1,40}".prop_map(|text| as_bulk('(', ReplyKind::BigNumber, text)),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::ReportSettings;
-use zerolap_load_requests::{Amount, Arrivals, Endpoint, IpVersion, KeyPattern, Plan, Policy, Settings};
-use zerolap_load_requests::{DataSizes, Source};
+use zerolap_load_requests::{
+    Amount, Arrivals, DataSizes, Endpoint, IpVersion, KeyPattern, Plan, Policy, Settings, Source,
+};
 
 /// memtier's list of its settings. What it has and this program has not is null, 0 or false.
 pub fn configuration(settings: &Settings, report: &ReportSettings, plan: &Plan) -> Value {
@@ -149,7 +150,7 @@ fn expiry(settings: &Settings) -> String {
     format!("{least}:{most}")
 }
 
-/// Whose oddities are kept, as a word.
+/// The word for the policy.
 pub(in crate::result) const fn policy(policy: Policy) -> &'static str {
     match policy {
         Policy::Lab => "lab",

@@ -1,0 +1,127 @@
+//! What is written down.
+
+use zerolap_load_measure::ReportSettings;
+
+use crate::Mode;
+use crate::table::{Argument, put};
+use crate::warnings::Warnings;
+
+pub(crate) static ARGUMENTS: &[Argument] = &[
+    Argument::value(
+        &["out-file"],
+        &['o'],
+        "FILE",
+        "write the summary to a file instead of standard output",
+        |draft, text| put(&mut draft.output.out_file, Ok(text.to_owned())),
+    ),
+    Argument::value(
+        &["json-out-file"],
+        &[],
+        "FILE|-",
+        "write settings and results as JSON; - is standard output, the summary is then written to standard error",
+        |draft, text| put(&mut draft.output.json_out_file, Ok(text.to_owned())),
+    ),
+    Argument::value(
+        &["print-percentiles"],
+        &[],
+        "LIST",
+        "percentiles to report (default 50,99,99.9)",
+        |draft, text| put(&mut draft.output.percentiles, percentiles(text)),
+    ),
+    Argument::switch(&["hide-histogram"], &[], "leave the distribution of latencies out of the JSON", |draft| {
+        draft.output.hide_histogram = true;
+    }),
+    Argument::value(
+        &["command-stats-breakdown"],
+        &[],
+        "command|line",
+        "report commands of the same name together (default) or each line separately",
+        |draft, text| put(&mut draft.output.by_line, is_by_line(text)),
+    ),
+    Argument::switch(
+        &["print-all-runs"],
+        &[],
+        "with --run-count: report every run, not only the best, the worst and the aggregate",
+        |draft| draft.output.print_all_runs = true,
+    ),
+    Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
+        draft.output.show_settings = true;
+    }),
+    Argument::switch(
+        &["quiet"],
+        &[],
+        "do not show progress on standard error (on a terminal one updated line, elsewhere a line every 10 s)",
+        |draft| draft.output.quiet = true,
+    )
+    .own(),
+];
+
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct OutputDraft {
+    pub(crate) json_out_file: Option<String>,
+    pub(crate) out_file: Option<String>,
+    pub(crate) percentiles: Option<Vec<f64>>,
+    pub(crate) hide_histogram: bool,
+    pub(crate) by_line: Option<bool>,
+    pub(crate) print_all_runs: bool,
+    pub(crate) show_settings: bool,
+    pub(crate) quiet: bool,
+}
+
+impl OutputDraft {
+    pub(crate) fn finish(self, mode: Mode, mut warnings: Warnings) -> ReportSettings {
+        let is_controlled = mode == Mode::Control;
+        let has_one_run = matches!(mode, Mode::Once(plan) if plan.runs.get() == 1);
+        warnings.without_effect(
+            self.out_file.is_some() && is_controlled,
+            "--out-file",
+            "with --control there is no summary",
+        );
+        warnings.without_effect(
+            self.print_all_runs && (has_one_run || is_controlled),
+            "--print-all-runs",
+            "there is only one run",
+        );
+        warnings.without_effect(self.quiet && is_controlled, "--quiet", "with --control no progress is shown");
+        let default = ReportSettings::default();
+        ReportSettings {
+            json_out_file: self.json_out_file,
+            out_file: self.out_file,
+            percentiles: self.percentiles.unwrap_or(default.percentiles),
+            hide_histogram: self.hide_histogram,
+            print_all_runs: self.print_all_runs,
+            breakdown_by_line: self.by_line.unwrap_or(default.breakdown_by_line),
+            show_settings: self.show_settings,
+            quiet: self.quiet,
+            warnings: warnings.into_sentences(),
+        }
+    }
+}
+
+/// Percentiles such as `50,99,99.9`, in the order given.
+fn percentiles(text: &str) -> Result<Vec<f64>, String> {
+    let percentile = |word: &str| word.parse().ok().filter(|value| (0.0..=100.0).contains(value));
+    let parsed: Option<Vec<f64>> = text.split(',').map(percentile).collect();
+    parsed.ok_or_else(|| "expected numbers from 0 to 100, such as 50,99,99.9".to_owned())
+}
+
+/// Whether commands are reported line by line.
+fn is_by_line(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "command" => Ok(false),
+        "line" => Ok(true),
+        _ => Err("expected command or line".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percentiles;
+
+    #[test]
+    fn percentiles_keep_their_order() {
+        assert_eq!(percentiles("99.9,50,0,100"), Ok(vec![99.9, 50.0, 0.0, 100.0]));
+        assert!(["", "50,", "101", "-1", "nan", "p50"].iter().all(|text| percentiles(text).is_err()));
+    }
+}
