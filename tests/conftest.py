@@ -10,6 +10,7 @@ from command_line import Zerolap
 from postgresql_server import PostgresqlServer, programs, server_user
 from toy_server import ToySource, compile_toy
 
+from zerolap.sandbox import remove
 from zerolap.store import Store
 
 
@@ -27,7 +28,7 @@ def tmp_path() -> Iterator[Path]:
     directory.mkdir()
     yield directory
     # What a test has put beside its directory goes too.
-    shutil.rmtree(outer, ignore_errors=True)
+    remove(outer)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from waiting import command_lines, wait_until
 
 from zerolap.build import Builder
 from zerolap.records import BuildFailed
-from zerolap.sandbox import Limits, available
+from zerolap.sandbox import Limits, available, scratch
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
@@ -212,3 +212,10 @@ def test_a_build_that_forks_without_end(lab: Lab) -> None:
 def test_a_build_that_fills_memory_and_disk(lab: Lab) -> None:
     lab.stops("memory", "128 MiB of memory", replace(LIMITS, memory_bytes=128 * MIB), HARMLESS=512 * MIB)
     lab.stops("disk", "16 MiB of disk space", replace(LIMITS, disk_bytes=16 * MIB), HARMLESS=256 * MIB)
+
+
+def test_a_build_that_nests_directories(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What it has left would be removed, and removed again, by all later builds.
+    monkeypatch.setattr(scratch, "YOUNG_SECONDS", -1)
+    assert lab.build("nests", LEVELS=1500).is_file()
+    lab.goes_on()

@@ -1,7 +1,5 @@
 """Keeps what a lab stores within its bounds: results and blobs, builds, mirrors."""
 
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ import structlog
 from zerolap.build import Builds
 from zerolap.lab import BUILDERS
 from zerolap.records import EnvironmentMissing
+from zerolap.sandbox import remove, walk
 from zerolap.store import Removed, Retention, Store
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.running import mirrors_of
@@ -48,7 +47,7 @@ def look_after(store: Store, retention: Retention, *, dry_run: bool = False) -> 
     upkeep = Upkeep(removed, len(unused), sum(map(_size_bytes, unused)))
     if not dry_run:
         for directory in unused:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove(directory)
         for directory in mirrors_of(store).glob("*.git"):
             _tidy(Mirror("", directory))
     return upkeep
@@ -83,13 +82,9 @@ def _tidy(mirror: Mirror) -> None:
 
 
 def _size_bytes(directory: Path) -> int:
-    """Return the size of all files below a directory."""
-    size = 0
-    for parent, _, names in os.walk(directory):
-        for name in names:
-            try:
-                size += os.lstat(os.path.join(parent, name)).st_size
-            except FileNotFoundError:
-                # Removed meanwhile.
-                continue
-    return size
+    """Return the size of all files below a directory, in which a build may be under way."""
+    try:
+        return sum(entry.status.st_size for entry in walk(directory) if not entry.is_directory)
+    except FileNotFoundError:
+        # Removed meanwhile, or not yet made.
+        return 0

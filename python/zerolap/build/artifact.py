@@ -10,10 +10,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from zerolap.build.builder import CONFINED, PROGRAM, RECORD, Builds, BuiltServer
-from zerolap.build.compilers import COMPILERS, is_regular_file
+from zerolap.build.compilers import COMPILERS
 from zerolap.build.placement import CODE, RELINKING, Relinking
 from zerolap.build.tar import TarLimits, TarRefused, pack_tar, unpack_tar
 from zerolap.records import Build, BuildSpec, UsageError
+from zerolap.sandbox import FileRefused, is_regular_file, read_file
 
 PARTS = (RECORD, PROGRAM, RELINKING, CODE)
 """What is packed: neither the objects for later builds nor placements, which are linked again."""
@@ -108,9 +109,10 @@ def _require_usual(relinking: Relinking, directory: Path) -> None:
 
 
 def _text(path: Path, largest_bytes: int) -> bytes:
-    if not is_regular_file(path) or path.stat().st_size > largest_bytes:
-        raise TarRefused(f"`{path.name}` is missing, or larger than {largest_bytes >> 20} MiB")
-    return path.read_bytes()
+    try:
+        return read_file(path, largest_bytes)
+    except FileRefused as reason:
+        raise TarRefused(str(reason)) from reason
 
 
 def _digest_of(program: Path) -> str:

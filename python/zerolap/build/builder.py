@@ -34,7 +34,7 @@ from zerolap.records import (
     UsageError,
     revision_of,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, reading, remove_abandoned, require_sandbox, scratch_directory
+from zerolap.sandbox import Limits, SandboxPolicy, reading, remove, remove_abandoned, require_sandbox, scratch_directory
 from zerolap.store import Blobs
 
 PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"
@@ -149,7 +149,7 @@ class Builds:
                 ready.rename(kept)
             except OSError:
                 if self.find(digest) is None:
-                    shutil.rmtree(kept, ignore_errors=True)
+                    remove(kept)
                     ready.rename(kept)
 
     def use(self, digest: str) -> None:
@@ -160,7 +160,7 @@ class Builds:
         """Remove all builds but those that were used last; no other process may use the directory."""
         used_ns = {record.parent: record.parent.stat().st_mtime_ns for record in self.directory.glob(f"b-*/{RECORD}")}
         for directory in sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)[kept:]:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove(directory)
 
     def unused(self, before: float, needed: Container[str]) -> list[Path]:
         """Return the directories of builds that nobody has used since `before`, in seconds since the epoch."""
@@ -175,7 +175,7 @@ class Builds:
                 made_ns[objects] = objects.stat().st_mtime_ns
         newest_first = sorted(made_ns, key=lambda objects: made_ns[objects], reverse=True)
         for objects in newest_first[KEPT_OBJECTS - 1 :]:
-            shutil.rmtree(objects, ignore_errors=True)
+            remove(objects)
 
 
 class Builder:

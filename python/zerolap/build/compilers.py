@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
+from zerolap.sandbox import FileRefused, read_file, walk
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
 SECTIONS_FLAG = "-ffunction-sections"
@@ -24,6 +25,8 @@ ABOUT_INPUTS = re.compile(r"-Wl,--(no-)?(whole-archive|start-group|end-group)|-W
 LARGEST_RECORD_BYTES = 1 << 20
 OBJECT_CACHE = "ccache"
 LARGEST_CACHE_BYTES = 256 << 20
+MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
+LONGEST_CACHED_PATH_BYTES = 256
 
 
 @dataclass(frozen=True)
@@ -93,9 +96,11 @@ class Compilers:
         compilers = {path.name for path in self.programs.iterdir()}
         for record in newest_first:
             # The build can write there what it likes.
-            if not is_regular_file(record) or record.lstat().st_size > LARGEST_RECORD_BYTES:
+            try:
+                content = read_file(record, LARGEST_RECORD_BYTES)
+            except FileRefused:
                 continue
-            directory, *words = record.read_bytes().decode(errors="replace").split("\0")
+            directory, *words = content.decode(errors="replace").split("\0")
             if not words or words[0] not in compilers:
                 continue
             link = Link(Path(os.path.normpath(directory)), words[0], tuple(words[1:-1]))
@@ -139,20 +144,21 @@ class Link:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy the regular files below a directory; a build, which wrote them, may have put other things among them."""
-    for directory, _, names in os.walk(source):
-        copied = target / Path(directory).relative_to(source)
-        copied.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            # Another process may just be removing the objects of an old build.
-            with contextlib.suppress(FileNotFoundError):
-                if is_regular_file(Path(directory, name)):
-                    shutil.copy2(Path(directory, name), copied / name)
+    """Copy the regular files below a directory; a build, which wrote them, may have put other things among them.
 
-
-def is_regular_file(path: Path) -> bool:
-    """Whether there is a file, and no link: that would lead the lab to another file than what was built."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
-        return False
+    What lies deeper than a cache's files do is left out, and so is what is more than a cache holds.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    left_bytes = MOST_COPIED_BYTES
+    # Another process may just be removing the objects of an old build.
+    with contextlib.suppress(FileNotFoundError):
+        for entry in walk(source):
+            if not stat.S_ISREG(entry.status.st_mode) or not entry.has_path_within(LONGEST_CACHED_PATH_BYTES):
+                continue
+            # Not by the space that it takes: the holes of a file would be copied as zeros.
+            left_bytes -= entry.status.st_size
+            if left_bytes < 0:
+                return
+            (target / entry.path).parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                shutil.copy2(source / entry.path, target / entry.path, follow_symlinks=False)

@@ -18,15 +18,18 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.compilers import SECTIONS_FLAG, Compilers, Link, is_regular_file
+from zerolap.build.compilers import SECTIONS_FLAG, Compilers, Link
 from zerolap.build.variant import BUILD_PATH
 from zerolap.records import Record
 from zerolap.sandbox import (
     Confinement,
+    FileRefused,
     LimitReached,
     SandboxPolicy,
     build_limits,
+    is_regular_file,
     launch,
+    read_file,
     remove_abandoned,
     scratch_directory,
 )
@@ -40,6 +43,7 @@ PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 48
 """Of one build: as many as a comparison takes, each of some megabytes."""
 LOG_LINES = 5
+LARGEST_LOG_BYTES = 64 << 20
 
 
 class LinkFailed(Exception):
@@ -89,7 +93,10 @@ class Linking:
                 raise LinkFailed(f"it reached {reached}") from reached
             if code != 0:
                 raise LinkFailed(process.output_tail(LOG_LINES).strip() or f"`{command[0]}` ended with {code}")
-        return self.log.read_text(errors="replace")
+        try:
+            return read_file(self.log, LARGEST_LOG_BYTES).decode(errors="replace")
+        except FileRefused as reason:
+            raise LinkFailed(f"what `{command[0]}` wrote is refused: {reason}") from reason
 
 
 @dataclass(frozen=True)

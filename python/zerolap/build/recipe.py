@@ -35,7 +35,16 @@ from zerolap.build.variant import (
     lto_linker,
 )
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
-from zerolap.sandbox import Confinement, LimitReached, Limits, SandboxPolicy, build_limits, launch
+from zerolap.sandbox import (
+    Confinement,
+    FileRefused,
+    LimitReached,
+    Limits,
+    SandboxPolicy,
+    build_limits,
+    launch,
+    read_file,
+)
 
 COMPILE_VARIABLES = ("OPT", "CFLAGS", "REDIS_CFLAGS", "SERVER_CFLAGS")
 LINK_VARIABLES = ("LDFLAGS", "REDIS_LDFLAGS", "SERVER_LDFLAGS")
@@ -141,13 +150,19 @@ def optimization_argument(variant: Variant, needed: list[str], makefile: str) ->
 
 def _applies(remedy: Remedy, tree: Path) -> bool:
     file = tree / remedy.file
-    return file.is_file() and re.search(remedy.pattern, file.read_text(errors="replace"), re.MULTILINE) is not None
+    try:
+        text = read_file(file, LARGEST_READ_BYTES).decode(errors="replace")
+    except FileRefused:
+        return False
+    return re.search(remedy.pattern, text, re.MULTILINE) is not None
 
 
 RECIPE_REVISION = 5
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 
+LARGEST_READ_BYTES = 4 << 20
+"""Of a Makefile, or another file of a source that is looked into."""
 MAIN_FILES = ("server.c", "redis.c")
 """The file with `main`, in Redis before 3.2 the second."""
 
@@ -187,7 +202,10 @@ def require_server_tree(name: str, tree: Path) -> str:
     if makefile.is_file() and any((tree / "src" / main).is_file() for main in MAIN_FILES):
         _require_own(name, tree, Path("src"), "directory")
         _require_own(name, tree, Path("src/Makefile"), "file")
-        return makefile.read_text(errors="replace")
+        try:
+            return read_file(makefile, LARGEST_READ_BYTES).decode(errors="replace")
+        except FileRefused as reason:
+            raise BuildFailed(f"`{name}` does not build: {reason}") from reason
     raise UsageError(
         f"`{name}` is not a source tree that can be built here",
         hint="a tree of Redis, Valkey or a relative has src/server.c and src/Makefile; of others give the binary",

@@ -14,7 +14,7 @@ from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.host.disturbance import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
-from zerolap.sandbox import launch
+from zerolap.sandbox import FileRefused, launch, read_file
 from zerolap.server import read_cpu_times
 from zerolap.server.statistics import StatisticsReader
 
@@ -26,6 +26,8 @@ LONGEST_LOOK_SECONDS = 10.0
 FIRST_UNITS = 4
 GROWTH = 8
 LONGEST_SECONDS = 300
+LARGEST_OUTPUT_BYTES = 64 << 20
+"""A tool may write a line for each error that a server answers with."""
 NUMBERS_IN_ENGLISH = {"LC_ALL": "C"}
 
 
@@ -123,7 +125,10 @@ class _Load:
                 raise TrialFailed(f"{self._name} did not end within {LONGEST_SECONDS} s") from None
             if code != 0:
                 raise TrialFailed(f"{self._name} failed (exit code {code})", details=process.output_tail())
-        return log.read_text(errors="replace")
+        try:
+            return read_file(log, LARGEST_OUTPUT_BYTES).decode(errors="replace")
+        except FileRefused as reason:
+            raise TrialFailed(f"{self._name} wrote too much: {reason}") from reason
 
     def _outcome(self, work: LoadWork, output: str) -> LoadOutcome:
         try:

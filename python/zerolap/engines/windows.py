@@ -11,6 +11,7 @@ from pathlib import Path
 from zerolap.engines.pin import Pin, Request
 from zerolap.load.program import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed, Windows
+from zerolap.sandbox import FileRefused, read_file
 from zerolap.server import RunningServer
 from zerolap.server.statistics import StatisticsReader
 
@@ -26,6 +27,9 @@ WARM_UP_LENGTHS = 5
 FEW_ALONE, MANY_ALONE = 15, 63
 """Cycles of requests that are sent alone, beside the one that ends in the dump."""
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
+"""Of the servers that are known. With less space on the disk, it is the disk that is full."""
+LARGEST_READ_BYTES = 256 * 1024 * 1024
+TOTALS = re.compile(rb"^totals: (\d{1,18})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -170,12 +174,15 @@ def _choose(instructions_per_op: float, unit: int, scale: float) -> Windows:
 
 def dumped_instructions(dump: Path) -> float:
     """Return the instructions that a dump counts in all; raises `TrialFailed` if it holds none."""
-    # The server could have put a link there.
-    text = dump.read_text() if dump.is_file() and not dump.is_symlink() else ""
-    found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
-    if found is None:
+    # The server could have put anything there.
+    try:
+        content = read_file(dump, LARGEST_READ_BYTES)
+    except FileRefused as reason:
+        raise broken_dump(dump.parent, str(reason)) from reason
+    totals = TOTALS.search(content)
+    if totals is None:
         raise broken_dump(dump.parent, f"`{dump.name}` has no totals")
-    return float(found.group(1))
+    return float(totals.group(1))
 
 
 def broken_dump(directory: Path, what: str) -> Exception:

@@ -1,7 +1,6 @@
 """Files of jobs over HTTPS, by the token of the attempt."""
 
 import asyncio
-import shutil
 import ssl
 import zlib
 from pathlib import Path
@@ -12,6 +11,7 @@ import httpx
 from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
 from zerolap.records import BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
+from zerolap.sandbox import remove
 from zerolap.store import open_blobs
 from zerolap.store.blobs import COMPRESSION_LEVEL
 
@@ -69,7 +69,7 @@ class FilesOverHttp:
 
     async def clear(self) -> None:
         """Remove what was kept for a job, and builds that were not used for long."""
-        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+        await asyncio.to_thread(remove, self._directory)
         await asyncio.to_thread(self._builds.remove_unused, KEPT_BUILDS)
 
     async def close(self) -> None:

@@ -1,12 +1,11 @@
 """Cases run for a moment each, to see whether they measure what they are meant to."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
 from zerolap.cases import quick_factor, scaled
+from zerolap.engines import TRIAL_PREFIX
 from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
 from zerolap.lab.lab import Lab
@@ -28,6 +27,7 @@ from zerolap.records import (
     ServerSpec,
     TrialFailed,
 )
+from zerolap.sandbox import scratch_directory
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,7 @@ def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) 
     )
     facts = None
     try:
-        with tempfile.TemporaryDirectory(prefix="zerolap-", ignore_cleanup_errors=True) as name:
-            directory = Path(name).resolve()
+        with scratch_directory(TRIAL_PREFIX) as directory:
             probed = probe(ProbeTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
     except TrialFailed as failed:
         faults = [Fault(kind="failed", text=failed.message)]

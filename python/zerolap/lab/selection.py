@@ -1,17 +1,17 @@
 """Which cases cannot be measured here, decided before any is."""
 
 import functools
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 import psutil
 
 from zerolap.build import Program
 from zerolap.cases import quick_factor
+from zerolap.engines import TRIAL_PREFIX
 from zerolap.records import Abilities, Case, Skipped, SkipReason
+from zerolap.sandbox import scratch_directory
 from zerolap.server.abilities import server_abilities
 
 MEBIBYTE = 1024 * 1024
@@ -39,8 +39,8 @@ class StartableServer:
 
     def abilities(self) -> Abilities:
         """Return the commands and settings that the server knows; raises `TrialFailed` if it does not start."""
-        with tempfile.TemporaryDirectory(prefix="zerolap-") as directory:
-            return server_abilities(self.program, self.config, Path(directory).resolve())
+        with scratch_directory(TRIAL_PREFIX) as directory:
+            return server_abilities(self.program, self.config, directory)
 
 
 def select_possible(

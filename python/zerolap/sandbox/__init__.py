@@ -3,6 +3,7 @@
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available, require_sandbox
 from zerolap.sandbox.control_group import usable_parents
+from zerolap.sandbox.files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, launch
@@ -11,6 +12,8 @@ from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
 __all__ = [
     "Cancellation",
     "Confinement",
+    "FileEntry",
+    "FileRefused",
     "LimitReached",
     "Limits",
     "Network",
@@ -20,12 +23,16 @@ __all__ = [
     "build_limits",
     "current_cancellation",
     "descendants",
+    "is_regular_file",
     "launch",
     "network_missing",
     "private_network",
+    "read_file",
+    "remove",
     "remove_abandoned",
     "require_sandbox",
     "scratch_directory",
     "server_limits",
     "usable_parents",
+    "walk",
 ]

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.sandbox.files import walk
+
 GIB = 1 << 30
 BUILD_SHARE_OF_MEMORY = 0.8
 SERVER_SHARE_OF_MEMORY = 0.9
@@ -89,9 +91,20 @@ def shown_bytes(count: int) -> str:
     return f"{count / GIB:.3g} GiB" if count >= GIB else f"{count / (1 << 20):.3g} MiB"
 
 
-def used_bytes(directories: Iterable[Path]) -> int:
-    """Return the disk space of all files below the directories; links are not followed."""
-    return sum(_file_bytes(entry) for directory in directories for entry in _entries(directory))
+def used_bytes(directories: Iterable[Path], enough_bytes: int) -> int:
+    """Return the disk space of all files below the directories, counted no further than to more than `enough_bytes`.
+
+    Directories that forbid reading are made readable: what they hold takes space too.
+    """
+    used = 0
+    for directory in directories:
+        # A directory that was removed meanwhile takes no space.
+        with contextlib.suppress(OSError):
+            for entry in walk(directory, unlocking=True):
+                used += max(SMALLEST_FILE_BYTES, entry.status.st_blocks * BLOCK_BYTES)
+                if used > enough_bytes:
+                    return used
+    return used
 
 
 def descendants(process: int) -> list[int]:
@@ -112,23 +125,6 @@ def resident_bytes(process: int) -> int:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
         return 0
-
-
-def _entries(directory: Path) -> Iterable["os.DirEntry[str]"]:
-    waiting = [str(directory)]
-    while waiting:
-        # A directory that was removed meanwhile takes no space.
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                yield entry
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-
-
-def _file_bytes(entry: "os.DirEntry[str]") -> int:
-    with contextlib.suppress(OSError):
-        return max(SMALLEST_FILE_BYTES, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES)
-    return 0
 
 
 def _share_of_memory(share: float) -> int:

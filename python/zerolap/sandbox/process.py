@@ -154,7 +154,7 @@ class Bounds:
         limits = self.limits
         if self.group is None:
             reached = self._exceeded_by(descendants(process))
-        if limits.disk_bytes is not None and used_bytes(self.writable) > limits.disk_bytes:
+        if limits.disk_bytes is not None and used_bytes(self.writable, limits.disk_bytes) > limits.disk_bytes:
             reached = "disk"
         return None if reached is None else self._named(reached)
 

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,8 +10,9 @@ from pathlib import Path
 
 import psutil
 
+from zerolap.sandbox.files import remove
+
 REMOVING_SECONDS = 10
-POLL_SECONDS = 0.01
 YOUNG_SECONDS = 60
 """A younger directory may belong to a process that has not locked it yet."""
 
@@ -32,7 +32,7 @@ def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]
         yield directory
     finally:
         os.close(lock)
-        _remove(directory)
+        remove(directory, REMOVING_SECONDS)
 
 
 def remove_abandoned(prefix: str, parent: Path | None = None) -> None:
@@ -41,10 +41,12 @@ def remove_abandoned(prefix: str, parent: Path | None = None) -> None:
         with contextlib.suppress(OSError):
             lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                if time.time() - os.stat(lock).st_mtime > YOUNG_SECONDS:
+                status = os.fstat(lock)
+                # In the system's directory for temporary files others have theirs, which they remove themselves.
+                if status.st_uid == os.geteuid() and time.time() - status.st_mtime > YOUNG_SECONDS:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     _kill_processes_of(directory)
-                    shutil.rmtree(directory, ignore_errors=True)
+                    remove(directory)
             finally:
                 os.close(lock)
 
@@ -58,12 +60,3 @@ def _kill_processes_of(directory: Path) -> None:
         if any(str(directory) in word for word in process.info["cmdline"] or ()):
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 process.kill()
-
-
-def _remove(directory: Path) -> None:
-    """Remove a directory, repeatedly, as processes of a killed sandbox may still write for a moment."""
-    end = time.monotonic() + REMOVING_SECONDS
-    shutil.rmtree(directory, ignore_errors=True)
-    while directory.exists() and time.monotonic() < end:
-        time.sleep(POLL_SECONDS)
-        shutil.rmtree(directory, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
-from zerolap.sandbox import Network
+from zerolap.sandbox import Network, remove
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates
 from zerolap.server.running import Launch, RunningServer, start_launched
@@ -123,7 +122,7 @@ def enter_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
             taken = plan.topology.needs_network and PORT_TAKEN in fault.details
             if not taken or attempt == PORT_TRIES:
                 raise _explained(fault).of(place.name) from fault
-        shutil.rmtree(plan.directory / place.name)
+        remove(plan.directory / place.name)
         _log(plan, place).unlink()
         attempt += 1
 
