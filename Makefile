@@ -30,7 +30,7 @@ test-slow: setup  ## run the slow tests: deployments, builds, suites under instr
 	@scripts/pytest -m slow
 
 test-sandbox: setup  ## run hostile builds and servers in the sandbox, and an agent that abuses its credentials
-	@scripts/pytest tests/test_hostile_builds.py tests/test_hostile_servers.py tests/test_fleet_permissions.py
+	@scripts/pytest tests/test_hostile_builds.py tests/test_hostile_servers.py tests/test_hostile_files.py tests/test_fleet_permissions.py
 
 test-fleet: setup  ## run the conductor, bus, agents and what can go wrong between them, a short run of chaos included
 	@scripts/pytest tests/test_conductor.py tests/test_fleet_*.py

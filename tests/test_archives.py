@@ -33,6 +33,7 @@ from zerolap.build import (
 )
 from zerolap.build import archive as archive_module
 from zerolap.build import artifact as artifact_module
+from zerolap.build import commit as commit_module
 from zerolap.build.tar import TarLimits, TarRefused, unpack_tar
 from zerolap.build.variant import Variant, tools_digest
 from zerolap.cases import load_cases
@@ -244,9 +245,9 @@ def test_a_revision_with_endless_files_is_not_written_anywhere(
         command = ["git", "-C", str(toy.path), "mktree"]
         tree = subprocess.run(command, input=entries, capture_output=True, text=True, check=True).stdout.strip()
     bomb = toy.git("commit-tree", "-m", "endless", tree)
-    monkeypatch.setattr(archive_module, "export", lambda _source, _directory: pytest.fail("it is exported"))
-    monkeypatch.setattr(archive_module, "MOST_LISTED_BYTES", 1 << 20)
-    with pytest.raises(UsageError, match=r"`bomb` cannot be sent to another machine: .* more than 1 MiB"):
+    monkeypatch.setattr(commit_module, "_write", lambda *_: pytest.fail("it is exported"))
+    monkeypatch.setattr(commit_module, "MOST_LISTED_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match=r"`bomb` cannot be exported from git: .* more than 1 MiB"):
         pack_source(revision_source("bomb", toy.path, bomb), blobs)
     for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
         monkeypatch.setattr(archive_module, "LIMITS", limits)
@@ -505,7 +506,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     "variant": (document_with("build.json", variant=""), "it was not built from source"),
     "unknown field": (document_with("build.json", policy="unsafe"), "policy"),
     "record": (member_with("build.json", b"[]"), "is refused"),
-    "large record": (member_with("build.json", b" " * (2 << 20)), "larger than"),
+    "large record": (member_with("build.json", b" " * (2 << 20)), "more than 1 MiB"),
     "no record": (without("build.json"), "`build.json` is missing"),
     "no program": (without("server"), "has no program"),
     "program is a link": (member_with("server", "code.o"), "`server` does not belong"),

@@ -339,7 +339,9 @@ diff --git a/src/gone.c b/src/gone.c
 
 
 def test_changed_lines_are_those_of_the_diff() -> None:
-    assert changed_lines(parse_diff(DIFF)) == (
+    changes = parse_diff(DIFF.encode())
+    assert changes is not None
+    assert changed_lines(changes) == (
         ChangedLines("src/t_stream.c", 6, 7, "void xaddCommand(client *c) {"),
         ChangedLines("src/t_stream.c", 23, 22),
     )

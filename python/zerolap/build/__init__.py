@@ -7,9 +7,10 @@ from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.changes import changes_between
+from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program
-from zerolap.build.source import commit_of, resolve, run_git
+from zerolap.build.source import commit_of, resolve
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "Builder",
     "Builds",
     "BuiltServer",
+    "GitEnded",
+    "GitStopped",
     "LinkFailed",
     "Program",
     "Variant",
@@ -28,6 +31,7 @@ __all__ = [
     "pack_build",
     "pack_source",
     "parse_variant",
+    "read_git",
     "resolve",
     "run_git",
     "spec_of",

@@ -5,14 +5,12 @@ import io
 import os
 from pathlib import Path
 
-from zerolap.build.bounded_git import WITHOUT_PROGRAMS, GitStopped, read_git
 from zerolap.build.recipe import require_server_tree
 from zerolap.build.source import content_digest, export, remove_settings
-from zerolap.build.tar import Left, TarLimits, TarRefused, pack_tar, unpack_tar
+from zerolap.build.tar import TarLimits, TarRefused, pack_tar, unpack_tar
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
-    BuildFailed,
     RevisionSource,
     TreeSource,
     UsageError,
@@ -23,8 +21,6 @@ from zerolap.store import Blobs
 
 LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
 """Of a tree, which both sides hold in memory; that of Redis 7.0.15 has 14 MB in 1,395 files."""
-MOST_LISTED_BYTES = 32 << 20
-LISTING_SECONDS = 60.0
 PACKING_PREFIX = "zerolap-packing-"
 PROGRAM = "server"
 
@@ -56,32 +52,15 @@ def pack_source(source: TreeSource | RevisionSource | BinarySource | ArchiveSour
 
 def _packed_tree(source: TreeSource | RevisionSource) -> tuple[str, bytes]:
     """Return the digest of a tree, and the tar of its files; raises `TarRefused`."""
-    if isinstance(source, RevisionSource):
-        _require_within_limits(source)
     remove_abandoned(PACKING_PREFIX)
     with scratch_directory(PACKING_PREFIX) as tree:
-        export(source, tree)
+        export(source, tree, LIMITS)
         require_server_tree(source.name, tree)
         # Of a tree's copy: the tree itself may be changing.
         copied = source if isinstance(source, RevisionSource) else TreeSource(name=source.name, path=tree)
         content, tar = content_digest(copied), io.BytesIO()
         pack_tar(tree, tar, LIMITS)
     return content, tar.getvalue()
-
-
-def _require_within_limits(source: RevisionSource) -> None:
-    """Raise `TarRefused` for a commit with too many or too large files, before they are written anywhere."""
-    command = [*WITHOUT_PROGRAMS, "-C", str(source.repository), "ls-tree", "-r", "-t", "-l", "-z", "--full-tree"]
-    try:
-        listed = read_git([*command, source.commit], MOST_LISTED_BYTES, LISTING_SECONDS)
-    except GitStopped as reason:
-        raise TarRefused(f"its files cannot be listed: {reason}") from reason
-    if listed.code != 0:
-        raise BuildFailed(f"`{source.name}` cannot be exported from git", details=listed.errors)
-    left = Left(LIMITS)
-    for member in listed.output.split(b"\0")[:-1]:
-        _mode, kind, _hash, size = member.partition(b"\t")[0].split()
-        left.take(int(size) if kind == b"blob" else 0)
 
 
 def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:

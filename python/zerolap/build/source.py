@@ -1,36 +1,33 @@
 """Resolves SERVER, BASE and HEAD of the command line to sources, and copies the files of sources."""
 
-import contextlib
 import hashlib
+import os
 import re
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
-from typing import IO
 
-from zerolap.build.bounded_git import WITHOUT_PROGRAMS, GitStopped, beginning_of, git_environment, running_git
+from zerolap.build.commit import EXPORTING_PREFIX, tree_of, write_files
+from zerolap.build.git import read_beginning, run_git
 from zerolap.build.program import DIRECTORY, SOCKET
+from zerolap.build.tar import LONGEST_PATH_BYTES, TarLimits
 from zerolap.records import (
     BinarySource,
-    BuildFailed,
     EndpointSource,
-    EnvironmentMissing,
     Revision,
     RevisionSource,
     Source,
     TreeSource,
     UsageError,
 )
-from zerolap.sandbox import launch, remove_abandoned, scratch_directory
+from zerolap.sandbox import remove, remove_abandoned, walk
 
 UTC = "format-local:%Y-%m-%dT%H:%M:%SZ"
 """ISO 8601 times, for git in the time zone UTC."""
-EXPORTING_PREFIX = "zerolap-exporting-"
-EXPORT_SECONDS = 600.0
-MOST_EXPORTED_BYTES = 2 << 30
-"""Of a tar of a commit's files; by its attributes git may make them larger than they are in the repository."""
-CHUNK_BYTES = 1 << 20
+EXPORT_LIMITS = TarLimits(total_bytes=2 << 30, members=200_000)
+MOST_DESCRIBED_BYTES = 65536
+LONGEST_PARENTS = 32768
+LONGEST_SUBJECT = 500
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
 
 
@@ -111,11 +108,18 @@ def _from_revision(text: str, repository: Path | None, tried: list[str]) -> Revi
 
 
 def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
-    options = ("--no-patch", "--no-show-signature", f"--date={UTC}", "--format=%P%n%cd%n%s")
-    shown = run_git(repository, "show", *options, commit).stdout
-    parents, time, subject = [*shown.split("\n"), "", "", ""][:3]
+    options = ("--no-patch", "--no-show-signature", "--encoding=UTF-8", f"--date={UTC}", "--format=%cd%n%P%n%s")
+    # A subject can be of any length, as it ends with the first empty line.
+    shown = read_beginning(["-C", str(repository), "show", *options, commit], MOST_DESCRIBED_BYTES)
+    time, parents, subject = [*shown.decode(errors="replace").split("\n"), "", "", ""][:3]
+    if len(parents) > LONGEST_PARENTS:
+        raise UsageError(f"`{name}` is a commit with more parents than are read", hint="give a usual commit")
     revision = Revision(
-        repository=str(repository.resolve()), commit=commit, parents=tuple(parents.split()), time=time, subject=subject
+        repository=str(repository.resolve()),
+        commit=commit,
+        parents=tuple(parents.split()),
+        time=time,
+        subject=subject[:LONGEST_SUBJECT],
     )
     return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 
@@ -125,44 +129,38 @@ def commit_of(repository: Path, revision: str) -> str | None:
 
     Raises `UsageError` if `repository` is not a git repository, `EnvironmentMissing` without git.
     """
-    if shutil.which("git") is None:
-        raise EnvironmentMissing("git is not installed", hint="apt-get install git")
     opened = run_git(repository, "rev-parse", "--git-dir")
-    if opened.returncode != 0:
+    if opened.code != 0:
         message = f"`{repository}` is not a git repository that can be read"
-        raise UsageError(message, hint="give a git repository with `--repo`", details=opened.stderr.strip())
+        raise UsageError(message, hint="give a git repository with `--repo`", details=opened.errors.strip())
     done = run_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def run_git(repository: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run git in a repository, without file system monitors and pagers."""
-    command = ["git", *WITHOUT_PROGRAMS, "-C", str(repository), *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, env=git_environment())
-    # Decoded here, as `subprocess` would take each carriage return in a file for the end of a line.
-    output, errors = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
-    return subprocess.CompletedProcess(command, done.returncode, output, errors)
+    return done.text if done.code == 0 else None
 
 
 LEFT_OUT = {".git", ".zerolap"}
+SETTINGS_PREFIX = ".make-"
 LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
 
 
 def content_digest(source: TreeSource | RevisionSource) -> str:
-    """Return a digest of all files of a source."""
+    """Return a digest of all files of a source; raises `BuildFailed` for a commit that is not there."""
     if isinstance(source, RevisionSource):
-        return run_git(source.repository, "rev-parse", f"{source.commit}^{{tree}}").stdout.strip()
+        return tree_of(source)
     digest = hashlib.sha256()
     for file in _files(source.path):
-        digest.update(f"{file}\0".encode())
+        digest.update(os.fsencode(file) + b"\0")
         digest.update(_content(source.path / file))
     return digest.hexdigest()
 
 
-def export(source: TreeSource | RevisionSource, directory: Path) -> None:
-    """Copy the source into an empty directory."""
+def export(source: TreeSource | RevisionSource, directory: Path, limits: TarLimits = EXPORT_LIMITS) -> None:
+    """Copy the source into an empty directory; a commit as it is in git, whatever its attributes ask for.
+
+    Raises `UsageError` for a commit that is not within the limits, `BuildFailed` where git fails.
+    """
     if isinstance(source, RevisionSource):
-        _export_revision(source, directory)
+        remove_abandoned(EXPORTING_PREFIX)
+        write_files(source, directory, limits)
         remove_settings(directory)
         return
     for file in _files(source.path):
@@ -173,59 +171,36 @@ def export(source: TreeSource | RevisionSource, directory: Path) -> None:
 
 def remove_settings(directory: Path) -> None:
     """Remove committed settings of an earlier build, which would override those of this one."""
-    for settings in list(directory.rglob(".make-*")):
-        if settings.is_dir() and not settings.is_symlink():
-            shutil.rmtree(settings, ignore_errors=True)
-        else:
-            settings.unlink(missing_ok=True)
-
-
-def _export_revision(source: RevisionSource, directory: Path) -> None:
-    # With --git-dir git archives the whole tree, also if the repository was named by a directory inside of it.
-    directory_of_git = run_git(source.repository, "rev-parse", "--absolute-git-dir").stdout.strip()
-    command = [f"--git-dir={directory_of_git}", "archive", "--format=tar", source.commit]
-    remove_abandoned(EXPORTING_PREFIX)
-    with scratch_directory(EXPORTING_PREFIX) as scratch:
-        errors = scratch / "errors"
-        try:
-            with (
-                running_git(command, EXPORT_SECONDS, errors) as (git, archive),
-                launch(
-                    ["tar", "-x", "-C", str(directory)], environment=git_environment(), output=errors, piped=True
-                ) as tar,
-            ):
-                if tar.stdin is not None:
-                    _copy(archive, tar.stdin)
-                # Where tar has failed, git may wait for ever for somebody to read the rest.
-                has_failed = tar.wait() != 0 or git.wait() != 0
-        except GitStopped as reason:
-            raise BuildFailed(f"`{source.name}` cannot be exported from git: {reason}") from reason
-        if has_failed:
-            raise BuildFailed(f"`{source.name}` cannot be exported from git", details=beginning_of(errors))
-
-
-def _copy(archive: IO[bytes], unpacking: IO[bytes]) -> None:
-    """Give an archive to the program that unpacks it; raises `GitStopped` if it is too large."""
-    size = 0
-    # A program that ends before the archive says why.
-    with contextlib.suppress(BrokenPipeError), unpacking:
-        while chunk := archive.read(CHUNK_BYTES):
-            size += len(chunk)
-            if size > MOST_EXPORTED_BYTES:
-                raise GitStopped(f"its files have more than {MOST_EXPORTED_BYTES >> 20:,} MiB")
-            unpacking.write(chunk)
+    for path in [entry.path for entry in walk(directory) if entry.name.startswith(SETTINGS_PREFIX)]:
+        remove(directory / path)
 
 
 def _files(tree: Path) -> list[Path]:
-    """Return a tree's source files, relative and sorted: those that git does not ignore, or all but build output."""
-    listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    """Return a tree's source files, relative and sorted: those that git does not ignore, or all but build output.
+
+    Raises `UsageError` for paths that are longer than those of archives.
+    """
     top = run_git(tree, "rev-parse", "--show-toplevel")
-    if listed.returncode == 0 and Path(top.stdout.strip()) == tree.resolve():
-        paths = [Path(name) for name in listed.stdout.split("\0") if name]
+    if top.code == 0 and Path(os.fsdecode(top.output).strip()) == tree.resolve():
+        listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if listed.code != 0:
+            raise UsageError(f"git cannot list the files of `{tree}`", details=listed.errors.strip())
+        paths = [Path(os.fsdecode(name)) for name in listed.output.split(b"\0") if name]
     else:
-        paths = [path.relative_to(tree) for path in tree.rglob("*") if not path.is_dir() or path.is_symlink()]
+        paths = _walked(tree)
     sources = (path for path in paths if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
-    return sorted(path for path in sources if not path.name.startswith(".make-") and _is_inside(tree, path))
+    return sorted(path for path in sources if not path.name.startswith(SETTINGS_PREFIX) and _is_inside(tree, path))
+
+
+def _walked(tree: Path) -> list[Path]:
+    paths = []
+    for entry in walk(tree):
+        if not entry.has_path_within(LONGEST_PATH_BYTES):
+            hint = "give the directory of the server's source alone"
+            raise UsageError(f"`{tree}` has files whose paths are longer than {LONGEST_PATH_BYTES:,} bytes", hint=hint)
+        if not entry.is_directory:
+            paths.append(Path(entry.path))
+    return paths
 
 
 def _is_inside(tree: Path, path: Path) -> bool:
@@ -238,4 +213,4 @@ def _is_file(path: Path) -> bool:
 
 
 def _content(path: Path) -> bytes:
-    return str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+    return os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()

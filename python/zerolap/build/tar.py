@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from zerolap.sandbox import walk
+
 ENCODING = "utf-8"
 ERRORS = "surrogateescape"
 LONG_NAMES = {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
@@ -72,7 +74,7 @@ def pack_tar(directory: Path, file: io.BufferedIOBase, limits: TarLimits, chosen
 
 
 def _described(path: PurePosixPath, at: Path) -> tarfile.TarInfo:
-    member, status = tarfile.TarInfo(str(_require_path(str(path)))), at.lstat()
+    member, status = tarfile.TarInfo(str(require_path(str(path)))), at.lstat()
     if stat.S_ISLNK(status.st_mode):
         member.type, member.linkname = tarfile.SYMTYPE, os.readlink(at)
         _require_target(path, member.linkname)
@@ -87,9 +89,11 @@ def _described(path: PurePosixPath, at: Path) -> tarfile.TarInfo:
 
 
 def _below(directory: Path) -> Iterator[PurePosixPath]:
-    for parent, directories, names in os.walk(directory):
-        for name in (*directories, *names):
-            yield PurePosixPath(Path(parent, name).relative_to(directory).as_posix())
+    for entry in walk(directory):
+        # Not only when all of them are listed: each can be as long as the tree is deep.
+        if not entry.has_path_within(LONGEST_PATH_BYTES):
+            raise TarRefused(f"`{shown(entry.name)}` in it has too long a path")
+        yield entry.path
 
 
 def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> None:
@@ -101,8 +105,8 @@ def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> N
     left = Left(limits)
     for member in _members(file):
         left.take(member.size)
-        path = _require_path(member.name)
-        with _refusing(path):
+        path = require_path(member.name)
+        with refusing(path):
             if member.type == tarfile.DIRTYPE:
                 (directory / path).mkdir()
             elif member.type == tarfile.REGTYPE:
@@ -115,12 +119,12 @@ def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> N
                 links[path] = member.linkname
     # At last, when nothing is written any more that they could lead elsewhere.
     for path, target in links.items():
-        with _refusing(path):
+        with refusing(path):
             (directory / path).symlink_to(target)
 
 
 @contextlib.contextmanager
-def _refusing(path: PurePosixPath) -> Iterator[None]:
+def refusing(path: PurePosixPath) -> Iterator[None]:
     """Turn errors of writing to a directory that was empty, which only a damaged tar causes, into `TarRefused`."""
     try:
         yield
@@ -185,13 +189,14 @@ def _padded(size: int) -> int:
     return -(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
 
 
-def _require_path(name: str) -> PurePosixPath:
+def require_path(name: str) -> PurePosixPath:
     """Return the path of a member; raises `TarRefused` unless it is relative, plain and of usual length."""
     parts = name.removesuffix("/").split("/")
     if not all(parts) or {".", ".."} & set(parts):
         raise TarRefused(f"`{shown(name)}` is no path inside of it")
     if len(_bytes(name)) > LONGEST_PATH_BYTES or any(len(_bytes(part)) > LONGEST_NAME_BYTES for part in parts):
-        raise TarRefused(f"`{shown(name)}` is too long a name")
+        limits = f"{LONGEST_PATH_BYTES:,} bytes of a path and {LONGEST_NAME_BYTES} of a name"
+        raise TarRefused(f"`{shown(name)}` is longer than {limits}")
     return PurePosixPath(*parts)
 
 

@@ -130,5 +130,6 @@ def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
 
 
 def _names(hunk: Hunk, sign: str) -> frozenset[str]:
-    lines = [line for line in hunk.text.splitlines() if line.startswith(sign)]
-    return frozenset(name for line in lines for name in IDENTIFIER.findall(line))
+    # Not by a list of all lines, of which a hunk may have millions.
+    lines = re.finditer(rf"^{re.escape(sign)}.*", hunk.text, re.MULTILINE)
+    return frozenset(name for line in lines for name in IDENTIFIER.findall(line[0]))

@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from zerolap.build import commit_of, resolve, run_git
-from zerolap.build.bounded_git import GitStopped, git_environment, read_git
+from zerolap.build import GitEnded, GitStopped, commit_of, read_git, resolve, run_git
 from zerolap.records import EnvironmentMissing, RevisionSource, Source, UsageError
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, ref_fault
 
@@ -19,8 +18,7 @@ MOST_REFS: Final = 100_000
 KEPT_COMMITS: Final = 200
 MOST_LISTED_BYTES: Final = 32 << 20
 SETTINGS: Final = (
-    # Nothing of a remote may run: neither hooks, nor helpers that it names, nor other transports.
-    "core.hooksPath=/dev/null",
+    # Nothing of a remote may run: neither helpers that it names nor other transports.
     "protocol.allow=never",
     "protocol.file.allow=always",
     "protocol.https.allow=always",
@@ -34,7 +32,6 @@ SETTINGS: Final = (
     "fetch.fsck.missingSpaceBeforeDate=ignore",
     # Loose objects are written one by one: after a kill, a commit could be there without its files.
     "fetch.unpackLimit=1",
-    "gc.auto=0",
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -111,17 +108,17 @@ class Mirror:
 
     def merge_base(self, head: str, branch: str) -> str | None:
         """Return the newest commit that two commits, which are here, have in common; none if there is none."""
-        done = run_git(self.directory, "merge-base", head, branch)
-        return done.stdout.strip() if done.returncode == 0 else None
+        done = self._asked("merge-base", head, branch)
+        return done.text if done.code == 0 else None
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether a commit is in the history of another; both are here."""
-        return run_git(self.directory, "merge-base", "--is-ancestor", older, newer).returncode == 0
+        return self._asked("merge-base", "--is-ancestor", older, newer).code == 0
 
     def commits_between(self, older: str, newer: str) -> list[str]:
         """Return the commits of the first parents after `older` up to `newer`, the oldest first."""
-        done = run_git(self.directory, "rev-list", "--first-parent", "--reverse", f"{older}..{newer}")
-        return done.stdout.split()
+        done = self._asked("rev-list", "--first-parent", "--reverse", f"{older}..{newer}")
+        return done.text.split()
 
     def revision(self, text: str) -> str | None:
         """Return the commit that is here and that a text names as git reads it, such as the beginning of its hash."""
@@ -143,8 +140,8 @@ class Mirror:
 
         What was measured is in the blobs; a commit that is needed again is fetched again. Raises `RemoteUnreachable`.
         """
-        listed = run_git(self.directory, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/zerolap")
-        fetched = [ref for ref in listed.stdout.split() if COMMIT.fullmatch(ref.rpartition("/")[2])]
+        listed = self._asked("for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/zerolap")
+        fetched = [ref for ref in listed.text.split() if COMMIT.fullmatch(ref.rpartition("/")[2])]
         for ref in fetched[KEPT_COMMITS:]:
             self._run(["-C", str(self.directory), "update-ref", "-d", ref], LIST_SECONDS)
         self._run(["-C", str(self.directory), "gc", "--quiet", "--prune=2.days.ago"], FETCH_SECONDS)
@@ -153,6 +150,13 @@ class Mirror:
     def shown(self) -> str:
         """The remote as it may be shown: without a user or password in it."""
         return _CREDENTIALS.sub("", self.remote)
+
+    def _asked(self, *arguments: str) -> GitEnded:
+        """Ask git about what is here; raises `RemoteUnreachable` where it takes too long."""
+        try:
+            return run_git(self.directory, *arguments)
+        except GitStopped as reason:
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {reason.message}") from reason
 
     def _make(self) -> None:
         if not (self.directory / "HEAD").exists():
@@ -165,12 +169,10 @@ class Mirror:
 
     def _run(self, arguments: Sequence[str], seconds: float) -> str:
         settings = (word for setting in SETTINGS for word in ("-c", setting))
-        # Nobody is there to be asked for a password.
-        unattended = {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "LC_ALL": "C"}
         try:
-            done = read_git([*settings, *arguments], MOST_LISTED_BYTES, seconds, git_environment() | unattended)
+            done = read_git([*settings, *arguments], MOST_LISTED_BYTES, seconds)
         except GitStopped as reason:
-            raise RemoteUnreachable(f"{self.shown} cannot be read: {reason}") from reason
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {reason.message}") from reason
         if done.code != 0:
             said = _CREDENTIALS.sub("", done.errors.strip()).splitlines() or ["git failed"]
             # What follows the first line is advice.
