@@ -14,6 +14,7 @@ from zerolap.records import Topology, TrialFailed
 from zerolap.sandbox import Network
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates
+from zerolap.server.frames import Reply
 from zerolap.server.running import Launch, RunningServer, start_launched
 
 POLL_SECONDS = 0.02
@@ -92,7 +93,7 @@ class Node:
         """The process id of the server itself, below sandbox and prefix; raises `TrialFailed` if it is gone."""
         return self.server.process
 
-    def command(self, *arguments: str | bytes) -> object:
+    def command(self, *arguments: str | bytes) -> Reply:
         """Send a command and return its reply; raises `TrialFailed`, with the node's name, as the server does."""
         try:
             return self.server.command(*arguments)
