@@ -348,7 +348,7 @@ def _update_attempts(connection: Connection, attempts: Sequence[Attempt]) -> Non
     """Write the columns of attempts that have not ended in the database."""
     if not attempts:
         return
-    names = ("state", "agent", "delivery", "publications", "claimed", "ended", "reason")
+    names = ("state", "agent", "delivery", "publications", "starts", "claimed", "ended", "reason")
     # Not `in_`, whose number of parameters is not known before.
     is_open = or_(*(attempt.c.state == state for state in OPEN_ATTEMPTS))
     statement = update(attempt).where(attempt.c.id == bindparam("of_attempt"), is_open)
@@ -367,6 +367,7 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
         "agent": of_attempt.agent,
         "delivery": of_attempt.delivery,
         "publications": of_attempt.publications,
+        "starts": of_attempt.starts,
         "created": of_attempt.created,
         "claimed": of_attempt.claimed,
         "ended": of_attempt.ended,
@@ -375,7 +376,7 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
 
 
 def _attempt(row: Row[Any]) -> Attempt:
-    same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
+    same = ("id", "platform", "state", "agent", "delivery", "publications", "starts", "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
     return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
 

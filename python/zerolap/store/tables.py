@@ -342,6 +342,7 @@ attempt = Table(
     Column("agent", String),
     Column("delivery", Integer, nullable=False),
     Column("publications", Integer, nullable=False),
+    Column("starts", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("claimed", Float),
     Column("ended", Float),
