@@ -31,6 +31,7 @@ from zerolap.fleet.messages import (
     OfferedJob,
     Report,
     message_json,
+    subject_of,
 )
 from zerolap.fleet.two_hosts import LoadFromElsewhere, put_load
 from zerolap.host import fingerprint, hardware_counters, read_processors
@@ -40,7 +41,6 @@ from zerolap.records import (
     BuildJob,
     EnvironmentMissing,
     Event,
-    GivenJob,
     Interrupted,
     JobFailed,
     JobFinished,
@@ -314,7 +314,7 @@ class Agent:
 
     async def _execute(self, held: HeldJob) -> None:
         job = held.offered.job
-        log.info("started", job=job.id, subject=_subject(job))
+        log.info("started", job=job.id, subject=subject_of(job))
         try:
             if isinstance(job, TrialsJob) and job.engine in self._missing:
                 raise UsageError(f"the engine `{job.engine}` cannot be used: {self._missing[job.engine]}")
@@ -452,16 +452,6 @@ class Agent:
 
 def _is_accepted(answer: Answer | None) -> bool:
     return answer is not None and answer.accepted
-
-
-def _subject(job: GivenJob) -> str:
-    match job:
-        case BuildJob():
-            return job.source.name
-        case TrialsJob():
-            return f"{job.case.name} ({job.engine})"
-        case LoadJob():
-            return f"load for {job.address}"
 
 
 def _hello(kind: AgentKind, address: str) -> Hello:

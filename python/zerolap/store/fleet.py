@@ -35,7 +35,8 @@ OPEN_ATTEMPTS: Final = ("ready", "claimed")
 class Attempt:
     """A job given to the agents of a platform: `ready` until an agent holds it, `claimed` until that agent ends it.
 
-    `delivery` is the delivery by which `agent` holds it. Times are in seconds since the epoch.
+    `delivery` is the delivery by which `agent` holds it, `starts` is how often an agent has begun it. Times are in
+    seconds since the epoch.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Attempt:
     agent: str | None = None
     delivery: int = 0
     publications: int = 0
+    starts: int = 0
     created: float = 0.0
     claimed: float | None = None
     ended: float | None = None
@@ -376,7 +378,8 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
 
 
 def _attempt(row: Row[Any]) -> Attempt:
-    same = ("id", "platform", "state", "agent", "delivery", "publications", "starts", "created", "claimed", "ended", "reason")
+    counts = ("delivery", "publications", "starts")
+    same = ("id", "platform", "state", "agent", *counts, "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
     return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
 
