@@ -40,6 +40,8 @@ from zerolap.sandbox import (
 )
 from zerolap.sandbox.confinement import tied_command
 
+FIRST_UNKNOWN_CALL = 467
+"""As in `crates/system-calls/src/refused.rs`."""
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
 

@@ -58,6 +58,10 @@ class Relinking(Record):
     failure: str = ""
 
 
+MOST_OUTPUT_BYTES = 64 << 20
+"""Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
+
+
 @dataclass(frozen=True)
 class Linking:
     """Runs programs of the compiler's in the sandbox, in `directory`, within the limits of builds.
@@ -89,7 +93,11 @@ class Linking:
                 raise LinkFailed(f"it reached {reached}") from reached
             if code != 0:
                 raise LinkFailed(process.output_tail(LOG_LINES).strip() or f"`{command[0]}` ended with {code}")
-        return self.log.read_text(errors="replace")
+        with self.log.open("rb") as log:
+            output = log.read(MOST_OUTPUT_BYTES + 1)
+        if len(output) > MOST_OUTPUT_BYTES:
+            raise LinkFailed(f"`{command[0]}` prints more than {MOST_OUTPUT_BYTES >> 20} MiB")
+        return output.decode(errors="replace")
 
 
 @dataclass(frozen=True)

@@ -244,7 +244,7 @@ def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | N
     requests = counts.counted_small + counts.counted_large
     dumps = (str(counts.before_dump), str(counts.small_dump), str(counts.large_dump))
     try:
-        return reading.executed(dumps, requests, name, str(trial.program.path))
+        return reading.executed(dumps, str(trial.program.path), requests, name)
     except (OSError, ValueError):
         # What was counted stands; the work is then never called identical.
         return None

@@ -122,7 +122,8 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
             recorder.begin()
             slices = _run_for(SAMPLED_SECONDS, side, work)
             recorder.end()
-        stacks = read_stacks(data, source_root)
+        program = trial.program
+        stacks = read_stacks(data, source_root, [trial.directory, program.path, *program.visible])
     return _evaluate(trial.case, slices, stacks, checks, time.monotonic() - began), stacks
 
 

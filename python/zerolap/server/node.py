@@ -36,7 +36,7 @@ Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
 """How to launch a node, by index and directory: each may have its own processors and output files.
 
-The deployment sets the launch's `network`.
+The deployment sets the launch's `network` and `servers`.
 """
 
 
@@ -148,7 +148,7 @@ def _try_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
         settings |= _tls_settings(tls_port, certificates)
-    launched = replace(plan.node_launch(place.index, directory), network=plan.network)
+    launched = replace(plan.node_launch(place.index, directory), network=plan.network, servers=topology.nodes)
     started = start_launched(plan.program, settings, directory, _log(plan, place), launched)
     return Node(place, stack.enter_context(started), directory, port, tls_port, certificates)
 

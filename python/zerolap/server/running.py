@@ -39,7 +39,7 @@ class Launch:
     """How to launch a server: the program to run it under, environment variables, and further readable paths.
 
     `network` is a network that it shares with other processes; without it the server has none. `port` is a port of
-    another network, on which it accepts connections.
+    another network, on which it accepts connections. It shares the limit of memory with others: `servers` in all.
     """
 
     prefix: Sequence[str] = ()
@@ -47,6 +47,7 @@ class Launch:
     read_only: Sequence[Path] = ()
     network: Network | None = None
     port: MachinePort | None = None
+    servers: int = 1
 
 
 class RunningServer:
@@ -286,7 +287,7 @@ def start_launched(
         directory=directory,
         network=launched.network,
         listening=None if port is None else port.descriptor,
-        limits=server_limits(directory),
+        limits=server_limits(directory, launched.servers),
         policy=program.policy,
     )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
