@@ -1,6 +1,7 @@
 """Servers that answer what no reader should have to take: the trial fails, and nothing else does."""
 
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -8,12 +9,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from simulated_fleet import SimulatedFleet, made_up_cases
 
 from zerolap.build import Program
 from zerolap.records import TrialFailed
 from zerolap.server import Bounds, CommandRefused, FrameReader, RunningServer, ServerLost, UnreadableReply, start
 from zerolap.server.abilities import server_abilities
 from zerolap.server.connection import CommandConnection
+from zerolap.store import Store
 
 SERVER = """
 import socket, sys, threading
@@ -137,3 +140,21 @@ def test_a_connection_is_made_again_after_a_failure(redis_server: Path, tmp_path
                 connection.call("SHUTDOWN", "NOSAVE")
         with pytest.raises(TrialFailed, match="the server was lost"):
             server.command("PING")
+
+
+def test_a_server_whose_replies_cannot_be_read_ends_no_agent(
+    compiler: None, redis_server: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "hostile-server"
+    source = Path(__file__).parent / "hostile" / "servers" / "replies.c"
+    subprocess.run(["cc", "-o", program, source], check=True)
+    with Store.open(str(tmp_path / "store")) as store:
+        fleet = SimulatedFleet(store, redis_server)
+        hostile = fleet.submit(made_up_cases(1), head=program)
+
+        async def scenario(fleet: SimulatedFleet) -> None:
+            assert await fleet.ended(hostile) == ["done"]
+            after = fleet.submit(made_up_cases(1))
+            assert await fleet.ended(after) == ["done"]
+
+        fleet.run(scenario)

@@ -8,7 +8,7 @@ from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.changes import changes_between
 from zerolap.build.placement import LinkFailed
-from zerolap.build.program import Program
+from zerolap.build.program import Program, setting_arguments
 from zerolap.build.source import commit_of, resolve, run_git
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
@@ -30,6 +30,7 @@ __all__ = [
     "parse_variant",
     "resolve",
     "run_git",
+    "setting_arguments",
     "spec_of",
     "tools_of",
     "unpack_build",

@@ -45,7 +45,7 @@ from zerolap.sandbox import reading
 from zerolap.server import CommandRefused, RunningServer, named_death
 from zerolap.server.statistics import StatisticsReader
 
-METHOD = 2
+METHOD = 3
 """Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.

@@ -45,6 +45,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     LoadJob,
+    Note,
     Record,
     TrialDone,
     TrialsJob,
@@ -323,6 +324,8 @@ class Agent:
                 while (event := await events.next()) is not None:
                     if isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
                         await self._report_event(held, event, events)
+                    elif isinstance(event, Note):
+                        log.warning(event.text, job=job.id)
             self._given_up = 0
         except Interrupted:
             raise JobLost("cancelled") from None
