@@ -37,7 +37,7 @@ class CommandConnection:
 
     def call(self, *words: str | bytes) -> Reply:
         """Send a command and return its reply; raises `CommandRefused` for an error."""
-        if self._socket is not None and select.select([self._socket], [], [], 0)[0]:
+        if self._socket is not None and _is_readable(self._socket):
             # The server has closed it, as it does with idle ones where it has such a setting.
             self.close()
         self.send(written([word.encode() if isinstance(word, str) else word for word in words]))
@@ -79,6 +79,14 @@ class CommandConnection:
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(str(self._path))
         self._frames = FrameReader(self._socket, bounds=self._bounds)
+
+
+def _is_readable(connection: socket.socket) -> bool:
+    """Whether there is something to read, or the end."""
+    # Not `select`, which takes no descriptor above 1023.
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def shown_error(error: ReplyError) -> str:
