@@ -200,7 +200,7 @@ def _resolved(begun: Row | None) -> dict[str, Any]:
 
 
 def _attempt(row: Row) -> dict[str, Any]:
-    return _renamed(row, submission_id="request_id")
+    return {**_renamed(row, submission_id="request_id"), "starts": 0}
 
 
 def _renamed(row: Row, **names: str) -> dict[str, Any]:

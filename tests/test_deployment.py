@@ -21,8 +21,8 @@ from zerolap.build import Program
 from zerolap.cases import topology_named
 from zerolap.load.program import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Network, SandboxPolicy, network, network_missing
-from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication
+from zerolap.sandbox import Limits, Network, SandboxPolicy, network, network_missing, server_limits
+from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication, running
 
 pytestmark = pytest.mark.slow
 
@@ -382,3 +382,19 @@ def test_without_openssl(program: Path, tmp_path: Path, monkeypatch: pytest.Monk
     ):
         pass
     assert "install" in caught.value.hint
+
+
+def test_the_nodes_share_the_memory_of_one_server(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Limits] = []
+
+    def noted(directory: Path, servers: int) -> Limits:
+        given.append(server_limits(directory, servers))
+        return given[-1]
+
+    monkeypatch.setattr(running, "server_limits", noted)
+    with deployed("cluster-3", program, tmp_path):
+        together = sum(limits.memory_bytes or 0 for limits in given)
+    assert len(given) == 3
+    assert together <= (server_limits(tmp_path).memory_bytes or 0)

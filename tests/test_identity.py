@@ -124,7 +124,7 @@ def executed(program: Path, directory: Path) -> bytes:
     # The dynamic linker works through all variables, of which one has the name of the test.
     environment = {"PATH": os.environ["PATH"]}
     subprocess.run(command, cwd=directory, check=True, capture_output=True, env=environment)
-    return reading.executed((str(dump), str(dump), str(dump)), 2, str(program.resolve()), str(program))
+    return reading.executed((str(dump), str(dump), str(dump)), str(program), 2, str(program.resolve()))
 
 
 def compared(base: bytes, head: bytes) -> dict[str, object]:

@@ -10,7 +10,7 @@ import pytest
 
 from zerolap import _core
 from zerolap.records import ZerolapError
-from zerolap.sandbox import reading
+from zerolap.sandbox import available, reading
 from zerolap.sandbox.reading import Limits, UnreadableFile
 
 DUMPS = Path(__file__).parent.parent / "crates/profile/tests/data"
@@ -18,6 +18,18 @@ RECORDING = DUMPS / "recording/frame_pointers.data"
 PROGRAM = DUMPS / "recording/program"
 ENDLESS = Path("/dev/zero")
 """A dump without end, and without the end of its first line."""
+
+INQUISITIVE = """
+import os, sys
+path = sys.argv[5]
+print("Rread", os.path.exists(path), sep="=")
+print("beside", os.path.exists(os.path.join(os.path.dirname(path), "secret")), sep="=")
+print("home", os.path.exists(os.path.expanduser("~/.bashrc")), sep="=")
+print("networks", len(open("/proc/net/dev").readlines()) - 2, sep="=")
+with open(os.path.join(os.path.dirname(path), "new"), "w"):
+    pass
+"""
+"""A reader that looks for what it is not to see."""
 
 
 def test_binaries_give_the_same_answers_as_in_this_process() -> None:
@@ -109,3 +121,16 @@ def test_modules_in_the_working_directory_are_not_run(tmp_path: Path, monkeypatc
         (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')\n")
     monkeypatch.chdir(tmp_path)
     assert reading.binary_facts(str(PROGRAM)).compiler
+
+
+@pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
+def test_a_reader_sees_only_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret").write_text("key")
+    read = tmp_path / "read"
+    read.write_text("content")
+    reader = tmp_path / "reader.py"
+    reader.write_text(INQUISITIVE)
+    monkeypatch.setattr(reading, "READER", reader)
+    facts = dict(line.split("=") for line in reading.read_stacks(str(read), "/").decode().splitlines())
+    assert facts == {"read": "True", "beside": "False", "home": "False", "networks": "1"}
+    assert not (tmp_path / "new").exists()

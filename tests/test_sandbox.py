@@ -40,6 +40,8 @@ from zerolap.sandbox import (
 )
 from zerolap.sandbox.confinement import tied_command
 
+FIRST_UNKNOWN_CALL = 467
+"""As in `crates/system-calls/src/refused.rs`."""
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
 
@@ -132,6 +134,55 @@ def test_system_calls_are_filtered(tmp_path: Path) -> None:
     assert inside.count("Operation not permitted") == 2
     assert "fine" in inside.splitlines()
     assert {"Seccomp:\t2", "NoNewPrivs:\t1", "CapBnd:\t0000000000000000"} <= set(inside.splitlines())
+
+
+NUMBERS = """
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+int main(int count, char **words) {
+    for (long number = atol(words[1]); number < atol(words[2]); number++)
+        if (syscall(number, -1L, -1L, -1L, -1L, -1L, -1L) != -1 || errno != ENOSYS)
+            printf("%ld\\n", number);
+    puts("end");
+    return 0;
+}
+"""
+"""Prints which system calls there are among some numbers: called with arguments that none of them takes."""
+
+
+@needs_sandbox
+@pytest.mark.usefixtures("compiler")
+def test_system_calls_that_are_newer_than_the_filter_are_unknown(tmp_path: Path) -> None:
+    """Whatever the running kernel has: each number from there on is tried."""
+    source, program = tmp_path / "numbers.c", tmp_path / "numbers"
+    source.write_text(NUMBERS)
+    subprocess.run(["cc", "-o", program, source], check=True)
+    assert output_of(f"{program} {FIRST_UNKNOWN_CALL} 4096", tmp_path) == "end\n"
+
+
+@needs_sandbox
+def test_code_under_test_is_the_first_that_a_full_memory_ends(tmp_path: Path) -> None:
+    assert output_of("cat /proc/self/oom_score_adj", tmp_path).strip() == "1000"
+
+
+def test_the_hint_is_about_what_keeps_the_sandbox_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting, bwrap = tmp_path / "setting", tmp_path / "bwrap"
+    bwrap.write_text("#!/bin/sh\nexit 1\n")
+    bwrap.chmod(0o755)
+    monkeypatch.setattr(confinement, "RESTRICTS_NAMESPACES", setting)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(confinement, "available", lambda: "bubblewrap is not permitted here")
+    for content, hint in (("1\n", "apparmor_parser"), ("0\n", "apt-get install bubblewrap")):
+        setting.write_text(content)
+        with pytest.raises(EnvironmentMissing) as raised:
+            confinement.require_sandbox(SandboxPolicy.REQUIRED, "building")
+        assert hint in raised.value.hint
+    setting.write_text("1")
+    bwrap.unlink()
+    assert confinement.namespaces_remedy() is None
 
 
 @needs_sandbox

@@ -117,4 +117,4 @@ def test_recordings_that_cannot_be_read_are_named(recording: Path, tmp_path: Pat
 
 def test_a_trial_fails_where_its_recording_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(TrialFailed, match=r"cannot be read.*No such file"):
-        read_stacks(tmp_path / "no-recording", "")
+        read_stacks(tmp_path / "no-recording", "", [])

@@ -90,8 +90,8 @@ def server(redis_server: Path, tmp_path: Path) -> Iterator[RunningServer]:
 
 
 def test_only_the_subcommand_is_counted(server: RunningServer) -> None:
-    version = server.command("INFO", "server")["redis_version"]
-    if int(str(version).partition(".")[0]) < 7:
+    version = server.info("server")["redis_version"]
+    if int(version.partition(".")[0]) < 7:
         pytest.skip("before Redis 7 servers do not count subcommands")
     server.command("XADD", "s", "1-1", "f", "v")
     with contextlib.closing(StatisticsReader(server.socket, ["XINFO STREAM"])) as statistics:

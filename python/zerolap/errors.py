@@ -56,13 +56,23 @@ class TrialFailed(ZerolapError):
         """Return the error with the name of the server on which it occurred."""
         return TrialFailed(f"{node}: {self.message}", self.hint, self.details, self.side, self.block)
 
-    def on(self, side: str) -> "TrialFailed":
-        """Return the error with the side on which it occurred."""
-        return TrialFailed(self.message, self.hint, self.details, side, self.block)
+    def at(self, side: str | None = None, block: int | None = None) -> "TrialFailed":
+        """Return the error with the side and the block in which it occurred, as far as it has none yet."""
+        return TrialFailed(
+            self.message,
+            self.hint,
+            self.details,
+            side if self.side is None else self.side,
+            block if self.block is None else self.block,
+        )
 
 
 class CaseRefused(TrialFailed):
     """A case that an engine or a load tool cannot measure, which is skipped."""
+
+    def at(self, side: str | None = None, block: int | None = None) -> "CaseRefused":
+        """Return the error as it is: the case is refused as a whole."""
+        return self
 
 
 class Interrupted(ZerolapError):

@@ -9,7 +9,7 @@ from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server,
 from zerolap.build.changes import changes_between
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.placement import LinkFailed
-from zerolap.build.program import Program
+from zerolap.build.program import Program, setting_arguments
 from zerolap.build.source import commit_of, resolve
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
@@ -34,6 +34,7 @@ __all__ = [
     "read_git",
     "resolve",
     "run_git",
+    "setting_arguments",
     "spec_of",
     "tools_of",
     "unpack_build",

@@ -62,6 +62,9 @@ class Relinking(Record):
     failure: str = ""
 
 
+"""Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
+
+
 @dataclass(frozen=True)
 class Linking:
     """Runs programs of the compiler's in the sandbox, in `directory`, within the limits of builds.

@@ -49,7 +49,7 @@ class Program:
         """
         if self.takes_settings:
             fixed = BASE_SETTINGS | {"dir": str(directory), "unixsocket": str(socket)}
-            return [str(at), *self._placed(directory, socket), *_setting_arguments(fixed | dict(settings))]
+            return [str(at), *self._placed(directory, socket), *setting_arguments(fixed | dict(settings))]
         if settings:
             named = ", ".join(f"`{name}`" for name in settings)
             raise TrialFailed(
@@ -62,8 +62,11 @@ class Program:
         return [argument.replace(SOCKET, str(socket)).replace(DIRECTORY, str(directory)) for argument in self.arguments]
 
 
-def _setting_arguments(settings: Mapping[str, str]) -> list[str]:
-    """Return settings as arguments of a server's command line; a value may have several words."""
+def setting_arguments(settings: Mapping[str, str]) -> list[str]:
+    """Return settings as arguments of a server's command line; a value may have several words.
+
+    Raises `UsageError` for a value whose quotation does not end.
+    """
     arguments = []
     for name, value in settings.items():
         try:

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import redis
-
 from zerolap.build import Program
 from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
@@ -39,16 +37,15 @@ from zerolap.records import (
     ServerSpec,
     Side,
     TrialDone,
-    TrialFailed,
     TrialsJob,
     Validity,
     Windows,
 )
 from zerolap.sandbox import reading
-from zerolap.server import RunningServer
+from zerolap.server import CommandRefused, RunningServer, named_death
 from zerolap.server.statistics import StatisticsReader
 
-METHOD = 2
+METHOD = 3
 """Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
@@ -154,7 +151,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
-        try:
+        with named_death(server):
             begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
             checks = prepare(counted.target, case, trial.seed, load_log, begun)
             counted.attach_replicas()
@@ -171,8 +168,6 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
                 counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
                 beside.require_running()
                 checks += counted.replica_checks()
-        except TrialFailed as fault:
-            raise server.failure(fault.message) if server.died() else fault from fault
         checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
     executed = _executed(trial, counts, counted.program_in_dumps)
     measurement, graph = _evaluate(trial, counts, checks, time.monotonic() - began)
@@ -184,12 +179,8 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
     for name, value in quiet.items():
         if name in chosen:
             continue
-        try:
-            server.client.config_set(name, value)
-        except redis.ResponseError:
-            continue
-        except (redis.ConnectionError, redis.TimeoutError) as lost:
-            raise server.failure(f"the server was lost: {lost}") from lost
+        with contextlib.suppress(CommandRefused):
+            server.command("CONFIG", "SET", name, value)
 
 
 def _evaluate(
@@ -253,7 +244,7 @@ def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | N
     requests = counts.counted_small + counts.counted_large
     dumps = (str(counts.before_dump), str(counts.small_dump), str(counts.large_dump))
     try:
-        return reading.executed(dumps, requests, name, str(trial.program.path))
+        return reading.executed(dumps, str(trial.program.path), requests, name)
     except (OSError, ValueError):
         # What was counted stands; the work is then never called identical.
         return None

@@ -13,7 +13,7 @@ from zerolap.engines.pin import Pin, Request
 from zerolap.load.program import packaged
 from zerolap.load.target import Target, by_socket
 from zerolap.records import CaseRefused, Check, ServerSpec, Topology, TrialFailed
-from zerolap.server import Deployment, Launch, deploy, is_asleep
+from zerolap.server import Deployment, Launch, deploy, is_asleep, number_in
 
 CALLGRIND = (
     "valgrind",
@@ -84,8 +84,7 @@ class CountedDeployment:
         expected = len(self.deployment.replicas)
         if not expected:
             return []
-        replication = self.target.server.command("INFO", "replication")
-        attached = replication.get("connected_slaves") if isinstance(replication, dict) else None
+        attached = number_in(self.target.server.info("replication"), "connected_slaves")
         return [Check(check="replicas", ok=attached == expected, value=str(attached), limit=f"= {expected}")]
 
 

@@ -30,7 +30,7 @@ from zerolap.records import (
     TrialsJob,
 )
 from zerolap.sandbox import Cancellation, scratch_directory
-from zerolap.server import RunningServer, start
+from zerolap.server import RunningServer, named_death, start
 from zerolap.store import Blobs
 
 TRIAL_PREFIX = "zerolap-trial-"
@@ -42,7 +42,8 @@ class Place:
 
     `builds` are those of this machine, `blobs` takes what measurements refer to, `processors` are those that trials may
     use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds. `load_host`
-    is a machine from which timed trials put load on their servers, by default this one.
+    is a machine from which timed trials put load on their servers, by default this one. With `reports_abilities`,
+    what was built is started and asked for its commands and settings.
     """
 
     builds: Builds
@@ -53,6 +54,7 @@ class Place:
     directory: Path | None = None
     clock: Callable[[], float] = field(default=time.monotonic)
     load_host: LoadHost | None = None
+    reports_abilities: bool = False
 
     def program(self, server: ServerSpec) -> Program:
         """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""
@@ -179,10 +181,7 @@ def named_failure(job: TrialsJob, block: Block, side: Side | None = None) -> Ite
     try:
         yield
     except TrialFailed as fault:
-        fault.block = block.number
-        if fault.side is None and len(job.servers) > 1:
-            fault.side = side
-        raise
+        raise fault.at(side if len(job.servers) > 1 else None, block.number) from fault.__cause__
 
 
 def disk_full(fault: OSError) -> EnvironmentMissing:
@@ -215,11 +214,8 @@ def filled_server(trial: EngineTrial) -> Iterator[FilledServer]:
     processors = ",".join(map(str, trial.pinning.server))
     log, load_log = trial.directory / "server.log", trial.directory / "filling.log"
     prefix = ["taskset", "--cpu-list", processors]
-    with start(trial.program, trial.server.settings, directory, log=log, prefix=prefix) as server:
-        try:
-            checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
-            with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
-                yield FilledServer(server, checks)
-                beside.require_running()
-        except TrialFailed as fault:
-            raise server.failure(fault.message) if not server.alive else fault from fault
+    with start(trial.program, trial.server.settings, directory, log=log, prefix=prefix) as server, named_death(server):
+        checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
+        with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
+            yield FilledServer(server, checks)
+            beside.require_running()

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from zerolap.engines.checks import executed_check
 from zerolap.engines.engine import EngineTrial
 from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
 from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
-from zerolap.server import CpuTimes, RunningServer
+from zerolap.server import CpuTimes, RunningServer, number_in, parts_of
 from zerolap.server.statistics import rows_of
 
 
@@ -54,19 +53,15 @@ def read_counts(server: RunningServer, verbs: Sequence[str]) -> ServerCounts:
     Other commands, with which a client introduces itself, not every server knows. Raises `TrialFailed` if the server is
     gone.
     """
-    totals, commands = _info(server, "stats"), _info(server, "commandstats")
-    own = rows_of(verbs, commands)
-    has_errors = all("failed_calls" in fields for fields in commands.values())
+    totals = server.info("stats")
+    commands = {row: parts_of(figures) for row, figures in server.info("commandstats").items()}
+    failures = [(number_in(row, "failed_calls"), number_in(row, "rejected_calls")) for row in rows_of(verbs, commands)]
+    has_errors = all("failed_calls" in row for row in commands.values())
     return ServerCounts(
-        errors=sum(int(one["failed_calls"]) + int(one["rejected_calls"]) for one in own) if has_errors else None,
-        hits=int(totals.get("keyspace_hits", 0)),
-        misses=int(totals.get("keyspace_misses", 0)),
+        errors=sum((failed or 0) + (rejected or 0) for failed, rejected in failures) if has_errors else None,
+        hits=number_in(totals, "keyspace_hits") or 0,
+        misses=number_in(totals, "keyspace_misses") or 0,
     )
-
-
-def _info(server: RunningServer, section: str) -> dict[str, Any]:
-    reply = server.command("INFO", section)
-    return reply if isinstance(reply, dict) else {}
 
 
 def loaded_checks(trial: EngineTrial, run: LoadedRun) -> list[Check]:

@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -132,7 +132,8 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
     command = ["perf", "record", "--event", event, *spacing, "--pid", str(process)]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
     # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.
-    command += ["--no-buildid-cache", "--no-bpf-event", "--output", str(data)]
+    # It would read the build ids of the programs, which code under test has written, outside of any sandbox.
+    command += ["--no-buildid", "--no-buildid-cache", "--no-bpf-event", "--output", str(data)]
     with contextlib.ExitStack() as stack:
         opened = []
         for channel in (orders, answers):
@@ -148,9 +149,12 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
         yield Recorder(perf, *opened)
 
 
-def read_stacks(data: Path, source_root: str) -> bytes:
-    """Return the stacks of a recording as JSON (`zerolap.stacks/1`); raises `TrialFailed`."""
+def read_stacks(data: Path, source_root: str, visible: Sequence[Path]) -> bytes:
+    """Return the stacks of a recording as JSON (`zerolap.stacks/1`); raises `TrialFailed`.
+
+    `visible` are the places of the programs that ran, from which names are read.
+    """
     try:
-        return reading.read_stacks(str(data), source_root)
+        return reading.read_stacks(str(data), source_root, visible=visible)
     except (OSError, reading.UnreadableFile) as broken:
         raise TrialFailed(f"perf's recording cannot be read: {broken}") from broken

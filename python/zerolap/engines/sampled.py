@@ -29,6 +29,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
 )
+from zerolap.server import named_death
 
 METHOD = 2
 """Raised when the same server would get other stacks."""
@@ -111,7 +112,7 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
     )
     with contextlib.ExitStack() as stack:
         side, checks = set_up(stack, setup)
-        try:
+        with named_death(*side.servers):
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             # perf is ready before the end of the warm-up.
@@ -121,9 +122,8 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
             recorder.begin()
             slices = _run_for(SAMPLED_SECONDS, side, work)
             recorder.end()
-        except TrialFailed as fault:
-            raise side.server.failure(fault.message) if side.is_gone else fault from fault
-        stacks = read_stacks(data, source_root)
+        program = trial.program
+        stacks = read_stacks(data, source_root, [trial.directory, program.path, *program.visible])
     return _evaluate(trial.case, slices, stacks, checks, time.monotonic() - began), stacks
 
 

@@ -12,8 +12,8 @@ from zerolap.load.filling import prepare
 from zerolap.load.hosts import LoadGenerator, LoadHost
 from zerolap.load.program import load_program, packaged, timed_arguments
 from zerolap.load.target import Target
-from zerolap.records import Case, Check, ServerSpec, TrialFailed
-from zerolap.server import Deployment, Launch, MachinePort, deploy, open_port
+from zerolap.records import Case, Check, ServerSpec
+from zerolap.server import Deployment, Launch, MachinePort, deploy, named_death, open_port
 from zerolap.server.statistics import SummedStatistics
 
 
@@ -50,7 +50,7 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         prepare(target, setup.case, setup.seed, load_log)
         deployment.wait_for_replicas()
 
-    try:
+    with named_death(*(node.server for node in deployment.nodes)):
         checks = prepare(target, setup.case, setup.seed, load_log)
         deployment.attach_replicas()
         beside = stack.enter_context(
@@ -59,10 +59,9 @@ def set_up(stack: contextlib.ExitStack, setup: SideSetup) -> tuple[TimedSide, li
         load = stack.enter_context(_load(setup, target, port, load_log))
         statistics = SummedStatistics([one.socket for one in target.primaries], setup.case.verbs)
         stack.callback(statistics.close)
-    except TrialFailed as fault:
-        raise server.failure(fault.message) if server.died() else fault from fault
     processes = [node.process for node in deployment.nodes]
-    return TimedSide(server, processes, load, statistics, beside, setup.case, refill), checks
+    servers = [node.server for node in deployment.nodes]
+    return TimedSide(servers, processes, load, statistics, beside, setup.case, refill), checks
 
 
 def _deployed(stack: contextlib.ExitStack, setup: SideSetup, logs: Path) -> tuple[Deployment, MachinePort | None]:

@@ -16,7 +16,7 @@ from zerolap.load.hosts import LoadGenerator
 from zerolap.load.program import SliceResult
 from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
-from zerolap.server import CpuTimes, RunningServer, is_asleep, is_running, read_cpu_times, read_total_ns
+from zerolap.server import CpuTimes, RunningServer, is_asleep, read_cpu_times, read_total_ns
 from zerolap.server.statistics import ServerStatistics, SummedStatistics
 
 LONGEST_WAIT_SECONDS = 0.002
@@ -111,12 +111,12 @@ class Slice:
 
 @dataclass
 class TimedSide:
-    """A deployment that is up and loaded, with its connected load generator; `server` is its first primary.
+    """A deployment that is up and loaded, with its connected load generator; the first server is its first primary.
 
     `freezes` is set once the idle server was seen to burn CPU: from then on it is stopped while the other side runs.
     """
 
-    server: RunningServer
+    servers: Sequence[RunningServer]
     processes: Sequence[int]
     load: LoadGenerator
     statistics: SummedStatistics
@@ -125,11 +125,6 @@ class TimedSide:
     refill: Callable[[], None]
     freezes: bool = False
     counters: SideCounters = field(default_factory=SideCounters)
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the server's process has ended, even if what started it does not know yet."""
-        return not self.server.alive or not all(is_running(process) for process in self.processes)
 
     def run(self, work: SliceWork) -> Slice:
         """Carry out a slice; a draining keyspace is filled again before it."""
@@ -188,7 +183,7 @@ class TimedSide:
         try:
             yield
         finally:
-            if self.freezes and self.server.alive:
+            if self.freezes and self.servers[0].alive:
                 self._signal(signal.SIGSTOP)
 
     def freeze(self) -> None:

@@ -44,7 +44,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
 )
-from zerolap.server import read_resident_bytes
+from zerolap.server import first_dead, read_resident_bytes
 
 METHOD = 3
 """Raised when the same server would get other times."""
@@ -337,11 +337,11 @@ def _naming_the_dead(sides: Mapping[Side, TimedSide]) -> Iterator[None]:
     try:
         yield
     except TrialFailed as fault:
-        for name, side in sides.items():
-            if side.is_gone:
-                failure = side.server.failure(fault.message)
-                raise (failure.on(name) if len(sides) > 1 else failure) from fault
-        raise
+        side_of = {server: name for name, side in sides.items() for server in side.servers}
+        dead = first_dead(list(side_of))
+        if dead is None:
+            raise
+        raise dead.failure(fault.message).at(side_of[dead] if len(sides) > 1 else None) from fault
 
 
 @contextlib.contextmanager
@@ -350,9 +350,7 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
     try:
         yield
     except TrialFailed as fault:
-        if len(sides) > 1 and fault.side is None:
-            fault.side = side
-        raise
+        raise fault.at(side if len(sides) > 1 else None) from fault.__cause__
 
 
 def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:

@@ -31,25 +31,23 @@ from zerolap.fleet.messages import (
     OfferedJob,
     Report,
     message_json,
+    subject_of,
 )
 from zerolap.fleet.two_hosts import LoadFromElsewhere, put_load
 from zerolap.host import fingerprint, hardware_counters, read_processors
-from zerolap.lab import StartableServer, Worker
+from zerolap.lab import Worker
 from zerolap.records import (
-    Abilities,
     BuildDone,
-    BuildFailed,
     BuildJob,
     EnvironmentMissing,
     Event,
-    GivenJob,
     Interrupted,
     JobFailed,
     JobFinished,
     LoadJob,
+    Note,
     Record,
     TrialDone,
-    TrialFailed,
     TrialsJob,
     UsageError,
     ZerolapError,
@@ -165,7 +163,7 @@ class AgentPlace:
 
     def of_job(self, cancellation: Cancellation, recorded: tuple[TrialDone, ...]) -> Place:
         """Return the place of a job of which these trials are recorded."""
-        return Place(self.builds, self.blobs, read_processors(), cancellation, recorded)
+        return Place(self.builds, self.blobs, read_processors(), cancellation, recorded, reports_abilities=True)
 
 
 class Agent:
@@ -317,7 +315,7 @@ class Agent:
 
     async def _execute(self, held: HeldJob) -> None:
         job = held.offered.job
-        log.info("started", job=job.id, subject=_subject(job))
+        log.info("started", job=job.id, subject=subject_of(job))
         try:
             if isinstance(job, TrialsJob) and job.engine in self._missing:
                 raise UsageError(f"the engine `{job.engine}` cannot be used: {self._missing[job.engine]}")
@@ -326,15 +324,25 @@ class Agent:
                 while (event := await events.next()) is not None:
                     if isinstance(event, TrialDone | BuildDone | JobFailed | JobFinished):
                         await self._report_event(held, event, events)
+                    elif isinstance(event, Note):
+                        log.warning(event.text, job=job.id)
             self._given_up = 0
         except Interrupted:
             raise JobLost("cancelled") from None
-        except (ZerolapError, OSError) as fault:
-            if isinstance(fault, ZerolapError) and self._is_of_source(fault, job):
-                await self._report_failure(held, fault)
+        except JobLost:
+            raise
+        except Exception as fault:
+            if isinstance(fault, UsageError) and isinstance(job, BuildJob):
+                # The archive of the source cannot be used, here or elsewhere.
+                failed = JobFailed(job=job.id, reason=fault.message, hint=fault.hint, details=fault.details)
+                await self._report(held, Report(attempt=held.offered.attempt, event=failed))
                 return
+            # The worker has made events of what is about the job: this agent, or its machine, lacks something.
+            if not isinstance(fault, ZerolapError | OSError):
+                log.error("a job cannot be executed", exc_info=fault)
             self._gave_up(fault)
-            await self._report(held, GiveUp(attempt=held.offered.attempt, reason=str(fault)))
+            reason = str(fault) if isinstance(fault, ZerolapError | OSError) else f"{type(fault).__name__}: {fault}"
+            await self._report(held, GiveUp(attempt=held.offered.attempt, reason=reason))
         log.info("finished", job=job.id)
 
     def _work(self, held: HeldJob) -> Callable[[], Iterator[Event]]:
@@ -348,19 +356,12 @@ class Agent:
         return functools.partial(held.load.carry_out, worker, job, place)
 
     async def _report_event(self, held: HeldJob, event: Event, events: EventsInThread) -> None:
-        if isinstance(event, JobFailed):
+        has_abilities = not isinstance(event, BuildDone) or (event.abilities is not None and event.abilities.commands)
+        if isinstance(event, JobFailed) or not has_abilities:
             self._require_space()
-        if isinstance(event, BuildDone):
-            event = await asyncio.to_thread(self._with_abilities, event)
         sent = await self._files.send(held.offered, event)
         end = await events.end_within(END_SECONDS) if isinstance(event, TrialDone) else None
         await self._report(held, Report(attempt=held.offered.attempt, event=sent, end=end))
-
-    def _is_of_source(self, fault: ZerolapError, job: GivenJob) -> bool:
-        """Whether a build failed for what was to be built, and would fail on other machines too."""
-        if isinstance(fault, BuildFailed):
-            return not self._is_disk_full()
-        return isinstance(job, BuildJob) and isinstance(fault, UsageError)
 
     def _is_disk_full(self) -> bool:
         """Whether servers, compilers and instruments may have failed because they could not write."""
@@ -370,23 +371,6 @@ class Agent:
     def _require_space(self) -> None:
         if self._is_disk_full():
             raise EnvironmentMissing("the disk is full")
-
-    def _with_abilities(self, event: BuildDone) -> BuildDone:
-        """Return the event with what the server knows, which decides which cases it can be measured by."""
-        server = StartableServer(self._place.builds.get(event.build.build).program, {})
-        try:
-            abilities = server.abilities()
-        except TrialFailed as fault:
-            self._require_space()
-            # It can be measured by cases of the lab's own format nevertheless, or fails in them with its reason.
-            log.warning("a server does not report its commands", reason=fault.message)
-            abilities = Abilities(commands=frozenset(), settings=frozenset())
-        return event.model_copy(update={"abilities": abilities})
-
-    async def _report_failure(self, held: HeldJob, failed: ZerolapError) -> None:
-        offered = held.offered
-        event = JobFailed(job=offered.job.id, reason=failed.message, hint=failed.hint, details=failed.details)
-        await self._report(held, Report(attempt=offered.attempt, event=event))
 
     async def _report(self, held: HeldJob, message: Record) -> None:
         """Send a message until it is answered; raises `JobLost` if it does not count, or the lease has lapsed."""
@@ -471,16 +455,6 @@ class Agent:
 
 def _is_accepted(answer: Answer | None) -> bool:
     return answer is not None and answer.accepted
-
-
-def _subject(job: GivenJob) -> str:
-    match job:
-        case BuildJob():
-            return job.source.name
-        case TrialsJob():
-            return f"{job.case.name} ({job.engine})"
-        case LoadJob():
-            return f"load for {job.address}"
 
 
 def _hello(kind: AgentKind, address: str) -> Hello:

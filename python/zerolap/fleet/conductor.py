@@ -26,7 +26,7 @@ from zerolap.fleet.happenings import (
 )
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.losses import Losses
-from zerolap.fleet.messages import OfferedJob, message_json
+from zerolap.fleet.messages import OfferedJob, message_json, subject_of
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.setup.tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, new_attempt
@@ -54,6 +54,8 @@ ATTEMPTS_PER_JOB: Final = 3
 PATIENCE_SECONDS: Final = 300.0
 MOST_PUBLICATIONS: Final = 50
 """A job that was lost so often is given up: agents that cannot read it may have taken it from the queue."""
+MOST_STARTS: Final = 5
+"""A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
 POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
 LEAST_PLANNING_SECONDS: Final = 0.05
@@ -436,7 +438,12 @@ class Conductor:
         """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
         largest_bytes = self._dispatcher.largest_bytes()
         messages = []
-        for attempt in self.intake.published(attempts):
+        for attempt in attempts:
+            if attempt.starts >= MOST_STARTS:
+                reason = f"a job was begun {attempt.starts} times, and what executed it ended each time"
+                self._fail(attempt.request, f"{subject_of(attempt.job)}: {reason}")
+                self._wake.set()
+        for attempt in self.intake.published(one for one in attempts if one.starts < MOST_STARTS):
             job = attempt.job
             token = self._tokens.token_for(attempt.id)
             if isinstance(job, LoadJob):

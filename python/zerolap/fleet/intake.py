@@ -230,7 +230,12 @@ class Intake:
             return Answer(accepted=False, reason=refusal)
         is_loaded = self._roster.load_of(attempt.platform, attempt.job) is not None
         was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
-        self._hold(attempt, present, message.delivery)
+        is_repeated = _holds(present, attempt) and message.delivery == attempt.delivery
+        # Recorded before the job is begun: one that ends the process is not to be begun for ever.
+        refusal = await self._record(self._hold(attempt, present, message.delivery, starts=0 if is_repeated else 1))
+        held = self.attempts.get(attempt.id)
+        if refusal or held is None or not _holds(present, held):
+            return Answer(accepted=False, reason=refusal or _why_not(held))
         secret = "" if message.load_address is None or not is_loaded else self._on_load(attempt, message.load_address)
         recorded: tuple[TrialDone, ...] = ()
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
@@ -253,21 +258,27 @@ class Intake:
             return "the claim does not state where load comes in"
         return ""
 
-    def _hold(self, attempt: Attempt, present: PresentAgent, delivery: int) -> None:
-        """Have an agent hold an attempt. It is recorded soon: nothing is lost if that is never done."""
-        claimed = replace(attempt, state="claimed", agent=present.name.agent, delivery=delivery, claimed=time.time())
+    def _hold(self, attempt: Attempt, present: PresentAgent, delivery: int, starts: int) -> _Change:
+        """Have an agent hold an attempt that it begins, or has begun; return what is to be recorded of it."""
+        claimed = replace(
+            attempt,
+            state="claimed",
+            agent=present.name.agent,
+            delivery=delivery,
+            starts=attempt.starts + starts,
+            claimed=time.time(),
+        )
         self.attempts[attempt.id] = claimed
         self._recalled.discard(attempt.id)
         self._heard[attempt.id] = time.monotonic()
-        self._changes.append(_Change(attempt=claimed))
-        self._has_changes.set()
         self._on_event(claimed, JobStarted(job=claimed.job.id))
+        return _Change(attempt=claimed)
 
     async def _report(self, present: PresentAgent, message: Report) -> Answer:
         attempt = self.attempts.get(message.attempt)
         if attempt is not None and attempt.id in self._recalled and attempt.platform == present.name.platform:
             # The conductor ended before it recorded that this agent holds it.
-            self._hold(attempt, present, delivery=1)
+            self._note(self._hold(attempt, present, delivery=1, starts=0))
             attempt = self.attempts[attempt.id]
         if attempt is None and self._ended.get(message.attempt) == present.name.agent:
             # Its answer was lost.
@@ -342,8 +353,7 @@ class Intake:
     def end_load(self, load: Attempt) -> None:
         """End an attempt at load, whose agent is answered so when it next reports."""
         self._forget(load)
-        self._changes.append(_Change(attempt=replace(load, state="done", ended=time.time())))
-        self._has_changes.set()
+        self._note(_Change(attempt=replace(load, state="done", ended=time.time())))
 
     def _forget(self, attempt: Attempt) -> None:
         if self._roster.load_of(attempt.platform, attempt.job) is not None and (load := self.load_of(attempt)):
@@ -360,9 +370,13 @@ class Intake:
 
     async def _record(self, change: _Change) -> str:
         """Record a change with others that wait; returns why it cannot be recorded, empty if it is."""
+        self._note(change)
+        return await change.done
+
+    def _note(self, change: _Change) -> None:
+        """Have a change recorded soon."""
         self._changes.append(change)
         self._has_changes.set()
-        return await change.done
 
     async def write(self) -> None:
         """Record what comes in, until cancelled; waits where the database cannot be reached."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from zerolap.records import Event, GivenJob, JobFinished, Platform, TrialDone
+from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, TrialDone, TrialsJob
 from zerolap.records.base import Record
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
@@ -138,3 +138,14 @@ def read_message(content: bytes) -> Message:
 def message_json(message: Record) -> bytes:
     """Return a message, an answer or an offered job as JSON."""
     return message.model_dump_json(by_alias=True).encode()
+
+
+def subject_of(job: GivenJob) -> str:
+    """Return what a job is about, for people."""
+    match job:
+        case BuildJob():
+            return job.source.name
+        case TrialsJob():
+            return f"{job.case.name} ({job.engine})"
+        case LoadJob():
+            return f"load for {job.address}"

@@ -19,6 +19,7 @@ from zerolap.records import (
     JobFinished,
     TrialDone,
     TrialsJob,
+    UsageError,
 )
 
 POLL_SECONDS = 1.0
@@ -108,7 +109,8 @@ class Loop:
         self._take_in(job, event)
         self._lab.listen(event)
         if isinstance(event, JobFailed) and isinstance(job, BuildJob):
-            raise BuildFailed(event.reason, hint=event.hint, details=event.details)
+            failure = UsageError if event.refused else BuildFailed
+            raise failure(event.reason, hint=event.hint, details=event.details)
         if isinstance(event, TrialDone) and isinstance(job, TrialsJob):
             progress = self._execution.progress(job)
             if progress is not None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from zerolap.build import pack_source
+from zerolap.build import pack_source, setting_arguments
 from zerolap.engines import COMPARING, LOADED, missing_for_sampling
 from zerolap.judge import DEFAULT_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
@@ -177,10 +177,13 @@ def now() -> str:
 
 
 def _refuse_conflicts(servers: Sequence[RequestedServer], cases: Sequence[Case]) -> None:
-    """Raise `UsageError` where the user sets what the topology of a case decides."""
+    """Raise `UsageError` for settings that cannot be given to a server, and where a topology sets another value."""
+    for server in servers:
+        setting_arguments(server.config)
     for case in cases:
         if case.cannot_run is not None:
             continue
+        setting_arguments(case.config)
         for server in servers:
             for name, value in case.topology.settings.items():
                 if server.config.get(name, value) != value:

@@ -4,15 +4,20 @@ import errno
 import math
 import traceback
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from zerolap import __version__
 from zerolap.build import Builder, parse_variant
 from zerolap.engines import Engine, Place, disk_full, engine_named
+from zerolap.lab.selection import StartableServer
 from zerolap.records import (
+    Abilities,
     BuildDone,
     BuildJob,
     CaseRefused,
+    EnvironmentMissing,
     Event,
+    Interrupted,
     JobFailed,
     JobFinished,
     JobStarted,
@@ -21,8 +26,16 @@ from zerolap.records import (
     TrialDone,
     TrialFailed,
     TrialsJob,
+    UsageError,
     ZerolapError,
 )
+
+OF_THE_MACHINE: Final = frozenset(
+    {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS}
+)
+"""Errors of the system that another machine, or this one at another time, need not have."""
+LONGEST_TRACEBACK: Final = 20_000
+"""Characters: of one that is longer, the end is kept."""
 
 
 class Worker:
@@ -38,15 +51,19 @@ class Worker:
     def carry_out(self, job: BuildJob | TrialsJob, place: Place) -> Iterator[Event]:
         """Execute a job and yield what happens; the last event is a `BuildDone`, `JobFinished` or `JobFailed`.
 
-        Raises what ends the whole request: `BuildFailed`, `EnvironmentMissing`, `Interrupted` once it is cancelled.
+        Raises only what is not about the job: `EnvironmentMissing` for what this machine lacks, and `Interrupted` once
+        it is cancelled.
         """
         yield JobStarted(job=job.id)
         with place.cancellation.current():
             events = self._build(job, place) if isinstance(job, BuildJob) else self._measure(job, place)
             try:
                 yield from events
-            except OSError as fault:
-                raise disk_full(fault) if fault.errno == errno.ENOSPC else fault from fault
+            except (EnvironmentMissing, Interrupted):
+                raise
+            except (Exception, SystemExit) as fault:  # noqa: BLE001 - hostile code, or an engine, may cause any error
+                place.cancellation.require_going_on()
+                yield _failure_of(job, fault)
 
     def _build(self, job: BuildJob, place: Place) -> Iterator[Event]:
         started: list[str] = []
@@ -54,43 +71,48 @@ class Worker:
         if place.builds.find(job.spec.digest) is None:
             yield Progress(activity="building", subject=job.source.name)
         built = builder.build(job.source, parse_variant(job.variant), job.objects_of)
-        yield BuildDone(job=job.id, build=built.record)
+        abilities, done = None, BuildDone(job=job.id, build=built.record)
+        if place.reports_abilities:
+            try:
+                abilities = StartableServer(place.builds.get(built.record.build).program, {}).abilities()
+            except TrialFailed as fault:
+                # It can be measured by cases of the lab's own format nevertheless, or fails in them with its reason.
+                abilities = Abilities(commands=frozenset(), settings=frozenset())
+                yield Note(text=f"the server `{job.source.name}` does not report its commands: {fault.message}")
+        yield done.model_copy(update={"abilities": abilities})
 
     def _measure(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         engine = self.engine(job.engine)
         finished, trials = False, sum(len(done.measurements) for done in place.recorded)
-        try:
-            for event in engine.carry_out(job, place):
-                _require_sound(event)
-                finished = finished or isinstance(event, JobFinished | JobFailed)
-                trials += len(event.measurements) if isinstance(event, TrialDone) else 0
-                yield _stamped(event) if isinstance(event, TrialDone) else event
-        except CaseRefused as refused:
-            yield JobFailed(job=job.id, reason=refused.message, hint=refused.hint, refused=True)
-        except TrialFailed as fault:
-            place.cancellation.require_going_on()
-            yield _failed(job, fault)
-        except (ZerolapError, OSError):
-            raise
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - an engine may be foreign code, which may raise anything
-            place.cancellation.require_going_on()
-            reason = f"the engine `{job.engine}` failed: {type(fault).__name__}: {fault}"
-            yield JobFailed(job=job.id, reason=reason, details=traceback.format_exc())
-        else:
-            if not finished:
-                is_complete = trials >= len(job.blocks) * len(job.servers)
-                yield JobFinished(job=job.id, cut_short=job.seconds_left is not None and not is_complete)
+        for event in engine.carry_out(job, place):
+            _require_sound(event)
+            finished = finished or isinstance(event, JobFinished | JobFailed)
+            trials += len(event.measurements) if isinstance(event, TrialDone) else 0
+            yield _stamped(event) if isinstance(event, TrialDone) else event
+        if not finished:
+            is_complete = trials >= len(job.blocks) * len(job.servers)
+            yield JobFinished(job=job.id, cut_short=job.seconds_left is not None and not is_complete)
 
 
-def _failed(job: TrialsJob, fault: TrialFailed) -> JobFailed:
-    return JobFailed(
-        job=job.id,
-        reason=fault.message,
-        hint=fault.hint,
-        details=fault.details,
-        side=fault.side,
-        block=fault.block,
-    )
+def _failure_of(job: BuildJob | TrialsJob, fault: BaseException) -> JobFailed:
+    """Return what happened as the end of a job; raises `EnvironmentMissing` for what is the machine's."""
+    match fault:
+        case OSError(errno=errno.ENOSPC):
+            raise disk_full(fault) from fault
+        case OSError(errno=number) if number in OF_THE_MACHINE:
+            raise EnvironmentMissing(str(fault)) from fault
+        case TrialFailed():
+            is_refused = isinstance(fault, CaseRefused)
+            failed = JobFailed(job=job.id, reason=fault.message, refused=is_refused, side=fault.side, block=fault.block)
+        case ZerolapError():
+            is_refused = isinstance(job, BuildJob) and isinstance(fault, UsageError)
+            failed = JobFailed(job=job.id, reason=fault.message, refused=is_refused)
+        case _:
+            subject = f"engine `{job.engine}`" if isinstance(job, TrialsJob) else f"build of `{job.source.name}`"
+            reason = f"the {subject} failed: {type(fault).__name__}: {fault}"
+            details = "".join(traceback.format_exception(fault))[-LONGEST_TRACEBACK:]
+            return JobFailed(job=job.id, reason=reason, details=details)
+    return failed.model_copy(update={"hint": fault.hint, "details": fault.details})
 
 
 def _require_sound(event: object) -> None:

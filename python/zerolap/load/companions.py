@@ -8,7 +8,7 @@ from pathlib import Path
 from zerolap.load.program import packaged
 from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
-from zerolap.server import RunningServer, count_sockets
+from zerolap.server import RunningServer, count_sockets, number_in
 
 READY_SECONDS = 120
 UNASKED_SECONDS = 2
@@ -73,9 +73,8 @@ class WantedConnections:
         return (has_sockets or time.monotonic() > self._asked_from) and self._connected() >= self._clients
 
     def _connected(self) -> int:
-        reply = self._server.command("INFO", "clients")
-        connected = reply.get("connected_clients") if isinstance(reply, dict) else None
-        if not isinstance(connected, int):
+        connected = number_in(self._server.info("clients"), "connected_clients")
+        if connected is None:
             raise TrialFailed("the server does not report its number of clients")
         return connected
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from itertools import accumulate, chain
 from operator import add
 
-import redis
-
 from zerolap.records import Generator, TrialFailed
-from zerolap.server import RunningServer
+from zerolap.server import CommandRefused, RunningServer, ServerLost, UnreadableReply
 
 POINTS_PER_COMMAND = 500
 COMMANDS_UNDERWAY = 64
@@ -39,25 +37,22 @@ POINT = b"$11\r\n%011.6f\r\n$11\r\n%011.6f\r\n$%d\r\n%d\r\n"
 
 def add_points(server: RunningServer, generator: Generator) -> None:
     """Send all points; raises `TrialFailed` if the server refuses them or is gone."""
-    pool = server.client.connection_pool
-    connection = pool.get_connection()
-    underway = 0
+    connection, underway = server.connection, 0
     try:
         for command in geo_commands(generator):
-            connection.send_packed_command([command])  # type: ignore[no-untyped-call]
+            connection.send(command)
             underway += 1
             if underway == COMMANDS_UNDERWAY:
-                connection.read_response()
+                connection.reply()
                 underway -= 1
         for _ in range(underway):
-            connection.read_response()
-    except redis.ResponseError as refused:
-        connection.disconnect()  # type: ignore[no-untyped-call]
-        raise TrialFailed(f"the server refused `GEOADD {generator.key} …`: {refused}") from refused
-    except (redis.ConnectionError, redis.TimeoutError) as lost:
-        raise server.failure(f"the server was lost: {lost}") from lost
-    finally:
-        pool.release(connection)
+            connection.reply()
+    except CommandRefused as refused:
+        # Replies to later commands are still to come.
+        connection.close()
+        raise TrialFailed(f"the server refused `GEOADD {generator.key} …`: {refused.message}") from refused
+    except (ServerLost, UnreadableReply) as lost:
+        raise server.failure(f"the server was lost: {lost.message}") from lost
 
 
 def geo_commands(generator: Generator) -> Iterator[bytes]:

@@ -22,7 +22,7 @@ class Target:
 
     def count_keys(self) -> int:
         """Return the number of keys on all primaries; raises `TrialFailed` if one does not report it."""
-        return sum(int(str(server.command("DBSIZE"))) for server in self.primaries)
+        return sum(server.count_keys() for server in self.primaries)
 
     @contextlib.contextmanager
     def closed_connections(self) -> Iterator[None]:

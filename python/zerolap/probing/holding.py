@@ -1,9 +1,7 @@
 """How much data a server holds, and the errors that it counts."""
 
-from typing import Any
-
-from zerolap.records import Held, TrialFailed
-from zerolap.server import RunningServer
+from zerolap.records import Held
+from zerolap.server import CommandRefused, RunningServer, number_in, parts_of
 
 KEEPS_ALL = "noeviction"
 
@@ -11,33 +9,30 @@ KEEPS_ALL = "noeviction"
 def held_by(server: RunningServer) -> Held:
     """Return what a server holds; raises `TrialFailed` if it does not report its number of keys."""
     memory = _info(server, "memory")
+    databases = map(parts_of, _info(server, "keyspace").values())
     return Held(
-        keys=int(str(server.command("DBSIZE"))),
-        expiring_keys=sum(int(database.get("expires", 0)) for database in _info(server, "keyspace").values()),
-        data_bytes=memory.get("used_memory_dataset"),
-        all_bytes=memory.get("used_memory"),
+        keys=server.count_keys(),
+        expiring_keys=sum(number_in(database, "expires") or 0 for database in databases),
+        data_bytes=number_in(memory, "used_memory_dataset"),
+        all_bytes=number_in(memory, "used_memory"),
     )
 
 
 def memory_limit_bytes(server: RunningServer) -> int | None:
     """Return the memory above which a server refuses writes; None if it has no limit or evicts keys instead."""
     memory = _info(server, "memory")
-    limit = memory.get("maxmemory")
-    return int(limit) if limit and memory.get("maxmemory_policy") == KEEPS_ALL else None
+    limit = number_in(memory, "maxmemory")
+    return limit if limit and memory.get("maxmemory_policy") == KEEPS_ALL else None
 
 
 def errors_counted(server: RunningServer) -> int | None:
     """Return the errors since the start, including those that scripts caught; None before Redis 6.2."""
-    errors = _info(server, "stats").get("total_error_replies")
-    return errors if isinstance(errors, int) else None
+    return number_in(_info(server, "stats"), "total_error_replies")
 
 
-def _info(server: RunningServer, section: str) -> dict[str, Any]:
+def _info(server: RunningServer, section: str) -> dict[str, str]:
     """Return the fields of a section of INFO; empty if the server does not have the section."""
     try:
-        fields = server.command("INFO", section)
-    except TrialFailed:
-        if not server.alive:
-            raise
+        return server.info(section)
+    except CommandRefused:
         return {}
-    return fields if isinstance(fields, dict) else {}

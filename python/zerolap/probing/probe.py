@@ -126,7 +126,7 @@ def _writing(server: RunningServer) -> set[str]:
     try:
         flags = command_flags(server)
     except TrialFailed:
-        if not server.alive:
+        if server.has_died():
             raise
         return set()
     return {verb for verb, verb_flags in flags.items() if "write" in verb_flags or verb in SCRIPTS} - MAY_STORE

@@ -9,9 +9,10 @@ from types import TracebackType
 
 from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
-from zerolap.server import FrameReader, Reply, written
+from zerolap.server import Bounds, FrameReader, Reply, written
 
 REPLY_SECONDS = 20
+REPLY_BOUNDS = Bounds(seconds=REPLY_SECONDS)
 SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRIBE", b"PUNSUBSCRIBE", b"SUNSUBSCRIBE"})
 
 
@@ -23,7 +24,7 @@ class _Inspector:
     frames: FrameReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.frames = FrameReader(self.connection)
+        self.frames = FrameReader(self.connection, bounds=REPLY_BOUNDS)
 
     def ask(self, *words: bytes) -> Reply:
         self.connection.sendall(written(list(words)))
@@ -124,7 +125,7 @@ class Recorder:
             return
 
     def _pass_on(self, client: socket.socket, server: socket.socket, inspector: _Inspector) -> None:
-        requests, replies = FrameReader(client), FrameReader(server)
+        requests, replies = FrameReader(client), FrameReader(server, bounds=REPLY_BOUNDS)
         while (request := requests.next_frame()) is not None:
             words = [word for word in request[1] if isinstance(word, bytes)] if isinstance(request[1], list) else []
             with self._lock:

@@ -66,8 +66,8 @@ class TrialDone(_Event):
 class JobFailed(_Event):
     """A job has failed; its earlier measurements remain valid.
 
-    `refused`: the engine cannot measure this case at all. `side` is set if a single side failed. `details` holds the
-    end of a log.
+    `refused`: the engine cannot measure this case at all, or what is asked for cannot be built. `side` is set if a
+    single side failed. `details` holds the end of a log, or a traceback.
     """
 
     event: Literal["failed"] = "failed"

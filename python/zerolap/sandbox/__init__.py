@@ -1,7 +1,14 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
-from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available, require_sandbox
+from zerolap.sandbox.confinement import (
+    Confinement,
+    Network,
+    SandboxPolicy,
+    available,
+    namespaces_remedy,
+    require_sandbox,
+)
 from zerolap.sandbox.control_group import usable_parents
 from zerolap.sandbox.files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
@@ -25,6 +32,7 @@ __all__ = [
     "descendants",
     "is_regular_file",
     "launch",
+    "namespaces_remedy",
     "network_missing",
     "private_network",
     "read_file",

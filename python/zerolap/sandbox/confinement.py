@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -27,6 +27,12 @@ SYSTEM_FILES = (
     "/etc/group",
 )
 PROBE_SECONDS = 10
+RESTRICTS_NAMESPACES = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+PROFILE_COMMAND = (
+    r"printf '%s\n' 'abi <abi/4.0>,' 'include <tunables/global>'"
+    " 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }'"
+    " | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser --replace /etc/apparmor.d/bwrap"
+)
 
 
 class SandboxPolicy(StrEnum):
@@ -57,13 +63,25 @@ def available() -> str | None:
     return None
 
 
+def namespaces_remedy() -> str | None:
+    """Return what lets bubblewrap make namespaces where AppArmor keeps it from that, as on Ubuntu since 24.04."""
+    if shutil.which("bwrap") is None or available() is None:
+        return None
+    try:
+        is_restricted = RESTRICTS_NAMESPACES.read_text().strip() == "1"
+    except OSError:
+        return None
+    return f"AppArmor lets only programs with a profile make namespaces: {PROFILE_COMMAND}" if is_restricted else None
+
+
 def require_sandbox(policy: SandboxPolicy, what: str) -> None:
     """Raise `EnvironmentMissing` if the policy requires a sandbox and none is available."""
     reason = available()
     if reason is not None and policy is SandboxPolicy.REQUIRED:
+        remedy = namespaces_remedy() or "apt-get install bubblewrap"
         raise EnvironmentMissing(
             f"{what} needs a sandbox: {reason}",
-            hint="apt-get install bubblewrap; or, for code that you trust with your permissions, `--unsafe-no-sandbox`",
+            hint=f"{remedy}; or, for code that you trust with your permissions, `--unsafe-no-sandbox`",
         )
 
 
@@ -100,7 +118,8 @@ class Confinement:
     over the loopback; without it the process has a private loopback, which others can enter if `holds_network`.
     `listening` is the descriptor of a listening socket of another network, which the process inherits under this
     number: it can then accept connections, of that socket or others, and open none. `limits` apply without a sandbox,
-    too; `policy` decides whether the process may run without one.
+    too; `policy` decides whether the process may run without one. `placed` are files that are shown at other places, by
+    these places.
     """
 
     writable: Sequence[Path] = ()
@@ -111,6 +130,7 @@ class Confinement:
     listening: int | None = None
     limits: Limits = NO_LIMITS
     policy: SandboxPolicy = SandboxPolicy.UNSAFE
+    placed: Mapping[Path, Path] = field(default_factory=dict)
 
     def command(self, arguments: Sequence[str], environment: Mapping[str, str], filter_: int) -> list[str]:
         """Return the command line that runs `arguments` inside, with only `environment` set.
@@ -138,6 +158,8 @@ class Confinement:
                 view += ["--ro-bind-try", link, link]
         for path_ in self.read_only:
             view += ["--ro-bind", str(path_), str(path_)]
+        for place, path_ in self.placed.items():
+            view += ["--ro-bind", str(path_), str(place)]
         for path_ in self.writable:
             view += ["--bind", str(path_), str(path_)]
         # The kernel's settings below /proc/sys are writable for root, also without any capability.
@@ -150,15 +172,18 @@ class Confinement:
         return [*view, "--", *arguments]
 
 
-def tied_command(arguments: Sequence[str]) -> list[str]:
+def tied_command(arguments: Sequence[str], *, is_confined: bool = False) -> list[str]:
     """Return the command line whose process is killed when the lab ends, where `setpriv` is at hand.
 
     If the lab ends before the kernel knows of the tie, the process has another parent when it looks, and ends itself.
+    What `is_confined` is the first that the kernel kills where the machine's memory is full, also where the lab itself
+    is protected: a process inherits that.
     """
     setpriv = shutil.which("setpriv")
+    raises = "{ echo 1000 > /proc/self/oom_score_adj; } 2>/dev/null; " if is_confined else ""
     if setpriv is None:
-        return list(arguments)
-    looks = ["/bin/sh", "-c", 'test "$PPID" = "$0" || exit 1; exec "$@"', str(os.getpid())]
+        return ["/bin/sh", "-c", f'{raises}exec "$@"', "sh", *arguments] if is_confined else list(arguments)
+    looks = ["/bin/sh", "-c", f'test "$PPID" = "$0" || exit 1; {raises}exec "$@"', str(os.getpid())]
     return [setpriv, "--pdeathsig", "KILL", "--", *looks, *arguments]
 
 

@@ -77,10 +77,13 @@ def build_limits(directory: Path) -> Limits:
     )
 
 
-def server_limits(directory: Path) -> Limits:
-    """Return the limits of a server that writes to a directory; the lab itself limits its run time."""
+def server_limits(directory: Path, servers: int = 1) -> Limits:
+    """Return the limits of a server that writes to a directory; the lab itself limits its run time.
+
+    So many servers share the memory, in equal parts.
+    """
     return Limits(
-        memory_bytes=_share_of_memory(SERVER_SHARE_OF_MEMORY),
+        memory_bytes=_share_of_memory(SERVER_SHARE_OF_MEMORY / servers),
         processes=SERVER_PROCESSES,
         disk_bytes=_share_of_free_disk(directory),
     )

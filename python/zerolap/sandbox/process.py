@@ -278,7 +278,8 @@ def _command(
         command, variables = open_command([*rlimits, *arguments]), dict(environment)
     if confinement.network is not None:
         command = confinement.network.command(command)
-    return tied_command(command if bounds.group is None else bounds.group.command(command)), variables
+    grouped = command if bounds.group is None else bounds.group.command(command)
+    return tied_command(grouped, is_confined=True), variables
 
 
 def _no_such_program(name: str) -> EnvironmentMissing:

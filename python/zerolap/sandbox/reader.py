@@ -42,7 +42,7 @@ def _graph(
 
 
 def _executed(core: ModuleType, *arguments: str) -> bytes:
-    before, small, large, requests, name, program = arguments
+    before, small, large, program, requests, name = arguments
     executed: bytes = core.executed(before, small, large, int(requests), name, program)
     return executed
 

@@ -1,29 +1,40 @@
 """Readers of files written by code under test, each in a process with limits on memory, time and size of the answer.
 
 Such a file (ELF and DWARF of a binary, a dump of callgrind, a recording of perf) can keep a reader busy without end or
-unpack to any size. Only the process that reads it may fail, not the lab.
+unpack to any size, and could make use of an error in the reader. Only the process that reads it may fail, not the lab.
+Where a sandbox is available, it has no network, and sees nothing but the system and what it reads.
 
 Every call starts a Python interpreter that loads only the extension module, which takes about 20 ms. A permanent
 process would save this time, but needs state, an owner and an order of calls; a separate program would save most of it,
 but is another file to build and ship.
 """
 
+import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from zerolap import _core
 from zerolap.errors import ZerolapError
+from zerolap.sandbox.confinement import SYSTEM_DIRECTORIES, Confinement, available
 from zerolap.sandbox.process import Process, launch
 
 READER = Path(__file__).with_name("reader.py")
+KERNEL_SYMBOLS = Path("/proc/kallsyms")
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+SIGNAL_OFFSET = 128
 CHUNK_BYTES = 1 << 20
+NOTHING: Final[Mapping[Path, Path]] = MappingProxyType({})
 RESULT, SYSTEM_ERROR = b"R", b"S"
 
 
@@ -61,7 +72,7 @@ class BinaryFacts:
 
 def binary_facts(path: str, limits: Limits = LIMITS) -> BinaryFacts:
     """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
-    build_id, compiler, flags, compile_directory, *numbers = _texts(_read("binary_facts", [path], limits))
+    build_id, compiler, flags, compile_directory, *numbers = _texts(_read("binary_facts", [path], (), limits))
     stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
     return BinaryFacts(
         build_id=build_id,
@@ -77,14 +88,14 @@ def binary_facts(path: str, limits: Limits = LIMITS) -> BinaryFacts:
 
 def source_functions(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, int]]:
     """Return what `_core.source_functions` does; raises `OSError`, `UnreadableFile`."""
-    result = _read("source_functions", [path, source_root], limits)
+    result = _read("source_functions", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
     return [(file, name, int(first), int(last)) for file, name, first, last in zip(*[values] * 4, strict=True)]
 
 
 def structures(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, str]]:
     """Return what `_core.structures` does; raises `OSError`, `UnreadableFile`."""
-    result = _read("structures", [path, source_root], limits)
+    result = _read("structures", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
     return [(file, name, int(size), members) for file, name, size, members in zip(*[values] * 4, strict=True)]
 
@@ -93,33 +104,57 @@ def call_graph(
     small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: Limits = LIMITS
 ) -> bytes:
     """Return what `_core.call_graph` does; raises `OSError`, `UnreadableFile`."""
-    return _read("call_graph", [small, large, str(requests_small), str(requests_large), source_root], limits)
+    return _read("call_graph", [small, large], [str(requests_small), str(requests_large), source_root], limits)
 
 
 def executed(
-    dumps: tuple[str, str, str], requests: int, object_name: str, program: str, limits: Limits = LIMITS
+    dumps: tuple[str, str, str], program: str, requests: int, object_name: str, limits: Limits = LIMITS
 ) -> bytes:
     """Return what `_core.executed` does with its three dumps; raises `OSError`, `UnreadableFile`."""
-    return _read("executed", [*dumps, str(requests), object_name, program], limits)
+    return _read("executed", [*dumps, program], [str(requests), object_name], limits)
 
 
-def read_stacks(path: str, source_root: str, limits: Limits = LIMITS) -> bytes:
-    """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`."""
-    return _read("read_stacks", [path, source_root], limits)
+def read_stacks(path: str, source_root: str, limits: Limits = LIMITS, visible: Sequence[Path] = ()) -> bytes:
+    """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`.
+
+    A recording names the programs and libraries that ran: of those, the reader sees what is below `visible`, and what
+    belongs to the system.
+    """
+    with contextlib.ExitStack() as stack:
+        placed = {}
+        if os.geteuid() == 0 and available() is None:
+            # Inside, nobody sees the addresses of the kernel's symbols, as nobody has any capability.
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="zerolap-"))
+            with contextlib.suppress(OSError):
+                copy = shutil.copyfile(KERNEL_SYMBOLS, Path(directory) / KERNEL_SYMBOLS.name)
+                placed[KERNEL_SYMBOLS] = copy
+        return _read("read_stacks", [path], [source_root], limits, visible, placed)
 
 
-def _read(function: str, arguments: Sequence[str], limits: Limits) -> bytes:
+def _read(
+    function: str,
+    files: Sequence[str],
+    arguments: Sequence[str],
+    limits: Limits,
+    visible: Sequence[Path] = (),
+    placed: Mapping[Path, Path] = NOTHING,
+) -> bytes:
+    """Return what a function of the reader answers, which is called with files and further arguments."""
+    core = Path(_core.__file__).resolve().parent
+    resolved = [Path(file).resolve() for file in files]
     # -I -S: neither the working directory nor installed packages are searched.
-    command = [sys.executable, "-I", "-S", str(READER), str(Path(_core.__file__).parent)]
-    command += [str(limits.cpu_seconds), str(limits.memory_bytes), function, *arguments]
-    with launch(command, environment={}, piped=True) as reader:
-        answer = _answer(reader, arguments[0], limits)
+    command = [str(Path(sys.executable).resolve()), "-I", "-S", str(READER), str(core)]
+    command += [str(limits.cpu_seconds), str(limits.memory_bytes), function, *map(str, resolved), *arguments]
+    shown = [Path(sys.base_prefix).resolve(), READER, core, *resolved, *(path.resolve() for path in visible)]
+    confinement = Confinement(read_only=[path for path in shown if _is_to_be_shown(path)], placed=placed)
+    with launch(command, environment={"PATH": SYSTEM_PATH}, piped=True, confinement=confinement) as reader:
+        answer = _answer(reader, files[0], limits)
         try:
             code = reader.wait(limits.seconds)
         except subprocess.TimeoutExpired as late:
-            raise UnreadableFile(f"{arguments[0]}: not read within {limits.seconds:g} s") from late
+            raise UnreadableFile(f"{files[0]}: not read within {limits.seconds:g} s") from late
     if code != 0 or not answer:
-        raise UnreadableFile(f"{arguments[0]}: cannot be read: {_death(code, limits)}")
+        raise UnreadableFile(f"{files[0]}: cannot be read: {_death(code, limits)}")
     kind, rest = answer[:1], answer[1:]
     if kind == SYSTEM_ERROR:
         number, reason, file = _texts(rest)
@@ -127,6 +162,11 @@ def _read(function: str, arguments: Sequence[str], limits: Limits) -> bytes:
     if kind != RESULT:
         raise UnreadableFile(rest.decode())
     return rest
+
+
+def _is_to_be_shown(path: Path) -> bool:
+    """Whether a path exists that is not visible in every sandbox."""
+    return path.exists() and not any(path.is_relative_to(place) for place in (*SYSTEM_DIRECTORIES, "/dev"))
 
 
 def _texts(values: bytes) -> list[str]:
@@ -149,8 +189,12 @@ def _answer(reader: Process, path: str, limits: Limits) -> bytes:
 
 
 def _death(code: int, limits: Limits) -> str:
-    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+    # A sandbox reports a signal as shells do.
+    number = code - SIGNAL_OFFSET if code > SIGNAL_OFFSET else -code
+    if number in (signal.SIGXCPU, signal.SIGKILL):
         return f"it takes more than {limits.cpu_seconds} s of CPU time"
-    if code == -signal.SIGABRT:
+    if number == signal.SIGABRT:
         return f"it takes more than {limits.memory_bytes >> 20} MiB of memory"
-    return f"the reader ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+    with contextlib.suppress(ValueError):
+        return f"the reader ended with {signal.Signals(number).name}"
+    return f"the reader ended with exit code {code}"

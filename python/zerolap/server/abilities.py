@@ -1,14 +1,18 @@
 """Which commands and settings a server supports."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Abilities, TrialFailed
-from zerolap.server import RunningServer, start
+from zerolap.server import Reply, RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})
 """Settings that every server accepts but CONFIG GET does not list."""
+MOST_NAMES = 10_000
+NAME = re.compile(r"[!-~]{1,128}")
+"""Of a command or a setting."""
 
 
 def server_abilities(program: Program, settings: Mapping[str, str], directory: Path) -> Abilities:
@@ -24,18 +28,34 @@ def command_flags(server: RunningServer) -> dict[str, frozenset[str]]:
 
     Raises `TrialFailed` if the reply to COMMAND has an unknown form.
     """
-    try:
-        reply = server.command("COMMAND")
-        if isinstance(reply, dict):
-            return {str(name).upper(): frozenset(map(str, entry["flags"])) for name, entry in reply.items()}
-        entries = reply if isinstance(reply, list) else []
-        return {entry[0].decode().upper(): frozenset(flag.decode() for flag in entry[2]) for entry in entries}
-    except (TypeError, KeyError, IndexError, AttributeError) as fault:
-        raise TrialFailed(f"the server's reply to COMMAND cannot be read: {fault}") from fault
+    reply = server.command("COMMAND")
+    if not isinstance(reply, list):
+        raise TrialFailed("the server's reply to COMMAND is no list")
+    flags = dict(map(_name_and_flags, reply))
+    _require_names(flags, "COMMAND")
+    return flags
+
+
+def _name_and_flags(entry: Reply) -> tuple[str, frozenset[str]]:
+    match entry:
+        case [bytes(name), _, [*flags], *_]:
+            words = (flag.decode(errors="replace") for flag in flags if isinstance(flag, bytes))
+            return name.decode(errors="replace").upper(), frozenset(words)
+    raise TrialFailed("the server's reply to COMMAND has an entry of an unknown form")
 
 
 def _settings(server: RunningServer) -> frozenset[str]:
     reply = server.command("CONFIG", "GET", "*")
-    names = reply if isinstance(reply, dict) else (reply[::2] if isinstance(reply, list) else [])
-    listed = {name.decode() if isinstance(name, bytes) else str(name) for name in names}
-    return frozenset(name.lower() for name in listed) | NOT_LISTED
+    words = reply[::2] if isinstance(reply, list) else []
+    names = {word.decode(errors="replace").lower() for word in words if isinstance(word, bytes)}
+    _require_names(names, "CONFIG GET")
+    return frozenset(names) | NOT_LISTED
+
+
+def _require_names(names: Collection[str], command: str) -> None:
+    """Raise `TrialFailed` for more names than servers have, or others: they are sent to the conductor and kept."""
+    if len(names) > MOST_NAMES:
+        raise TrialFailed(f"the server's reply to {command} has {len(names):,} names; {MOST_NAMES:,} are read")
+    wrong = next((name for name in names if not NAME.fullmatch(name)), None)
+    if wrong is not None:
+        raise TrialFailed(f"the server's reply to {command} has a name {wrong[:40]!r}")

@@ -9,10 +9,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from zerolap.records import TrialFailed
-from zerolap.server.frames import FrameReader, ReplyError, written
+from zerolap.server.connection import shown_error
+from zerolap.server.frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
 
 CHUNK_BYTES = 1 << 20
+MOST_BYTES = 512 << 20
+"""Of all replies to the commands that are sent together."""
 ERROR_MARKS = (b"\r\n-", b"\r\n!")
 """Where an error reply may begin; values can hold the same bytes, so a match only means that replies are parsed."""
 
@@ -20,7 +22,8 @@ ERROR_MARKS = (b"\r\n-", b"\r\n!")
 def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float) -> tuple[int, str] | None:
     """Send commands over a unix socket and wait for all replies; return the first error with its command's index.
 
-    Raises `TrialFailed` if the server sends nothing for `seconds`, takes ten times as long in all, or hangs up.
+    Raises `ServerLost` if the server sends nothing for `seconds`, takes ten times as long in all, or hangs up, and
+    `UnreadableReply` for what is not RESP, or longer than `MOST_BYTES`.
     """
     mark = secrets.token_hex(16).encode()
     words = [[word.encode() if isinstance(word, str) else word for word in command] for command in commands]
@@ -32,20 +35,23 @@ def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: f
             connection.sendall(b"".join(written(command) for command in [*words, [b"ECHO", mark]]))
             replies = _replies(connection, b"$%d\r\n%s\r\n" % (len(mark), mark), time.monotonic() + 10 * seconds)
         except OSError as fault:
-            raise TrialFailed(f"the server was lost: {fault}") from fault
+            raise ServerLost(f"the server was lost: {fault}") from fault
     return _first_error(replies) if _may_hold_errors(replies) else None
 
 
 def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:
     """Return the received chunks up to and including the last reply, which is `end`."""
     chunks: list[bytes] = []
-    tail = b""
+    tail, received = b"", 0
     while not tail.endswith(end):
         chunk = connection.recv(CHUNK_BYTES)
         if not chunk:
             raise ConnectionError("it hung up")
         if time.monotonic() > deadline:
             raise TimeoutError("its replies take too long")
+        received += len(chunk)
+        if received > MOST_BYTES:
+            raise UnreadableReply(f"the server's replies have more than {MOST_BYTES:,} bytes")
         chunks.append(chunk)
         tail = (tail + chunk)[-len(end) :]
     return chunks
@@ -66,6 +72,6 @@ def _first_error(chunks: Sequence[bytes]) -> tuple[int, str] | None:
     index = 0
     while (frame := frames.next_frame()) is not None:
         if isinstance(frame[1], ReplyError):
-            return index, frame[1].text
+            return index, shown_error(frame[1])
         index += 1
     return None

@@ -9,6 +9,7 @@ from zerolap.build import Program
 from zerolap.records import Topology
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
+from zerolap.server.frames import Reply
 from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
 from zerolap.server.ports import ADDRESS
 from zerolap.server.replication import attach, wait_for_replicas
@@ -57,7 +58,7 @@ class Deployment:
         arguments = ["--server", ADDRESS, "--port", str(first.port)]
         return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
 
-    def on_primaries(self, *arguments: str | bytes) -> list[object]:
+    def on_primaries(self, *arguments: str | bytes) -> list[Reply]:
         """Send a command to every primary and return their replies; raises `TrialFailed` with the node's name."""
         return [node.command(*arguments) for node in self.primaries]
 

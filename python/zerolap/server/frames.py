@@ -1,7 +1,9 @@
 """RESP frames on a stream: the bytes of each, and its value as far as a probe needs it."""
 
+import math
 import re
 import socket
+import time
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,8 +11,8 @@ from zerolap.records import TrialFailed
 
 Reply: TypeAlias = "bytes | int | ReplyError | list[Reply] | None"
 
-LONGEST_FRAME_BYTES = 512 * 1024 * 1024
 LONGEST_LINE_BYTES = 1024 * 1024
+RECEIVED_BYTES = 1 << 16
 DEEPEST = 100
 _LINES = b"+-:_#,("
 _BULKS = b"$=!"
@@ -31,23 +33,50 @@ class ReplyError:
         return self.text.split(" ", 1)[0]
 
 
-class FrameReader:
-    """Reads whole frames from a connection; raises `TrialFailed` for invalid RESP and for a lost connection."""
+class ServerLost(TrialFailed):
+    """The connection to a server cannot be made, was closed, or is silent."""
 
-    def __init__(self, connection: socket.socket | None, received: bytes = b"") -> None:
+
+class UnreadableReply(TrialFailed):
+    """A server sent what is not RESP, or more than is read."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is read of one frame at most: bytes, values in it, and seconds until its last byte has arrived.
+
+    Each wait for bytes is limited by the timeout of the socket.
+    """
+
+    size_bytes: int = 512 << 20
+    values: int = 4 << 20
+    seconds: float = math.inf
+
+
+class FrameReader:
+    """Reads whole frames from a connection.
+
+    Raises `UnreadableReply` for invalid RESP and beyond the bounds, `ServerLost` for a lost connection.
+    """
+
+    def __init__(self, connection: socket.socket | None, received: bytes = b"", bounds: Bounds | None = None) -> None:
         """Read `received` first, then from the connection, if there is one."""
         self._connection = connection
+        self._bounds = bounds or Bounds()
         self._buffer = bytearray(received)
         self._at = 0
+        self._values = 0
+        self._end = math.inf
 
     def next_frame(self) -> tuple[bytes, Reply] | None:
         """Return the next frame, its bytes and its value; None if the peer closed the connection between frames."""
-        self._at = 0
+        self._at = self._values = 0
+        self._end = time.monotonic() + self._bounds.seconds
         try:
             value = self._value(0)
         except EOFError:
             if self._buffer:
-                raise TrialFailed("a connection ended in the middle of a message") from None
+                raise ServerLost("a connection ended in the middle of a message") from None
             return None
         raw = bytes(self._buffer[: self._at])
         del self._buffer[: self._at]
@@ -56,8 +85,11 @@ class FrameReader:
     def _value(self, depth: int) -> Reply:
         line = self._line()
         kind, rest = line[0], line[1:]
+        self._values += 1
+        if self._values > self._bounds.values:
+            raise UnreadableReply(f"a message has more than {self._bounds.values:,} values")
         if depth > DEEPEST:
-            raise TrialFailed(f"a message is nested more than {DEEPEST} deep")
+            raise UnreadableReply(f"a message is nested more than {DEEPEST} deep")
         if kind in _LINES:
             return _of_line(kind, rest)
         if kind in _BULKS:
@@ -71,13 +103,13 @@ class FrameReader:
         if kind in _AGGREGATES:
             count = _number(rest) * _AGGREGATES[kind]
             return None if count < 0 else [self._value(depth + 1) for _ in range(count)]
-        raise TrialFailed(f"a message starts with {line[:20]!r}, which is not RESP")
+        raise UnreadableReply(f"a message starts with {line[:20]!r}, which is not RESP")
 
     def _bulk(self, length: int) -> bytes | None:
         if length < 0:
             return None
-        if length > LONGEST_FRAME_BYTES:
-            raise TrialFailed(f"a message of {length} bytes")
+        if length > self._bounds.size_bytes:
+            raise UnreadableReply(f"a message has a value of {length:,} bytes; {self._bounds.size_bytes:,} are read")
         self._fill(self._at + length + 2)
         data = bytes(self._buffer[self._at : self._at + length])
         self._at += length + 2
@@ -86,12 +118,12 @@ class FrameReader:
     def _line(self) -> bytes:
         while (end := self._buffer.find(b"\r\n", self._at)) < 0:
             if len(self._buffer) - self._at > LONGEST_LINE_BYTES:
-                raise TrialFailed(f"a line of more than {LONGEST_LINE_BYTES} bytes, which is not RESP")
+                raise UnreadableReply(f"a line of more than {LONGEST_LINE_BYTES} bytes, which is not RESP")
             self._receive()
         line = bytes(self._buffer[self._at : end])
         self._at = end + 2
         if not line:
-            raise TrialFailed("an empty line where a message should begin")
+            raise UnreadableReply("an empty line where a message should begin")
         return line
 
     def _fill(self, size: int) -> None:
@@ -102,12 +134,16 @@ class FrameReader:
         if self._connection is None:
             raise EOFError
         try:
-            data = self._connection.recv(1 << 16)
+            data = self._connection.recv(RECEIVED_BYTES)
         except OSError as fault:
-            raise TrialFailed(f"a connection was lost: {fault}") from fault
+            raise ServerLost(f"the connection was lost: {fault}") from fault
         if not data:
             raise EOFError
         self._buffer += data
+        if len(self._buffer) > self._bounds.size_bytes + RECEIVED_BYTES:
+            raise UnreadableReply(f"a message has more than {self._bounds.size_bytes:,} bytes")
+        if time.monotonic() > self._end:
+            raise UnreadableReply(f"a message has not ended after {self._bounds.seconds:g} s")
 
 
 def _of_line(kind: int, rest: bytes) -> Reply:
@@ -122,7 +158,7 @@ def _of_line(kind: int, rest: bytes) -> Reply:
 
 def _number(text: bytes) -> int:
     if not _NUMBER.fullmatch(text):
-        raise TrialFailed(f"{text[:20]!r} is not a number of RESP")
+        raise UnreadableReply(f"{text[:20]!r} is not a number of RESP")
     return int(text)
 
 

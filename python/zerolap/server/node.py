@@ -13,6 +13,7 @@ from zerolap.records import Topology, TrialFailed
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
 from zerolap.server.certificates import Certificates, make_certificates
+from zerolap.server.frames import Reply
 from zerolap.server.running import Launch, RunningServer, start_launched
 
 POLL_SECONDS = 0.02
@@ -34,7 +35,7 @@ Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
 """How to launch a node, by index and directory: each may have its own processors and output files.
 
-The deployment sets the launch's `network`.
+The deployment sets the launch's `network` and `servers`.
 """
 
 
@@ -91,7 +92,7 @@ class Node:
         """The process id of the server itself, below sandbox and prefix; raises `TrialFailed` if it is gone."""
         return self.server.process
 
-    def command(self, *arguments: str | bytes) -> object:
+    def command(self, *arguments: str | bytes) -> Reply:
         """Send a command and return its reply; raises `TrialFailed`, with the node's name, as the server does."""
         try:
             return self.server.command(*arguments)
@@ -146,7 +147,7 @@ def _try_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
         settings |= _tls_settings(tls_port, certificates)
-    launched = replace(plan.node_launch(place.index, directory), network=plan.network)
+    launched = replace(plan.node_launch(place.index, directory), network=plan.network, servers=topology.nodes)
     started = start_launched(plan.program, settings, directory, _log(plan, place), launched)
     return Node(place, stack.enter_context(started), directory, port, tls_port, certificates)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from zerolap.server.connection import info_fields, number_in, parts_of
 from zerolap.server.node import Node, wait_until
 from zerolap.server.ports import ADDRESS
 
@@ -37,7 +38,7 @@ def _lacking(nodes: Sequence[Node]) -> tuple[Node, str] | None:
     return None
 
 
-def _replica_lacks(status: Mapping[str, object], offset: int) -> str | None:
+def _replica_lacks(status: Mapping[str, str], offset: int) -> str | None:
     if status.get("role") != "slave":
         return "it is no replica"
     link = status.get("master_link_status")
@@ -47,16 +48,15 @@ def _replica_lacks(status: Mapping[str, object], offset: int) -> str | None:
     return None if reached >= offset else f"it is at offset {reached} of {offset}"
 
 
-def _online(status: Mapping[str, object]) -> int:
-    replicas = [value for name, value in status.items() if name.startswith("slave") and isinstance(value, dict)]
+def _online(status: Mapping[str, str]) -> int:
+    replicas = [parts_of(value) for name, value in status.items() if name.startswith("slave")]
     return sum(replica.get("state") == "online" for replica in replicas)
 
 
-def _number(status: Mapping[str, object], name: str) -> int:
-    value = status.get(name)
-    return value if isinstance(value, int) else -1
+def _number(status: Mapping[str, str], name: str) -> int:
+    value = number_in(status, name)
+    return -1 if value is None else value
 
 
-def _replication(node: Node) -> Mapping[str, object]:
-    reply = node.command("INFO", "replication")
-    return reply if isinstance(reply, dict) else {}
+def _replication(node: Node) -> Mapping[str, str]:
+    return info_fields(node.command("INFO", "replication"))

@@ -13,25 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
 from zerolap.build import Program
-from zerolap.records import TrialFailed
+from zerolap.records import CaseRefused, TrialFailed
 from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
 from zerolap.server.batch import send_batch
-from zerolap.server.frames import written
+from zerolap.server.connection import REPLY_SECONDS, CommandConnection, CommandRefused, info_fields
+from zerolap.server.frames import Reply, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort
 from zerolap.server.threads import count_sockets
 
 START_SECONDS = 60
 POLL_SECONDS = 0.01
-REPLY_SECONDS = 60
 DYING_SECONDS = 2
 CLOSING_SECONDS = 2
 CLOSING_POLL_SECONDS = 0.0005
 SIGNAL_OFFSET = 128
+LOADING = "LOADING"
+"""The code of the error by which a server that still reads its data answers."""
 CREDENTIALS = struct.Struct("3i")
 """Process, user and group of the listening peer: `struct ucred` of unix(7)."""
 
@@ -41,7 +39,7 @@ class Launch:
     """How to launch a server: the program to run it under, environment variables, and further readable paths.
 
     `network` is a network that it shares with other processes; without it the server has none. `port` is a port of
-    another network, on which it accepts connections.
+    another network, on which it accepts connections. It shares the limit of memory with others: `servers` in all.
     """
 
     prefix: Sequence[str] = ()
@@ -49,22 +47,17 @@ class Launch:
     read_only: Sequence[Path] = ()
     network: Network | None = None
     port: MachinePort | None = None
+    servers: int = 1
 
 
 class RunningServer:
-    """A server that is ready; `client` sends commands that are not part of the measured load."""
+    """A server that is ready; over `connection` go commands that are not part of the measured load."""
 
     def __init__(self, process: Process, socket: Path, log: Path) -> None:
         self._process = process
         self.socket = socket
         self.log = log
-        self.client = redis.Redis(
-            unix_socket_path=str(socket),
-            socket_timeout=REPLY_SECONDS,
-            single_connection_client=False,
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self.connection = CommandConnection(socket)
 
     @functools.cached_property
     def process(self) -> int:
@@ -105,14 +98,30 @@ class RunningServer:
         """Whether the process still runs."""
         return self._process.returncode is None
 
-    def command(self, *arguments: str | bytes) -> object:
-        """Send a command and return its reply; raises `TrialFailed` if the server refuses it or is gone."""
+    def command(self, *arguments: str | bytes) -> Reply:
+        """Send a command and return its reply.
+
+        Raises `CommandRefused` if the server refuses it, `TrialFailed` if it is gone or its reply cannot be read.
+        """
         try:
-            return self.client.execute_command(*arguments)  # type: ignore[no-untyped-call]
-        except redis.ResponseError as refused:
-            raise TrialFailed(f"the server refused `{_shown(arguments)}`: {refused}") from refused
-        except (redis.ConnectionError, redis.TimeoutError) as lost:
-            raise self.failure(f"the server was lost: {lost}") from lost
+            return self.connection.call(*arguments)
+        except CommandRefused as refused:
+            raise CommandRefused(f"the server refused `{_shown(arguments)}`: {refused.message}") from refused
+        except UnreadableReply as unreadable:
+            raise self.failure(f"the reply to `{_shown(arguments)}` cannot be read: {unreadable.message}") from None
+        except ServerLost as lost:
+            raise self.failure(f"the server was lost: {lost.message}") from lost
+
+    def count_keys(self) -> int:
+        """Return the number of keys; raises `TrialFailed` if the server does not report it."""
+        reply = self.command("DBSIZE")
+        if not isinstance(reply, int):
+            raise self.failure("the reply to `DBSIZE` is no number")
+        return reply
+
+    def info(self, section: str) -> dict[str, str]:
+        """Return the fields of a section of INFO; raises `TrialFailed` as `command` does."""
+        return info_fields(self.command("INFO", section))
 
     def commands(self, commands: Sequence[Sequence[str | bytes]]) -> None:
         """Send commands together and wait for all replies; raises `TrialFailed` as `command` does."""
@@ -142,12 +151,9 @@ class RunningServer:
         except OSError:
             return False
 
-    def died(self) -> bool:
-        """Whether the process has ended, or ends within `DYING_SECONDS`: connections close before that."""
-        end = time.monotonic() + DYING_SECONDS
-        while self.alive and time.monotonic() < end:
-            time.sleep(POLL_SECONDS)
-        return not self.alive
+    def has_died(self) -> bool:
+        """Whether the process has ended, or ends within `DYING_SECONDS`."""
+        return first_dead([self]) is not None
 
     def _listens(self) -> bool:
         """Whether the socket exists and is a socket: a link could point to another server."""
@@ -157,7 +163,7 @@ class RunningServer:
 
     def failure(self, what: str) -> TrialFailed:
         """Return the error for a failed server, with its exit status, if it died, and the end of its log."""
-        self.died()
+        self.has_died()
         code = self._process.returncode
         limit = None if code is None else self._process.reached_limit()
         message = what if code is None else f"{what}; the server died ({_ending(code)})"
@@ -173,14 +179,41 @@ class RunningServer:
                 raise self.failure("the server did not start")
             if self._listens():
                 try:
-                    self.client.ping()
+                    self.connection.call("PING")
                     return
-                except (redis.AuthenticationError, redis.ResponseError) as refused:
-                    raise self.failure(f"the server refused `PING`: {refused}") from refused
-                except (redis.ConnectionError, redis.TimeoutError):
+                except CommandRefused as refused:
+                    if not refused.message.startswith(LOADING):
+                        raise self.failure(f"the server refused `PING`: {refused.message}") from refused
+                except UnreadableReply as unreadable:
+                    raise self.failure(f"the reply to `PING` cannot be read: {unreadable.message}") from None
+                except ServerLost:
                     pass
             time.sleep(POLL_SECONDS)
         raise self.failure(f"the server was not ready within {START_SECONDS} s")
+
+
+def first_dead(servers: Sequence[RunningServer]) -> RunningServer | None:
+    """Return a server whose process has ended, or ends within `DYING_SECONDS`: connections close before that."""
+    end = time.monotonic() + DYING_SECONDS
+    while (dead := next((server for server in servers if not server.alive), None)) is None:
+        if time.monotonic() > end:
+            return None
+        time.sleep(POLL_SECONDS)
+    return dead
+
+
+@contextlib.contextmanager
+def named_death(*servers: RunningServer) -> Iterator[None]:
+    """Raise a failure in the context as that of a server which has died, if one has, with the end of its log."""
+    try:
+        yield
+    except CaseRefused:
+        raise
+    except TrialFailed as fault:
+        dead = first_dead(servers)
+        if dead is None:
+            raise
+        raise dead.failure(fault.message).at(fault.side, fault.block) from fault
 
 
 def _wait_for_sockets(process: int, wanted: int) -> None:
@@ -254,7 +287,7 @@ def start_launched(
         directory=directory,
         network=launched.network,
         listening=None if port is None else port.descriptor,
-        limits=server_limits(directory),
+        limits=server_limits(directory, launched.servers),
         policy=program.policy,
     )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
@@ -265,4 +298,4 @@ def start_launched(
             server.wait_until_ready()
             yield server
         finally:
-            server.client.close()
+            server.connection.close()

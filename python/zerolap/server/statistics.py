@@ -1,21 +1,18 @@
 """The server's own statistics: calls and time of the case's commands, reads and cycles of its event loop."""
 
-import socket
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from zerolap.records import TrialFailed
+from zerolap.server.connection import CommandConnection, info_fields, number_in, parts_of
 
-REPLY_SECONDS = 60
-LONGEST_REPLY_BYTES = 1 << 20
-"""Far more than servers send; a longer reply is refused."""
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
 QUESTION_VERB, QUESTIONS = "info", 2
 ROW = "cmdstat_"
+SILENT = "the server does not report what it executed"
 
 RowT = TypeVar("RowT")
 
@@ -56,73 +53,42 @@ class StatisticsReader:
 
     def __init__(self, path: Path, verbs: Sequence[str]) -> None:
         self._verbs = [verb.lower() for verb in verbs]
-        self._buffer = b""
         self._own_calls = 0
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(REPLY_SECONDS)
-        try:
-            self._socket.connect(str(path))
-        except OSError as fault:
-            raise self._silent(fault) from fault
+        self._connection = CommandConnection(path)
 
     def read(self) -> ServerStatistics:
         """Query the server; raises `TrialFailed` if it does not report the statistics."""
         try:
-            self._socket.sendall(QUESTION)
-            statistics = self._parsed(self._reply(), self._reply())
-        except (OSError, KeyError, ValueError) as fault:
-            raise self._silent(fault) from fault
+            self._connection.send(QUESTION)
+            commands, totals = info_fields(self._connection.reply()), info_fields(self._connection.reply())
+        except TrialFailed as fault:
+            raise TrialFailed(f"{SILENT}: {fault.message}") from fault
+        statistics = self._parsed(commands, totals)
         if QUESTION_VERB in self._verbs:
             # INFO is counted once it is answered, so the next query reports it.
             statistics = replace(statistics, calls=statistics.calls - self._own_calls)
             self._own_calls += QUESTIONS
         return statistics
 
-    def _parsed(self, commands: dict[str, str], totals: dict[str, str]) -> ServerStatistics:
+    def _parsed(self, commands: Mapping[str, str], totals: Mapping[str, str]) -> ServerStatistics:
         calls = usec = 0
         for figures in rows_of(self._verbs, commands):
-            fields = dict(part.split("=", 1) for part in figures.split(",") if "=" in part)
-            calls += int(fields["calls"])
-            usec += int(fields["usec"])
-        reads, cycles = totals.get("total_reads_processed"), totals.get("eventloop_cycles")
+            parts = parts_of(figures)
+            calls_of_row, usec_of_row = number_in(parts, "calls"), number_in(parts, "usec")
+            if calls_of_row is None or usec_of_row is None:
+                raise TrialFailed(f"{SILENT}: {figures[:80]!r} has no calls and time")
+            calls += calls_of_row
+            usec += usec_of_row
         return ServerStatistics(
             calls=calls,
             usec=usec,
-            reads=None if reads is None else int(reads),
-            cycles=None if cycles is None else int(cycles),
+            reads=number_in(totals, "total_reads_processed"),
+            cycles=number_in(totals, "eventloop_cycles"),
         )
 
     def close(self) -> None:
         """Close the connection."""
-        self._socket.close()
-
-    def _reply(self) -> dict[str, str]:
-        """Return the fields of one bulk reply; raises `ValueError` for a reply of another type."""
-        end = time.monotonic() + REPLY_SECONDS
-        while b"\r\n" not in self._buffer:
-            self._receive(end)
-        head, _, self._buffer = self._buffer.partition(b"\r\n")
-        if not head.startswith(b"$"):
-            raise ValueError(head.decode(errors="replace"))
-        length = int(head[1:])
-        if not 0 <= length <= LONGEST_REPLY_BYTES:
-            raise ValueError(f"a reply of {length} bytes")
-        while len(self._buffer) < length + 2:
-            self._receive(end)
-        text, self._buffer = self._buffer[:length], self._buffer[length + 2 :]
-        lines = (line.partition(":") for line in text.decode(errors="replace").splitlines())
-        return {name: value for name, colon, value in lines if colon}
-
-    def _receive(self, end: float) -> None:
-        data = self._socket.recv(65536)
-        if not data:
-            raise ConnectionError("it closed the connection")
-        self._buffer += data
-        if time.monotonic() > end or len(self._buffer) > 3 * LONGEST_REPLY_BYTES:
-            raise ValueError("no reply that could be read")
-
-    def _silent(self, fault: Exception) -> TrialFailed:
-        return TrialFailed(f"the server does not report what it executed: {fault}")
+        self._connection.close()
 
 
 class SummedStatistics:

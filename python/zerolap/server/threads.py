@@ -45,15 +45,6 @@ class CpuTimes:
         )
 
 
-def is_running(process: int) -> bool:
-    """Whether the process still runs; a zombie, which nobody has waited for yet, does not."""
-    try:
-        Path(f"/proc/{process}/exe").readlink()
-    except OSError:
-        return False
-    return True
-
-
 def is_asleep(process: int) -> bool:
     """Whether no thread is runnable; raises `TrialFailed` if the process is gone."""
     return not any(_runs(process, thread) for thread in _threads(process))

@@ -35,7 +35,8 @@ OPEN_ATTEMPTS: Final = ("ready", "claimed")
 class Attempt:
     """A job given to the agents of a platform: `ready` until an agent holds it, `claimed` until that agent ends it.
 
-    `delivery` is the delivery by which `agent` holds it. Times are in seconds since the epoch.
+    `delivery` is the delivery by which `agent` holds it, `starts` is how often an agent has begun it. Times are in
+    seconds since the epoch.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Attempt:
     agent: str | None = None
     delivery: int = 0
     publications: int = 0
+    starts: int = 0
     created: float = 0.0
     claimed: float | None = None
     ended: float | None = None
@@ -348,7 +350,7 @@ def _update_attempts(connection: Connection, attempts: Sequence[Attempt]) -> Non
     """Write the columns of attempts that have not ended in the database."""
     if not attempts:
         return
-    names = ("state", "agent", "delivery", "publications", "claimed", "ended", "reason")
+    names = ("state", "agent", "delivery", "publications", "starts", "claimed", "ended", "reason")
     # Not `in_`, whose number of parameters is not known before.
     is_open = or_(*(attempt.c.state == state for state in OPEN_ATTEMPTS))
     statement = update(attempt).where(attempt.c.id == bindparam("of_attempt"), is_open)
@@ -367,6 +369,7 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
         "agent": of_attempt.agent,
         "delivery": of_attempt.delivery,
         "publications": of_attempt.publications,
+        "starts": of_attempt.starts,
         "created": of_attempt.created,
         "claimed": of_attempt.claimed,
         "ended": of_attempt.ended,
@@ -375,7 +378,8 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
 
 
 def _attempt(row: Row[Any]) -> Attempt:
-    same = ("id", "platform", "state", "agent", "delivery", "publications", "created", "claimed", "ended", "reason")
+    counts = ("delivery", "publications", "starts")
+    same = ("id", "platform", "state", "agent", *counts, "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
     return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
 

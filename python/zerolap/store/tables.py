@@ -329,7 +329,7 @@ artifact = Table(
 )
 
 # A job given to the agents of a platform, until one has ended it. `delivery` is the delivery by which `agent` holds it;
-# `publications` counts how often it was given to the bus.
+# `publications` counts how often it was given to the bus, `starts` how often an agent began it.
 attempt = Table(
     "attempt",
     metadata,
@@ -342,6 +342,7 @@ attempt = Table(
     Column("agent", String),
     Column("delivery", Integer, nullable=False),
     Column("publications", Integer, nullable=False),
+    Column("starts", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("claimed", Float),
     Column("ended", Float),

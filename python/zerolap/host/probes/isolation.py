@@ -12,7 +12,16 @@ from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.probes.programs import installs, version_of
 from zerolap.host.readings import read_text, run
 from zerolap.records import ZerolapError
-from zerolap.sandbox import Confinement, LimitReached, Limits, available, launch, network_missing, usable_parents
+from zerolap.sandbox import (
+    Confinement,
+    LimitReached,
+    Limits,
+    available,
+    launch,
+    namespaces_remedy,
+    network_missing,
+    usable_parents,
+)
 
 TRIED_BYTES = 32 << 20
 TRIED_PROCESSES = 16
@@ -37,7 +46,7 @@ def bubblewrap() -> Diagnosis:
             "bwrap",
             f"{version}, but: {words}",
             cost,
-            "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root outside containers",
+            namespaces_remedy() or "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root outside containers",
         )
     return fine("bwrap", version)
 
@@ -77,7 +86,8 @@ def network() -> Diagnosis:
         "network of servers",
         reason,
         "no TCP, TLS, replicas or clusters for code of repositories; your own programs use the machine's network",
-        "apt-get install bubblewrap util-linux; as user, sudo sysctl kernel.unprivileged_userns_clone=1",
+        namespaces_remedy()
+        or "apt-get install bubblewrap util-linux; as user, sudo sysctl kernel.unprivileged_userns_clone=1",
     )
 
 
@@ -85,7 +95,7 @@ def system_calls() -> Diagnosis:
     """Whether code under test is refused system calls that it has no use for, and what the filter costs."""
     subject = "system calls"
     cost = "code under test can reach all of the kernel: an error in rarely used parts can let it out of the sandbox"
-    remedy = "apt-get install bubblewrap util-linux, on a kernel with CONFIG_SECCOMP_FILTER"
+    remedy = namespaces_remedy() or "apt-get install bubblewrap util-linux, on a kernel with CONFIG_SECCOMP_FILTER"
     if (reason := available()) is not None:
         return missing(subject, reason, cost, remedy)
     outside = run(REFUSED_CALL)
@@ -132,7 +142,9 @@ def _by_groups() -> str | None:
 def _limit(subject: str, script: str, limits: Limits, by: str) -> Diagnosis:
     """Run a script that exceeds the limits, which are too low to do harm, and return whether it was stopped."""
     cost = "code under test can use up the machine's resources"
-    remedy = "apt-get install bubblewrap util-linux; run as root, or under systemd-run --user --scope"
+    remedy = (
+        namespaces_remedy() or "apt-get install bubblewrap util-linux; run as root, or under systemd-run --user --scope"
+    )
     if (reason := available()) is not None:
         return missing(subject, reason, cost, remedy)
     # The limit is far below what a machine has; if it does not hold, the script itself ends soon.
