@@ -96,7 +96,7 @@ class Pull:
         comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
         self.standings.made_up[request.id] = comparison
         self.store.fleet.set_state(request.id, state)
-        self.store.triggers.set_state(identity, "done", "", [request.id])
+        self.store.triggers.end(identity, "done", "", [request])
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
     reopened = pull.labelled("c" * 40, STRANGER, "write")
     for _ in range(MANY):
         for trigger in (strange, reopened):
-            pull.store.triggers.set_state(pull.add(trigger), "refused", "no permission")
+            pull.store.triggers.end(pull.add(trigger), "refused", "no permission")
     assert pull.state() == measured
     pushed = NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head="d" * 40, label=LABEL)
     for _ in range(MANY):

@@ -1,9 +1,10 @@
 """Reports regressions on branches, once each, and that they went away: as issues, to other programs, in Slack."""
 
 import asyncio
+import functools
 import time
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx
@@ -12,8 +13,9 @@ import structlog
 from zerolap.records import Comparison, ZerolapError, revision_of
 from zerolap.report.markup import plain
 from zerolap.store import Post, Store, StoredTrigger
-from zerolap.triggers.github import GitHub, GitHubUnavailable
+from zerolap.triggers.github import GitHub
 from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.outbox import Message, Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.triggers.settings import Notification, TriggerSettings
@@ -35,9 +37,9 @@ OPENED: Final = "opened"
 CLOSED: Final = "closed"
 LOGGED: Final = "logged"
 ELSEWHERE: Final = "elsewhere"
+EVENTS: Final = {OPENED: "a regression is reported", CLOSED: "a regression is gone"}
 KINDS: Final = ("push", "tag")
 SEND_SECONDS: Final = 30.0
-AGAIN_SECONDS: Final = 60.0
 MOST_PUSHES: Final = 300
 """A regression that is older than so many pushes of its branch is not closed any more."""
 ENDED: Final = ("done", "failed", "cancelled", "superseded")
@@ -87,6 +89,7 @@ class Notifier:
     store: Store
     settings: TriggerSettings
     standings: Standings
+    outbox: Outbox
     github: GitHub | None = None
     _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     _measured: dict[str, Push] = field(default_factory=dict)
@@ -201,14 +204,12 @@ class Notifier:
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
-            if is_reported and is_repaired and post.posted is None and not post.not_before:
+            if is_reported and is_repaired and post.posted is None and not post.failures:
                 # The channel was set up later.
                 continue
-            if post.digest or time.time() < post.not_before:
-                sent &= bool(post.digest)
+            if post.digest:
                 continue
-            log.info("a regression is reported", subject=push.stored.subject, commit=push.commit, channel=channel)
-            sent &= await self._sent(post, OPENED, self._opening(channel, push, regression))
+            sent &= await self._send(push, channel, OPENED, functools.partial(self._opening, channel, push, regression))
         return sent
 
     async def _close(self, push: Push, repaired: Push) -> bool:
@@ -216,33 +217,24 @@ class Notifier:
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
-            if post.digest != OPENED or time.time() < post.not_before:
-                sent &= post.digest != OPENED
-                continue
-            log.info("a regression is gone", subject=push.stored.subject, commit=repaired.commit, channel=channel)
-            sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))
+            if post.digest == OPENED:
+                writing = functools.partial(self._closing, channel, repaired, commits)
+                sent &= await self._send(push, channel, CLOSED, writing)
         return sent
 
     async def _post(self, push: Push, channel: str) -> Post:
-        key = f"{push.commit} {channel}"
-        written = await asyncio.to_thread(self.store.triggers.post, push.stored.subject, "issue", key)
-        return written or Post(push.stored.subject, "issue", key)
+        return await asyncio.to_thread(self.outbox.post, push.stored.subject, "issue", _key(push, channel))
 
-    async def _sent(self, post: Post, digest: str, sending: Awaitable[str]) -> bool:
-        """Await what sends, and record that it was sent, or when to try again."""
-        now = time.time()
-        try:
-            written = replace(post, external_id=await sending, digest=digest, posted=now, not_before=0.0)
-        except GitHubUnavailable as fault:
-            written = replace(post, not_before=now + fault.retry_after_seconds)
-            log.warning("reported later", reason=fault.message)
-        except ZerolapError as fault:
-            written = replace(post, not_before=now + AGAIN_SECONDS)
-            log.error("not reported", reason=fault.message)
-        await asyncio.to_thread(self.store.triggers.set_post, written)
-        return written.digest == digest
+    async def _send(self, push: Push, channel: str, what: str, writing: Callable[[Post], Awaitable[str]]) -> bool:
+        """Have a notice sent, and log it; returns whether it is sent."""
+        subject = push.stored.subject
+        message = Message(subject, "issue", _key(push, channel), what, is_for_github=channel == "issue")
+        is_sent = await self.outbox.write(message, writing)
+        if is_sent:
+            log.info(EVENTS[what], subject=subject, commit=push.commit, channel=channel)
+        return is_sent
 
-    async def _opening(self, channel: str, push: Push, regression: BranchRegression) -> str:
+    async def _opening(self, channel: str, push: Push, regression: BranchRegression, _post: Post) -> str:
         notify = self._notification(push)
         if channel == "issue" and self.github is not None:
             marker = f"regression:{push.commit}"
@@ -255,7 +247,7 @@ class Notifier:
             return await _send(_secret(notify), slack_opened(regression))
         return LOGGED
 
-    async def _closing(self, channel: str, post: Post, repaired: Push, commits: CommitRange) -> str:
+    async def _closing(self, channel: str, repaired: Push, commits: CommitRange, post: Post) -> str:
         notify, branch, subject = self._notification(repaired), repaired.ref, self._message(repaired)
         if channel == "issue" and self.github is not None and post.external_id is not None:
             number = int(post.external_id)
@@ -293,6 +285,10 @@ class Notifier:
             return ""
         head = revision_of(self.store.request(push.stored.requests[0]).request.servers["head"].source)
         return "" if head is None else head.subject
+
+
+def _key(push: Push, channel: str) -> str:
+    return f"{push.commit} {channel}"
 
 
 def headline(push: Push, comparisons: Sequence[Comparison]) -> str:

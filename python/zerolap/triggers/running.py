@@ -17,6 +17,7 @@ from zerolap.triggers.events import EventSink
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
+from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.reporting import Reporter
@@ -29,6 +30,8 @@ from zerolap.triggers.work import TriggerWork, cases_of
 LOOK_SECONDS: Final = 0.5
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
+SUSPECT_TRIES: Final = 2
+"""A trigger during which the process was killed so often is worked on by itself."""
 REMOTES_AT_ONCE: Final = 8
 """Of those that are watched, in threads of their own: others would wait for a thread while these do not answer."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
@@ -58,10 +61,11 @@ class Triggers:
         self.events = EventSink(self.settings.events)
         self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self.events.emit)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
+        outbox = Outbox(self.store.triggers)
         self._reporter = None
         if self.github is not None:
-            self._reporter = Reporter(self.store, self.settings, standings, self.github)
-        self._notifier = Notifier(self.store, self.settings, standings, self.github)
+            self._reporter = Reporter(self.store, self.settings, standings, self.github, outbox)
+        self._notifier = Notifier(self.store, self.settings, standings, outbox, self.github)
         self._cancellation = Cancellation()
         self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
         self._watchers = [
@@ -127,7 +131,12 @@ class Triggers:
         """Work on what waits, repositories side by side: one that takes long to fetch holds up only itself."""
         # What waits is read while these are at work: it may have been worked on since.
         busy = set(self._at_work)
-        for repository, waiting in (await self._work.waiting()).items():
+        by_repository = await self._work.waiting()
+        suspect = next((name for name, waiting in by_repository.items() if waiting[0].tries >= SUSPECT_TRIES), None)
+        if suspect is not None:
+            # By itself: others would be given up with it.
+            by_repository = {} if self._at_work else {suspect: by_repository[suspect][:1]}
+        for repository, waiting in by_repository.items():
             if repository not in busy and len(self._at_work) < REPOSITORIES_AT_ONCE:
                 self._at_work[repository] = group.create_task(self._work_off_repository(repository, waiting))
 

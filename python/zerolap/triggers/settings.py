@@ -127,6 +127,8 @@ class Measuring(_Part):
 class RepositorySettings(Measuring):
     """A repository at GitHub that may cause work.
 
+    With `check_unlabelled`, pull requests that are not measured get a neutral check, so that it can be required.
+
     `labels` are those that have a pull request measured, `accept_labels` those that accept its regressions. `actors`
     may set them and write commands; so may who has `permission` in the repository, which GitHub is asked for. Pushes
     to `branches` and `tags`, which are globs, are measured whoever pushes: that is decided by GitHub.
@@ -138,6 +140,7 @@ class RepositorySettings(Measuring):
         default_factory=lambda: dict(DEFAULT_LABELS)
     )
     accept_labels: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    check_unlabelled: bool = False
     actors: tuple[Login, ...] = ()
     permission: Permission | None = None
     branches: tuple[Glob, ...] = ()
