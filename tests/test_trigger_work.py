@@ -26,7 +26,7 @@ from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import GitHub, TokenFile
-from zerolap.triggers.notifying import Looked, Notifier
+from zerolap.triggers.notifying import BranchReport, Notifier
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
@@ -319,13 +319,13 @@ def test_a_branch_that_cannot_be_reported_holds_up_no_other(
         store.triggers.end(trigger.id, "done", "", [])
     asked: list[str] = []
 
-    async def look(_notifier: Notifier, subject: str) -> Looked:
+    async def look(_notifier: Notifier, subject: str) -> BranchReport:
         asked.append(subject)
         if subject == hostile.subject:
             raise ValueError("nobody has foreseen it")
-        return Looked([], is_over=asked.count(subject) > 1)
+        return BranchReport([], is_over=asked.count(subject) > 1)
 
-    monkeypatch.setattr(Notifier, "look", look)
+    monkeypatch.setattr(Notifier, "report", look)
     settings = checked_settings({"repository": []}, tmp_path)
     asyncio.run(run_until(Triggers(store, settings, tmp_path / "mirrors"), lambda: asked.count(harmless.subject) > 1))
     assert asked == [hostile.subject, harmless.subject, harmless.subject]

@@ -1,4 +1,4 @@
-"""Reports regressions on branches, once each, and that they went away: as issues, to other programs, in Slack."""
+"""Reports each regression on a branch once, and its end once: as an issue, to other programs, in Slack."""
 
 import asyncio
 import functools
@@ -53,7 +53,7 @@ class NotSent(ZerolapError):
 
 @dataclass(frozen=True)
 class Push:
-    """A push or a tag that nothing more comes of.
+    """A push or a tag whose comparisons have ended.
 
     `comparisons` are the ids of its comparisons, `failures` are why platforms have none, in sentences.
     """
@@ -75,8 +75,8 @@ class Push:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """The pushes of a branch that nothing more comes of, the oldest first, and whether that is all for now."""
+class BranchReport:
+    """The pushes of a branch whose comparisons have ended, the oldest first; `is_over`: all are reported."""
 
     ended: Sequence[Push]
     is_over: bool
@@ -84,7 +84,7 @@ class Looked:
 
 @dataclass
 class Notifier:
-    """Looks at what pushes have brought. What was reported is in the store, by the commit that brought it."""
+    """Reports the results of pushes. The store contains what was reported, by the commit that introduced it."""
 
     store: Store
     settings: TriggerSettings
@@ -142,8 +142,8 @@ class Notifier:
             ENDED
         )
 
-    async def look(self, subject: str) -> Looked:
-        """Report what is new about a branch."""
+    async def report(self, subject: str) -> BranchReport:
+        """Report new regressions of a branch, and those that are gone."""
         is_over = await asyncio.to_thread(self.is_over, subject)
         ended = await asyncio.to_thread(self.finished, subject)
         # Not tags: releases against each other go their own ways.
@@ -158,7 +158,7 @@ class Notifier:
             reported &= await self._open(push, is_repaired=repair is not None)
             if repair is not None:
                 reported &= await self._close(push, pushes[index + repair])
-        return Looked(ended, is_over and reported)
+        return BranchReport(ended, is_over and reported)
 
     def _is_reported_elsewhere(self, push: Push, regressed: Sequence[Regressed]) -> bool:
         """Whether a schedule and the pushes to its branch see the same regressions, and the other has reported them.

@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from zerolap.store import Post, Store
+from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.github import (
     Annotation,
     Check,
@@ -19,7 +20,6 @@ from zerolap.triggers.github import (
 )
 from zerolap.triggers.outbox import Message, Outbox
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.texts.check import CheckOutput, check_output, commit_status, unmeasured_output
 from zerolap.triggers.texts.check import CommitStatus as HeadStatus
@@ -72,7 +72,7 @@ class Reporter:
     _unfinished: set[str] = field(default_factory=set)
     _noted: set[str] = field(default_factory=set)
     _concluded: set[tuple[str, str]] = field(default_factory=set)
-    _put_off: PutOff = field(default_factory=PutOff)
+    _failed: FailedSubjects = field(default_factory=FailedSubjects)
 
     def recall(self) -> None:
         """Take up what was triggered lately; blocks."""
@@ -87,8 +87,8 @@ class Reporter:
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
-        for subject in sorted(subject for subject in self._unfinished if subject not in self._put_off):
-            with structlog.contextvars.bound_contextvars(subject=subject), self._put_off.on_failure(subject):
+        for subject in sorted(subject for subject in self._unfinished if subject not in self._failed):
+            with structlog.contextvars.bound_contextvars(subject=subject), self._failed.on_failure(subject):
                 self._noted.discard(subject)
                 # What is noted while it is written may not be in what was read before.
                 if await self._report(subject) and subject not in self._noted:

@@ -14,12 +14,12 @@ from zerolap.records import Comparison, EnvironmentMissing
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.events import EventSink
+from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
@@ -42,10 +42,9 @@ log = structlog.get_logger("zerolap.triggers")
 
 @dataclass
 class Triggers:
-    """All that works by itself; `mirrors` is a directory for clones of repositories.
+    """Everything that the trigger settings describe; `mirrors` is a directory for clones of repositories.
 
-    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that
-    select no cases.
+    `events` sends events to the destinations in the settings. Raises `UsageError` for settings that select no cases.
     """
 
     store: Store
@@ -74,7 +73,7 @@ class Triggers:
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
-        self._put_off = PutOff()
+        self._failed = FailedSubjects()
         self._at_work: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
@@ -117,7 +116,7 @@ class Triggers:
             await asyncio.sleep(LOOK_SECONDS)
             # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            unreported = [subject for subject in self._branches if subject not in self._put_off]
+            unreported = [subject for subject in self._branches if subject not in self._failed]
             is_idle = not waiting and not self._at_work and not unreported
 
     def _recall(self) -> None:
@@ -167,18 +166,18 @@ class Triggers:
     async def _report(self) -> None:
         if self._reporter is not None:
             await self._reporter.report()
-        for subject in sorted(subject for subject in self._branches if subject not in self._put_off):
-            with self._put_off.on_failure(subject):
+        for subject in sorted(subject for subject in self._branches if subject not in self._failed):
+            with self._failed.on_failure(subject):
                 await self._report_branch(subject)
 
     async def _report_branch(self, subject: str) -> None:
         self._noted.discard(subject)
-        looked = await self._notifier.look(subject)
-        for push in looked.ended:
+        report = await self._notifier.report(subject)
+        for push in report.ended:
             if push.stored.id not in self._shown:
                 self._shown.add(push.stored.id)
                 self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
-        if looked.is_over and subject not in self._noted:
+        if report.is_over and subject not in self._noted:
             self._branches.discard(subject)
 
 

@@ -1,4 +1,4 @@
-"""What is to be done, and who asked for it: what deliveries, polling and schedules lead to."""
+"""Triggers: the work that deliveries, polling and schedules lead to, with the person who caused it."""
 
 from typing import Annotated, Literal, TypeAlias
 

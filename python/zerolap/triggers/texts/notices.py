@@ -35,7 +35,7 @@ class NoticeCase(Record):
 
 
 class Notice(Record):
-    """What another program is told: a regression came to a branch, or went away, with `head`.
+    """The notice for another program: a regression of a branch began, or ended, with `head`.
 
     `text` says it in a sentence. `cases` are those that changed when it came, `reports` the addresses by platform.
     """
@@ -82,7 +82,7 @@ def closing_text(repaired: CommitRange, subject: str) -> str:
 
 
 def opened_notice(regression: BranchRegression) -> Notice:
-    """Return what another program is told of a regression."""
+    """Return the notice of a regression for another program."""
     commits = regression.commits
     rows = [row for row in rows_of(regression.platforms) if row.has_changed]
     return Notice(
@@ -98,7 +98,7 @@ def opened_notice(regression: BranchRegression) -> Notice:
 
 
 def closed_notice(repaired: CommitRange, branch: str, subject: str) -> Notice:
-    """Return what another program is told of a regression that went away with the head of `repaired`."""
+    """Return the notice for another program that a regression ended with the head of `repaired`."""
     return Notice(
         event="closed",
         repository=repaired.repository,

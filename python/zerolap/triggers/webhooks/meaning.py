@@ -1,4 +1,4 @@
-"""What an event means: pure, from a payload, the settings of its repository and how the pull request stands."""
+"""The trigger that an event leads to: pure, from a payload, the settings and the standing of the pull request."""
 
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import RepositorySettings
@@ -35,7 +35,7 @@ from zerolap.triggers.webhooks.payloads import (
 def meaning_of(
     event: AnyEvent, delivery: str, repository: RepositorySettings, standing: Standing, own_app: int | None = None
 ) -> Trigger:
-    """Return what an event asks for; raises `NotAdmitted` where that is nothing, or not permitted to the sender.
+    """Return the trigger of an event; raises `NotAdmitted` if it has none, or the sender is not permitted.
 
     `standing` is that of the pull request that the event is about; `own_app` is the application that the lab is.
     """
@@ -99,8 +99,8 @@ def _measured(
     pull_request = event.pull_request
     if pull_request.state != "open":
         raise ignored(Cause.ACTION, "the pull request is closed")
-    # A permitted person has set the label. GitHub lets nobody push to the repository itself who may not; and whoever
-    # chooses another base chooses among the commits of the repository.
+    # A permitted person has set the label. Pushing to the repository needs write access at GitHub, and another base is
+    # a commit of the repository.
     is_permitted = standing.is_permitted and (
         event.action == "synchronize" or (event.action == "edited" and standing.head == pull_request.head.sha)
     )
@@ -125,9 +125,9 @@ def _measured(
 def _needs_label_again(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
 ) -> Trigger:
-    """A stranger has pushed: what is measured goes on only if it is this very commit.
+    """Cancel the measurement after a push from a fork, unless it is of the pushed commit.
 
-    That is so where the label was set after the push, and the delivery of the label came first.
+    It is if the label was set after the push, and the delivery of the label came first.
     """
     if standing.head == event.pull_request.head.sha:
         raise ignored(Cause.SEEN, "the label was set for this commit")
@@ -182,7 +182,7 @@ def _of_check(
 ) -> PullRequestTrigger | UnmeasuredTrigger:
     """Have a pull request measured again, as it was measured before, or the check of another commit written again."""
     if event.action != "rerequested":
-        raise ignored(Cause.ACTION, "nobody asks for the check to run again")
+        raise ignored(Cause.ACTION, "the check was not requested again")
     if event.check.app is None or event.check.app.id != own_app:
         raise ignored(Cause.EVENT, "the check is another application's")
     if standing.unmeasured is not None:

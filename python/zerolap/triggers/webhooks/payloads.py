@@ -77,7 +77,7 @@ class PullRequest(Part):
 
     @property
     def is_fork(self) -> bool:
-        """Whether its commits are in another repository: that of a stranger, as far as anybody knows."""
+        """Whether its commits are in another repository, which may belong to anybody."""
         return self.head.repo is None or self.head.repo.id != self.base.repo.id
 
 
