@@ -149,7 +149,7 @@ class Branch:
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
             standings = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
             standings.made_up = self.made_up
-            looked = await Notifier(self.store, self.settings, standings, Outbox(self.store.triggers), client).look(
+            looked = await Notifier(self.store, self.settings, standings, Outbox(self.store.triggers), client).report(
                 subject
             )
             return looked.is_over
