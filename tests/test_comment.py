@@ -24,11 +24,11 @@ from test_report import (
 )
 
 from zerolap.build.changes import parse_diff
+from zerolap.github import hidden_marker
 from zerolap.records import Comparison, FailOn
-from zerolap.triggers.github import hidden_marker
-from zerolap.triggers.texts.check import Conclusion, check_output, commit_status
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.notices import (
+from zerolap.report.pull_request.check import Conclusion, check_output, commit_status
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -37,7 +37,7 @@ from zerolap.triggers.texts.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     BranchRegression,
     Building,

@@ -21,12 +21,12 @@ from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
 
 from zerolap.build import resolve
+from zerolap.github import GitHub, Patience, TokenFile
 from zerolap.lab import Options, comparison_request, on_platforms
 from zerolap.records import Comparison, RequestedServer, RequestState
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.store import Store
 from zerolap.triggers import outbox
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import GitHub, Patience, TokenFile
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.outbox import Outbox

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.github import GitHubUnavailable
 from zerolap.records import ZerolapError
 from zerolap.store import Post, Store
-from zerolap.triggers.github import GitHubUnavailable
 from zerolap.triggers.outbox import Message, Outbox, WriteBudget
 
 HOUR_SECONDS = 3600

@@ -13,11 +13,11 @@ from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 from zerolap.build import resolve
 from zerolap.lab import Options, Submitting, comparison_request, on_platforms
 from zerolap.records import RequestedServer, RequestState
+from zerolap.report.pull_request.check import check_output
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Store
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.texts.check import check_output
-from zerolap.triggers.texts.outcome import PullRequestState
 from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, Permission, PullRequestTrigger, Trigger
 from zerolap.triggers.webhooks.commands import Misunderstood, Run
 from zerolap.triggers.webhooks.memory import stored_trigger

@@ -20,19 +20,19 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import changes_between
+from zerolap.github import GitHub, TokenFile
 from zerolap.records import Changes, Source, UsageError, revision_of
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import GitHub, TokenFile
 from zerolap.triggers.notifying import BranchReport, Notifier
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
-from zerolap.triggers.texts.outcome import PullRequestState
 from zerolap.triggers.trigger import CommandTrigger, Permission, PullRequestTrigger, PushTrigger, Withdrawn
 from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.commands import Cancel

@@ -10,17 +10,12 @@ from typing import Any, Final
 import httpx
 import structlog
 
+from zerolap.github import GitHub
+from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, ZerolapError, revision_of
 from zerolap.report.markup import plain
-from zerolap.store import Post, Store, StoredTrigger
-from zerolap.triggers.github import GitHub
-from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.outbox import Message, Outbox
-from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
-from zerolap.triggers.settings import Notification, TriggerSettings
-from zerolap.triggers.texts.headline import headline_of
-from zerolap.triggers.texts.notices import (
+from zerolap.report.pull_request.headline import headline_of
+from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -29,8 +24,13 @@ from zerolap.triggers.texts.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
-from zerolap.triggers.texts.writing import plain_writing
+from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
+from zerolap.report.pull_request.writing import plain_writing
+from zerolap.store import Post, Store, StoredTrigger
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.outbox import Message, Outbox
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, read_trigger
 
 OPENED: Final = "opened"

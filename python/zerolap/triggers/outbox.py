@@ -11,10 +11,10 @@ from typing import Final
 
 import structlog
 
+from zerolap.github import GitHubUnavailable
 from zerolap.records import ZerolapError
 from zerolap.store import Post
 from zerolap.store.triggers import PostKind, TriggerRecords
-from zerolap.triggers.github import GitHubUnavailable
 
 FIRST_UPDATE_SECONDS: Final = 60.0
 LONGEST_UPDATE_SECONDS: Final = 600.0

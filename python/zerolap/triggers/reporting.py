@@ -8,9 +8,7 @@ from typing import Final
 
 import structlog
 
-from zerolap.store import Post, Store
-from zerolap.triggers.failed_subjects import FailedSubjects
-from zerolap.triggers.github import (
+from zerolap.github import (
     Annotation,
     Check,
     CommitStatus,
@@ -18,13 +16,15 @@ from zerolap.triggers.github import (
     GitHubForbidden,
     hidden_marker,
 )
+from zerolap.report.pull_request.check import CheckOutput, check_output, commit_status, unmeasured_output
+from zerolap.report.pull_request.check import CommitStatus as HeadStatus
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.outcome import PullRequestState
+from zerolap.store import Post, Store
+from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.outbox import Message, Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.texts.check import CheckOutput, check_output, commit_status, unmeasured_output
-from zerolap.triggers.texts.check import CommitStatus as HeadStatus
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.outcome import PullRequestState
 from zerolap.triggers.trigger import UnmeasuredTrigger, Withdrawn, read_trigger
 
 COMMENT_MARKER: Final = "pull-request"

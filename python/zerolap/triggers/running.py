@@ -10,13 +10,13 @@ from typing import Final
 
 import structlog
 
+from zerolap.events.sinks import EventSink
+from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.events import EventSink
 from zerolap.triggers.failed_subjects import FailedSubjects
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings

@@ -13,7 +13,8 @@ import structlog
 
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
-from zerolap.fleet.happenings import Happening, trigger_happening
+from zerolap.events.lab_event import LabEvent, trigger_event
+from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.lab import Options, Submitting, comparison_request, on_platforms
 from zerolap.records import (
     Case,
@@ -28,7 +29,6 @@ from zerolap.records import (
 from zerolap.store import Acknowledgement, Store, StoredTrigger
 from zerolap.store.triggers import TriggerState
 from zerolap.triggers.affected import affected_cases
-from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
@@ -96,7 +96,7 @@ class ComparisonPlan:
 class TriggerWork:
     """Works on triggers, each in its turn by repository; `mirrors` is a directory for clones of their repositories.
 
-    `on_happening` is called in the event loop with each trigger that was worked on.
+    `on_event` is called in the event loop with each trigger that was worked on.
     """
 
     def __init__(
@@ -105,13 +105,13 @@ class TriggerWork:
         settings: TriggerSettings,
         mirrors: Path,
         github: GitHub | None,
-        on_happening: Callable[[Happening], None] = lambda _happening: None,
+        on_event: Callable[[LabEvent], None] = lambda _event: None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._mirrors = mirrors
         self._github = github
-        self._on_happening = on_happening
+        self._on_event = on_event
         self._not_before: dict[str, float] = {}
 
     async def waiting(self) -> dict[str, list[StoredTrigger]]:
@@ -197,7 +197,7 @@ class TriggerWork:
         """Record the end of a trigger together with its requests: a kill leaves both or neither."""
         if await asyncio.to_thread(self._store.triggers.end, stored.id, state, reason, requests):
             ids = tuple(request.id for request in requests)
-            self._on_happening(trigger_happening(replace(stored, state=state, reason=reason, requests=ids)))
+            self._on_event(trigger_event(replace(stored, state=state, reason=reason, requests=ids)))
 
     async def _requests(self, stored: StoredTrigger, trigger: Trigger) -> list[Request]:
         """Do what a trigger asks for, and return the requests that it leads to, which are not recorded yet.

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from zerolap.records import Answer, Verdict
 from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
-from zerolap.report.reading import CHANGED, Answered
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -21,8 +20,9 @@ from zerolap.triggers.texts.outcome import (
     Unaffected,
     Waiting,
 )
-from zerolap.triggers.texts.rows import CaseRows, Row, cases_of, rows_of
-from zerolap.triggers.texts.writing import Writing
+from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
+from zerolap.report.pull_request.writing import Writing
+from zerolap.report.reading import CHANGED, Answered
 
 COMMIT_DIGITS = 12
 NAMED_PLATFORMS = 2

@@ -7,15 +7,15 @@ from pydantic import Field
 from zerolap.records.base import Record
 from zerolap.report.format import COMMIT_DIGITS
 from zerolap.report.markup import code, link, link_target, plain, slack, slack_code
+from zerolap.report.pull_request.comment import reason_lines
+from zerolap.report.pull_request.comment_detail import DETAILS
+from zerolap.report.pull_request.comment_tables import changed_table, usual_metrics
+from zerolap.report.pull_request.headline import Headline, headline_of
+from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, in_order_of_names
+from zerolap.report.pull_request.reasons import reasons_of
+from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.report.pull_request.writing import Writing, markdown_writing, plain_writing, slack_writing
 from zerolap.report.reading import answers, sentence
-from zerolap.triggers.texts.comment import reason_lines
-from zerolap.triggers.texts.comment_detail import DETAILS
-from zerolap.triggers.texts.comment_tables import changed_table, usual_metrics
-from zerolap.triggers.texts.headline import Headline, headline_of
-from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, in_order_of_names
-from zerolap.triggers.texts.reasons import reasons_of
-from zerolap.triggers.texts.rows import Row, rows_of
-from zerolap.triggers.texts.writing import Writing, markdown_writing, plain_writing, slack_writing
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256

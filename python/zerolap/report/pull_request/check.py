@@ -7,10 +7,9 @@ from typing import Final, Literal, TypeAlias
 from zerolap.records import Comparison, FailOn
 from zerolap.report.format import counted
 from zerolap.report.markup import code, plain
-from zerolap.report.reading import CHANGED, answers, sentence, telling_word
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.headline import Headline, headline_of
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.headline import Headline, headline_of
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Cancelled,
     ChangedLines,
@@ -20,9 +19,10 @@ from zerolap.triggers.texts.outcome import (
     Superseded,
     Unaffected,
 )
-from zerolap.triggers.texts.reasons import Reason, reasons_of
-from zerolap.triggers.texts.rows import Row, rows_of
-from zerolap.triggers.texts.writing import plain_writing
+from zerolap.report.pull_request.reasons import Reason, reasons_of
+from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.report.pull_request.writing import plain_writing
+from zerolap.report.reading import CHANGED, answers, sentence, telling_word
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
