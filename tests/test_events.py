@@ -59,8 +59,8 @@ class Heard:
 
     def has_end_of(self, *requests: Request) -> bool:
         """Whether the ends of requests were told, which comes after they were recorded."""
-        requests = [told for told in self.events if isinstance(told, RequestHappened)]
-        ended = {told.request for told in requests if told.state not in ("submitted", "waiting", "running")}
+        states = [event for event in self.events if isinstance(event, RequestHappened)]
+        ended = {event.request for event in states if event.state not in ("submitted", "waiting", "running")}
         return ended >= {request.id for request in requests}
 
 

@@ -18,7 +18,7 @@ from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Store
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, Permission, PullRequestTrigger, Trigger
+from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, PullRequestTrigger, RequiredPermission, Trigger
 from zerolap.triggers.webhooks.commands import Misunderstood, Run
 from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import ON_REQUEST
@@ -41,7 +41,9 @@ class Pull:
         self.standings.made_up = {}
         self._count = 0
 
-    def labelled(self, head: str, actor: str = MAINTAINER, needs_permission: Permission | None = None) -> Trigger:
+    def labelled(
+        self, head: str, actor: str = MAINTAINER, needs_permission: RequiredPermission | None = None
+    ) -> Trigger:
         """Return the trigger by which a head is measured."""
         return PullRequestTrigger(
             repository=REPOSITORY,

@@ -33,7 +33,7 @@ from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
-from zerolap.triggers.trigger import CommandTrigger, Permission, PullRequestTrigger, PushTrigger, Withdrawn
+from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, PushTrigger, RequiredPermission, Withdrawn
 from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.commands import Cancel
 from zerolap.triggers.webhooks.memory import stored_trigger
@@ -260,7 +260,7 @@ def test_a_repository_that_does_not_answer_holds_up_no_other(store: Store, sourc
     [("maintain", "maintain", "done"), ("write", "maintain", "refused"), ("triage", "triage", "done")],
 )
 def test_who_has_the_role_that_is_needed_is_permitted(
-    store: Store, tmp_path: Path, github: PlayedGitHub, role: str, needed: Permission, state: str
+    store: Store, tmp_path: Path, github: PlayedGitHub, role: str, needed: RequiredPermission, state: str
 ) -> None:
     (tmp_path / "token").write_text(TOKEN)
     settings = checked_settings({"repository": [entry(HELD_UP, "/nowhere")]}, tmp_path)

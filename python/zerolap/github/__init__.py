@@ -2,7 +2,7 @@
 
 from zerolap.github.answers import Comment, Issue, Permission, PullRequest
 from zerolap.github.checks import Annotation, Check, CommitStatus, Conclusion
-from zerolap.github.client import PUBLIC_API, GitHub, hidden_marker
+from zerolap.github.client import PUBLIC_API, REPOSITORY, GitHub, hidden_marker
 from zerolap.github.credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
 from zerolap.github.faults import (
     ChecksForbidden,
@@ -19,6 +19,7 @@ from zerolap.github.pace import Clock, Patience
 
 __all__ = [
     "PUBLIC_API",
+    "REPOSITORY",
     "Annotation",
     "AppKey",
     "Check",

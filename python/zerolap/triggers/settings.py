@@ -21,7 +21,9 @@ from pydantic import (
 
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
-from zerolap.triggers.names import BRANCHES, REPOSITORY, TAGS, Login, RefName, RepositoryName, is_same_name
+from zerolap.github import REPOSITORY
+from zerolap.records import FailOn
+from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
     CasesPlace,
@@ -36,7 +38,7 @@ from zerolap.triggers.setting_types import (
     Url,
     WebUrl,
 )
-from zerolap.triggers.trigger import Permission, Scope
+from zerolap.triggers.trigger import RequiredPermission, Scope
 
 MIB: Final = 1 << 20
 GITHUB_MOST_MIB: Final = 25
@@ -119,7 +121,7 @@ class Measuring(_Part):
     cases_directory: CasesPlace | None = None
     engines: Annotated[tuple[Engine, ...], Field(min_length=1)] | None = None
     budget_seconds: Budget | None = Field(default=None, alias="budget")
-    fail_on: Literal["never", "work", "time", "regression", "unsure"] = "regression"
+    fail_on: FailOn = "regression"
     variant: Annotated[str, AfterValidator(_checked_variant)] = "default"
     notify: Notification = Notification()
 
@@ -142,7 +144,7 @@ class RepositorySettings(Measuring):
     accept_labels: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
     check_unlabelled: bool = False
     actors: tuple[Login, ...] = ()
-    permission: Permission | None = None
+    permission: RequiredPermission | None = None
     branches: tuple[Glob, ...] = ()
     tags: tuple[Glob, ...] = ()
 

@@ -11,8 +11,8 @@ from zerolap.triggers.webhooks.commands import Command
 
 Scope: TypeAlias = Literal["affected", "all"]
 """The cases that a change can affect, or all of them."""
-Permission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
-"""What GitHub lets a person do in a repository, the highest first."""
+RequiredPermission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
+"""A permission in a repository that the settings can require, the highest first."""
 PrintableWord: TypeAlias = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
 
 
@@ -48,7 +48,7 @@ class PullRequestTrigger(_OfPullRequest):
     is_fork: bool
     label: str
     scope: Scope
-    needs_permission: Permission | None = None
+    needs_permission: RequiredPermission | None = None
 
 
 class Withdrawn(_OfPullRequest):
@@ -95,7 +95,7 @@ class CommandTrigger(_OfPullRequest):
     kind: Literal["command"] = "command"
     comment: Annotated[int, Field(ge=1, lt=1 << 63)] | None
     command: Command
-    needs_permission: Permission | None = None
+    needs_permission: RequiredPermission | None = None
 
 
 class PushTrigger(_Trigger):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import structlog
 
@@ -36,9 +36,9 @@ from zerolap.triggers.trigger import (
     AskedTrigger,
     CommandTrigger,
     NeedsLabelAgain,
-    Permission,
     PullRequestTrigger,
     PushTrigger,
+    RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
@@ -62,7 +62,7 @@ COMPARING: Final = (PullRequestTrigger, PushTrigger, TagTrigger, AskedTrigger)
 """The triggers that lead to comparisons, unless the cases cannot be affected."""
 ON_REQUEST: Final = "/run "
 """Comes between the subject of a pull request and the cases that a command names, in the topic of a request."""
-PERMISSIONS: Final[tuple[Permission, ...]] = ("admin", "maintain", "write", "triage")
+PERMISSIONS: Final[tuple[RequiredPermission, ...]] = get_args(RequiredPermission)
 
 log = structlog.get_logger("zerolap.triggers")
 
@@ -228,7 +228,7 @@ class TriggerWork:
         """Have a check written even if it has not changed: GitHub waits for it where a person has it run again."""
         await asyncio.to_thread(self._store.triggers.write_again, subject, "check", head)
 
-    async def _require_permission(self, repository: str, actor: str, needed: Permission | None) -> None:
+    async def _require_permission(self, repository: str, actor: str, needed: RequiredPermission | None) -> None:
         """Raise `NotPermitted` if GitHub does not give a person a permission."""
         if needed is None:
             return

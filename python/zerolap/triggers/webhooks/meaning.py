@@ -5,9 +5,9 @@ from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
     NeedsLabelAgain,
-    Permission,
     PullRequestTrigger,
     PushTrigger,
+    RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
@@ -258,7 +258,7 @@ def _of_comment(
     )
 
 
-def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> Permission | None:
+def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> RequiredPermission | None:
     """Return the permission that GitHub has to be asked for; none where the settings name the sender."""
     if repository.is_actor(sender.login):
         return None
