@@ -32,7 +32,6 @@ SAME = (
     "acknowledgement",
     "api_token",
     "watched_ref",
-    "post",
 )
 """Tables with the same columns, in an order in which rows find what they refer to."""
 
@@ -79,7 +78,9 @@ class Conversion:
         kept = {trial["id"] for trial in trials}
         self._write("metric", (dict(row) for row in self._rows("metric") if row["trial_id"] in kept))
         self._documents()
-        self._write("trigger", (_renamed(row, submissions="requests") for row in self._rows("trigger")))
+        triggers = (_renamed(row, submissions="requests") for row in self._rows("trigger"))
+        self._write("trigger", (trigger | {"tries": 0} for trigger in triggers))
+        self._write("post", (dict(row) | {"updates": 0, "failures": 0} for row in self._rows("post")))
         left_out = sum(row["document"] is None for row in self._rows("job"))
         print(f"{len(requests)} requests; {left_out} jobs without documents were left out")
 

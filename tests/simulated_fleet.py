@@ -10,10 +10,10 @@ from waiting import PATIENCE_SECONDS
 
 from zerolap.build import Builds, resolve
 from zerolap.engines.simulated import Simulated
+from zerolap.events.lab_event import LabEvent
 from zerolap.fleet import Conductor, Pace, ServedPlatform
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
 from zerolap.fleet.setup.configuration import PlatformRequirement
@@ -36,7 +36,7 @@ def made_up_cases(count: int, group: str = "made up") -> list[Case]:
 class SimulatedFleet:
     """Agents of one platform, which builds for itself; `engine` stands in for all engines.
 
-    With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_happening`
+    With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_event`
     is called with what happens. `further_platforms` have an agent each, with an engine of its own.
     """
 
@@ -45,7 +45,7 @@ class SimulatedFleet:
     engine: Simulated = field(default_factory=Simulated)
     agents: int = 2
     load_agents: int | None = None
-    on_happening: Callable[[Happening], None] = lambda _happening: None
+    on_event: Callable[[LabEvent], None] = lambda _event: None
     further_platforms: Mapping[str, Simulated] = field(default_factory=dict)
     new_queues: Callable[[], InProcess] = InProcess
     queues: InProcess = field(default_factory=InProcess)
@@ -125,9 +125,7 @@ class SimulatedFleet:
         requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
         platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
         further = [ServedPlatform(name, name) for name in self.further_platforms]
-        self.conductor = Conductor(
-            self.store, self.queues, [platform, *further], pace=PACE, on_happening=self.on_happening
-        )
+        self.conductor = Conductor(self.store, self.queues, [platform, *further], pace=PACE, on_event=self.on_event)
         self.running, self._tasks = [], [asyncio.create_task(self.conductor.run())]
         for number in range(self.agents):
             self.start(self.agent(number))

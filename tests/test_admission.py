@@ -25,15 +25,18 @@ from webhook_payloads import (
     commented,
     delivery,
     labelled,
+    merge_group,
     person,
     pull_request,
     pushed,
     real_payload,
+    rerequested,
+    retargeted,
     settings_of_tests,
     signature,
 )
 
-from zerolap.store import Store
+from zerolap.store import Post, Store
 from zerolap.triggers.names import ref_fault
 from zerolap.triggers.settings import Limits, TriggerSettings
 from zerolap.triggers.trigger import (
@@ -43,6 +46,7 @@ from zerolap.triggers.trigger import (
     PushTrigger,
     TagTrigger,
     Trigger,
+    UnmeasuredTrigger,
     Withdrawn,
     read_trigger,
     trigger_json,
@@ -113,7 +117,7 @@ def test_a_label_has_the_head_of_the_payload_measured(gate: Gate) -> None:
         actor=MAINTAINER,
         delivery=trigger.delivery,
     )
-    stored = gate.store.triggers.next_waiting()
+    stored = next(iter(gate.store.triggers.in_state("waiting")), None)
     assert stored is not None
     assert (stored.subject, stored.kind, stored.state, stored.actor) == (
         "redis/redis#12",
@@ -233,8 +237,55 @@ def test_a_refused_trigger_permits_nothing(store: Store) -> None:
     gate = Gate(store, settings_of_tests(permission="write"))
     gate.admitted("pull_request", labelled(actor=STRANGER, fork=False))
     [waiting] = gate.store.triggers.in_state("waiting")
-    gate.store.triggers.set_state(waiting.id, "refused", "no permission")
+    gate.store.triggers.end(waiting.id, "refused", "no permission")
     assert gate.memory.standing(waiting.subject).head is None
+
+
+def test_another_base_is_another_comparison(gate: Gate) -> None:
+    gate.admitted("pull_request", labelled())
+    # Whoever edits it: the head is the one that the label was set for.
+    trigger = gate.admitted("pull_request", retargeted(actor=STRANGER))
+    assert isinstance(trigger, PullRequestTrigger)
+    assert (trigger.head, trigger.needs_permission) == (HEAD, None)
+    assert gate.cause("pull_request", retargeted(head=OTHER_HEAD, actor=STRANGER)) == Cause.LABEL
+    edited = retargeted() | {"changes": {"title": {"from": "x"}}}
+    assert gate.cause("pull_request", edited) == Cause.ACTION
+
+
+def test_a_retargeted_pull_request_that_nobody_permitted_is_not_measured(gate: Gate) -> None:
+    assert gate.cause("pull_request", retargeted(fork=False, actor=STRANGER)) == Cause.ACTOR
+
+
+@pytest.mark.parametrize("kind", ["check_run", "check_suite"])
+def test_a_check_is_run_again(gate: Gate, kind: str) -> None:
+    first = gate.admitted("pull_request", labelled(actor=MAINTAINER))
+    assert gate.cause(kind, rerequested(kind)) == Cause.LABEL
+    gate.store.triggers.set_post(Post(first.subject, "check", HEAD))
+    again = gate.admitted(kind, rerequested(kind))
+    assert isinstance(first, PullRequestTrigger)
+    assert again == first.model_copy(update={"delivery": again.delivery})
+    assert gate.cause(kind, rerequested(kind, actor=STRANGER)) == Cause.ACTOR
+    assert gate.cause(kind, rerequested(kind, app=4712)) == Cause.EVENT
+    assert gate.cause(kind, rerequested(kind, head=OTHER_HEAD)) == Cause.LABEL
+    assert gate.cause(kind, rerequested(kind) | {"action": "completed"}) == Cause.ACTION
+
+
+def test_a_merge_group_gets_a_check(gate: Gate) -> None:
+    trigger = gate.admitted("merge_group", merge_group())
+    assert isinstance(trigger, UnmeasuredTrigger)
+    assert (trigger.head, trigger.subject) == (HEAD, "redis/redis#queue:aaaaaaaaaaaa")
+    assert gate.cause("merge_group", merge_group("destroyed")) == Cause.ACTION
+
+
+@pytest.mark.parametrize("action", ["opened", "reopened", "synchronize"])
+def test_a_pull_request_without_a_label_gets_a_check_where_that_is_set(store: Store, action: str) -> None:
+    payload = pull_request(action, labels=["bug"], actor=STRANGER)
+    assert Gate(store, settings_of_tests()).cause("pull_request", payload) == Cause.LABEL
+    gate = Gate(store, settings_of_tests(check_unlabelled=True))
+    trigger = gate.admitted("pull_request", pull_request(action, labels=["bug"], actor=STRANGER))
+    assert isinstance(trigger, UnmeasuredTrigger)
+    assert (trigger.head, trigger.subject) == (HEAD, "redis/redis#12")
+    assert gate.memory.standing(trigger.subject).head is None
 
 
 def test_pushes_to_chosen_branches_are_measured(gate: Gate) -> None:

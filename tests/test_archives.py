@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -253,6 +254,19 @@ def test_a_revision_with_endless_files_is_not_written_anywhere(
         monkeypatch.setattr(archive_module, "LIMITS", limits)
         with pytest.raises(UsageError, match=reason):
             pack_source(revision_source("first", toy.path, toy.first), blobs)
+
+
+def test_a_large_revision_is_packed_without_being_in_memory(toy: ToySource, blobs: Blobs) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    with (toy.path / "src" / "large").open("wb") as file:
+        file.truncate(128 << 20)
+    source = revision_source("large", toy.path, toy.commit("a large file"))
+    tracemalloc.start()
+    try:
+        pack_source(source, blobs)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_files_that_are_not_there(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:

@@ -24,11 +24,11 @@ from test_report import (
 )
 
 from zerolap.build.changes import parse_diff
+from zerolap.github import hidden_marker
 from zerolap.records import Comparison, FailOn
-from zerolap.triggers.github import hidden_marker
-from zerolap.triggers.texts.check import Conclusion, check_output, commit_status
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.notices import (
+from zerolap.report.pull_request.check import Conclusion, check_output, commit_status
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -37,7 +37,7 @@ from zerolap.triggers.texts.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     BranchRegression,
     Building,
@@ -425,6 +425,22 @@ def test_annotations_come_with_the_conclusion() -> None:
     assert check_output(ongoing, "regression").annotations == ()
     ended = a_state(a_platform("arm", ISSUE), a_platform("x86", UNCHANGED))
     assert [one.title for one in check_output(ended, "regression").annotations] == ["regression of xadd-auto-id on arm"]
+
+
+def test_reasons_that_point_to_the_same_lines_are_one_annotation() -> None:
+    hunks = tuple(ChangedLines("src/t_stream.c", line, line, "void xaddCommand(client *c) {") for line in (2042, 2067))
+    findings = [
+        {**CULPRIT, "rank": rank, "function": name, "text": f"It calls {name} more often.", "lines": [2042, 2067]}
+        for rank, name in enumerate(("createStreamIDString", "sdsfree", "addReplyBulkSds"))
+    ]
+    comparison = a_comparison([{**XADD, "findings": findings}])
+    state = a_state(a_platform("x86", comparison), commits=replace(COMMITS, changed=hunks))
+    [annotation] = check_output(state, "regression").annotations
+    assert (annotation.start_line, annotation.end_line) == (2042, 2042)
+    lines = annotation.message.splitlines()
+    assert lines[:3] == [f"It calls {finding['function']} more often." for finding in findings]
+    assert lines[-1] == "also at src/t_stream.c:2067"
+    assert sum(line.startswith("work regression") for line in lines) == 1
 
 
 def test_cases_on_request_leave_the_annotations_as_they_are() -> None:

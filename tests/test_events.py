@@ -19,11 +19,11 @@ from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
-from zerolap.fleet.happenings import Happening, RequestHappened, trigger_happening
+from zerolap.events.lab_event import LabEvent, RequestHappened, trigger_event
+from zerolap.events.sinks import EventSink, EventStream
 from zerolap.lab import Submitting, read_comparison
 from zerolap.records import Request
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.events import EventSink, EventStream
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
 from zerolap.triggers.webhooks.memory import stored_trigger
@@ -49,18 +49,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
 class Heard:
     """What a conductor has told."""
 
-    happenings: list[Happening] = field(default_factory=list)
+    events: list[LabEvent] = field(default_factory=list)
     sink: EventSink | None = None
 
-    def __call__(self, happening: Happening) -> None:
-        self.happenings.append(happening)
+    def __call__(self, event: LabEvent) -> None:
+        self.events.append(event)
         if self.sink is not None:
-            self.sink.emit(happening)
+            self.sink.emit(event)
 
     def has_end_of(self, *requests: Request) -> bool:
         """Whether the ends of requests were told, which comes after they were recorded."""
-        requests = [told for told in self.happenings if isinstance(told, RequestHappened)]
-        ended = {told.request for told in requests if told.state not in ("submitted", "waiting", "running")}
+        states = [event for event in self.events if isinstance(event, RequestHappened)]
+        ended = {event.request for event in states if event.state not in ("submitted", "waiting", "running")}
         return ended >= {request.id for request in requests}
 
 
@@ -71,7 +71,7 @@ def heard() -> Heard:
 
 @pytest.fixture
 def fleet(store: Store, redis_server: Path, heard: Heard) -> SimulatedFleet:
-    return SimulatedFleet(store, redis_server, on_happening=heard)
+    return SimulatedFleet(store, redis_server, on_event=heard)
 
 
 @pytest.fixture
@@ -143,9 +143,9 @@ async def until(condition: Callable[[], object]) -> None:
 def run_with_sink(
     fleet: SimulatedFleet, settings: EventSettings, scenario: Callable[[SimulatedFleet], Awaitable[None]]
 ) -> None:
-    """Run a scenario whose happenings go to a sink, which is stopped at its end."""
-    assert isinstance(fleet.on_happening, Heard)
-    sink = fleet.on_happening.sink = EventSink(settings)
+    """Run a scenario whose events go to a sink, which is stopped at its end."""
+    assert isinstance(fleet.on_event, Heard)
+    sink = fleet.on_event.sink = EventSink(settings)
 
     async def with_sink(fleet: SimulatedFleet) -> None:
         async with running(sink):
@@ -154,9 +154,9 @@ def run_with_sink(
     fleet.run(with_sink)
 
 
-def some_happening(number: int) -> Happening:
-    """Return a happening that is like no other."""
-    return trigger_happening(StoredTrigger(f"t-{number}", "redis/redis", "redis/redis@main", "push", "{}"))
+def some_event(number: int) -> LabEvent:
+    """Return a event that is like no other."""
+    return trigger_event(StoredTrigger(f"t-{number}", "redis/redis", "redis/redis@main", "push", "{}"))
 
 
 def numbers(events: list[Event]) -> list[int]:
@@ -214,7 +214,7 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
         (str(path), state) for path in (fleet.server, head) for state in ("started", "done")
     )
     request = of(events, "request", first)[0]
-    assert (request["schema"], request["time"]) == ("zerolap.happening/1", first.created)
+    assert (request["schema"], request["time"]) == ("zerolap.event/1", first.created)
     assert (request["kind"], request["platform"], request["priority"]) == ("compare", PLATFORM, "release")
     assert (request["topic"], request["trigger"]) == ("redis/redis#12", "redis/redis#12 by alice")
     assert (request["base"], request["head"]) == (
@@ -254,13 +254,13 @@ def test_what_ends_otherwise_is_told_with_the_reason(fleet: SimulatedFleet, hear
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: fleet.engine.carried_out)
         newer = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=Submitting(topic="pr-7"))
-        await fleet.until(lambda: any(told.request == newer.id for told in heard.happenings))
+        await fleet.until(lambda: any(told.request == newer.id for told in heard.events))
         fleet.store.fleet.set_state(newer.id, "cancelled", "by alice")
         requests.append(newer)
         await fleet.until(lambda: heard.has_end_of(*requests))
 
     fleet.run(scenario)
-    events: list[Event] = [json.loads(happening.model_dump_json(by_alias=True)) for happening in heard.happenings]
+    events: list[Event] = [json.loads(event.model_dump_json(by_alias=True)) for event in heard.events]
     ends = {event["request"]: event for event in events if event["event"] == "request"}
     _, _, newer = requests
     assert [ends[request.id]["state"] for request in requests] == ["failed", "superseded", "cancelled"]
@@ -283,11 +283,11 @@ def test_what_is_told_again_after_a_restart_has_the_same_id(fleet: SimulatedFlee
         await fleet.until(lambda: heard.has_end_of(request))
 
     fleet.run(interrupted)
-    runs = [heard.happenings]
-    heard.happenings = []
+    runs = [heard.events]
+    heard.events = []
     fleet.run(finished)
-    runs.append(heard.happenings)
-    first, again = ({told.id: told for told in happenings} for happenings in runs)
+    runs.append(heard.events)
+    first, again = ({told.id: told for told in events} for events in runs)
     repeated = {told.state for told in again.values() if told.id in first and isinstance(told, RequestHappened)}
     assert repeated >= {"submitted", "running"}
     # What is equal but for the time has the same id, and nothing else has.
@@ -352,10 +352,10 @@ def test_a_trigger_is_told_with_what_became_of_it(store: Store, tmp_path: Path) 
     pushed = PushTrigger(repository="redis/redis", branch="unstable", before=None, after=COMMIT, actor="alice")
     stored = stored_trigger(pushed, "push", 1.0)
     store.triggers.add(stored)
-    happenings: list[Happening] = []
-    work = TriggerWork(store, TriggerSettings(), tmp_path / "mirrors", None, happenings.append)
+    events: list[LabEvent] = []
+    work = TriggerWork(store, TriggerSettings(), tmp_path / "mirrors", None, events.append)
     asyncio.run(work.work_on(stored))
-    [told] = happenings
+    [told] = events
     assert told.event == "trigger"
     assert (told.trigger, told.subject, told.actor, told.state) == (stored.id, pushed.subject, "alice", "refused")
     assert "neither a permitted repository nor a watched one" in told.reason
@@ -370,13 +370,13 @@ def test_a_file_that_is_moved_away_is_begun_anew(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         async with running(EventSink(settings(tmp_path))) as sink:
-            sink.emit(some_happening(1))
+            sink.emit(some_event(1))
             await until(lambda: numbers(read_lines(path)) == [1])
             path.rename(moved)
-            sink.emit(some_happening(2))
+            sink.emit(some_event(2))
             await until(lambda: numbers(read_lines(path)) == [2])
             path.unlink()
-            sink.emit(some_happening(3))
+            sink.emit(some_event(3))
             await until(lambda: numbers(read_lines(path)) == [3])
 
     asyncio.run(scenario())
@@ -388,7 +388,7 @@ def test_lines_are_added_to_those_that_are_there_and_not_to_half_a_line(tmp_path
 
     async def sent(number: int) -> None:
         async with running(EventSink(settings(tmp_path))) as sink:
-            sink.emit(some_happening(number))
+            sink.emit(some_event(number))
 
     asyncio.run(sent(1))
     with path.open("a") as file:
@@ -405,12 +405,12 @@ def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         async with running(EventSink(settings(tmp_path))) as sink:
-            sink.emit(some_happening(1))
+            sink.emit(some_event(1))
             with capture_logs() as logs:
                 await until(lambda: logs)
             assert (logs[0]["event"], logs[0]["destination"]) == ("events wait", str(path))
             path.rmdir()
-            sink.emit(some_happening(2))
+            sink.emit(some_event(2))
             await until(lambda: numbers(read_lines(path)) == [1, 2])
 
     asyncio.run(scenario())
@@ -432,11 +432,11 @@ def test_what_does_not_fit_the_queue_is_counted_where_it_is_missing(listened: Li
         async with running(EventSink(listened.settings, most_waiting=5)) as sink:
             for start in range(0, 20, 5):
                 for number in range(start, start + 5):
-                    sink.emit(some_happening(number))
+                    sink.emit(some_event(number))
                 await until(functools.partial(has_lines, start + 5))
             listened.server.start()
             await until(lambda: len(listened.entries()) == 6)
-            sink.emit(some_happening(20))
+            sink.emit(some_event(20))
 
     with capture_logs() as logs:
         asyncio.run(scenario())
@@ -452,12 +452,12 @@ def test_a_redis_server_that_does_not_answer_holds_up_nothing(listened: Listened
 
     async def scenario() -> None:
         async with running(EventSink(listened.settings)) as sink:
-            sink.emit(some_happening(1))
+            sink.emit(some_event(1))
             await until(lambda: numbers(listened.entries()) == [1])
             with listened.server.frozen():
-                sink.emit(some_happening(2))
+                sink.emit(some_event(2))
                 await until(lambda: numbers(listened.lines()) == [1, 2])
-                sink.emit(some_happening(3))
+                sink.emit(some_event(3))
                 await until(lambda: numbers(listened.lines()) == [1, 2, 3])
             await until(lambda: numbers(listened.entries()) == [1, 2, 3])
 
@@ -470,7 +470,7 @@ def test_a_stream_is_kept_short(listened: Listened) -> None:
     async def scenario() -> None:
         async with running(EventSink(listened.settings.model_copy(update={"maxlen": 100}))) as sink:
             for number in range(1000):
-                sink.emit(some_happening(number))
+                sink.emit(some_event(number))
             await until(lambda: listened.entries() and numbers(listened.entries())[-1] == 999)
 
     asyncio.run(scenario())
@@ -483,7 +483,7 @@ def test_a_key_of_another_type_is_reported_and_events_wait(listened: Listened) -
 
     async def scenario() -> None:
         async with running(EventSink(listened.settings)) as sink:
-            sink.emit(some_happening(1))
+            sink.emit(some_event(1))
             with capture_logs() as logs:
                 await until(lambda: logs)
             assert "WRONGTYPE" in logs[0]["trouble"]
@@ -503,7 +503,7 @@ def test_a_wrong_password_is_not_logged(server: RedisProcess, tmp_path: Path) ->
     async def scenario(url: str) -> list[Any]:
         with capture_logs() as logs:
             async with running(EventSink(settings(tmp_path, url))) as sink:
-                sink.emit(some_happening(1))
+                sink.emit(some_event(1))
                 await until(lambda: any(entry["event"] == "events wait" for entry in logs))
         return list(logs)
 

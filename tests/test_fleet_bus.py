@@ -15,11 +15,11 @@ from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
 from zerolap.fleet.bus import connection as jetstream_connection
 from zerolap.fleet.bus import dispatcher as jetstream_dispatcher
 from zerolap.fleet.bus import link as jetstream_link
-from zerolap.fleet.delivery import MAX_DELIVERIES, PRIORITIES, AgentName, BusLost, JobMessage
+from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName, BusLost, JobMessage
 from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from zerolap.fleet.setup.configuration import AgentEntry
 from zerolap.fleet.setup.credentials import read_conductor_credentials
-from zerolap.records import EnvironmentMissing
+from zerolap.records import PRIORITIES, EnvironmentMissing
 
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 """A lease that does not end within a test: a job that got lost does not come back."""

@@ -17,8 +17,9 @@ from nats_server import NatsServer, RawClient, required_program
 from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet.bus import JetStreamDispatcher
-from zerolap.fleet.delivery import PRIORITIES, AgentName, JobMessage
+from zerolap.fleet.delivery import AgentName, JobMessage
 from zerolap.fleet.setup.configuration import read_configuration
+from zerolap.records import PRIORITIES
 
 NEXT = "$JS.API.CONSUMER.MSG.NEXT.JOBS"
 AT_ONCE = b'{"batch": 1, "no_wait": true}'

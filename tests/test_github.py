@@ -25,7 +25,7 @@ from structlog.testing import capture_logs
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.errors import UsageError
-from zerolap.triggers.github import (
+from zerolap.github import (
     Annotation,
     AppKey,
     Check,

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import jsonschema
 import pytest
+from api_client import ASKED, Asking, request
 from command_line import Zerolap
 from fastapi.openapi.models import OpenAPI
 from http_server import served_lab
@@ -21,7 +22,7 @@ from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from stored_comparison import stored_token
 from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import wait_until
 
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token
 from zerolap.api.v1 import EXAMPLE, MOST_BODY_BYTES
@@ -33,7 +34,6 @@ from zerolap.triggers.trigger import AskedComparison, asked_by
 from zerolap.triggers.work import TriggerWork
 
 REPOSITORY = "toy/server"
-ASKED = {"repository": REPOSITORY, "base": "v1", "head": "work"}
 UNKNOWN = "c-ffffffffffffffffffffffff"
 PROBLEM = "application/problem+json"
 
@@ -54,30 +54,6 @@ def settings(toy: ToySource, tmp_path: Path) -> TriggerSettings:
 def settings_for(toy: ToySource, directory: Path, **limits: int) -> TriggerSettings:
     repository = {"name": REPOSITORY, "clone_url": str(toy.path), "cases_directory": str(CASES)}
     return checked_settings({"repository": [repository], "limits": limits}, directory)
-
-
-class Asking:
-    """Asks a lab with a token."""
-
-    def __init__(self, url: str, token: str | None) -> None:
-        self._url = f"{url}/api/v1"
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-
-    def get(self, path: str, **query: Any) -> httpx.Response:
-        return request("GET", self._url + path, self._headers, params=query)
-
-    def post(self, path: str, body: Any = None, **headers: str) -> httpx.Response:
-        content = body if isinstance(body, bytes | Iterator) else json.dumps(body).encode()
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
-        return request("POST", self._url + path, self._headers | given, content=content)
-
-    def ask(self, **changes: Any) -> httpx.Response:
-        return self.post("/comparisons", ASKED | changes)
-
-
-def request(method: str, url: str, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
-    # There is no TLS: reading all authorities that it could be checked by takes long.
-    return httpx.request(method, url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False, verify=False, **more)
 
 
 @pytest.fixture

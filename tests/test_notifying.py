@@ -21,14 +21,15 @@ from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
 
 from zerolap.build import resolve
+from zerolap.github import GitHub, Patience, TokenFile
 from zerolap.lab import Options, comparison_request, on_platforms
 from zerolap.records import Comparison, RequestedServer, RequestState
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.store import Store
-from zerolap.triggers import notifying
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import GitHub, Patience, TokenFile
+from zerolap.triggers import outbox
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
+from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
@@ -134,7 +135,7 @@ class Branch:
                 cases, id=request.id, platform=PLATFORM | {"name": request.platform}
             )
             self.store.fleet.set_state(request.id, state, "it does not build" if state == "failed" else "")
-        self.store.triggers.set_state(new.id, "done", "", [request.id for request in requests])
+        self.store.triggers.end(new.id, "done", "", requests)
         Mirror.below(self.directory / "mirrors", str(self.remote.path)).fetch([commit])
         self.before = commit
         return commit
@@ -148,7 +149,9 @@ class Branch:
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
             standings = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
             standings.made_up = self.made_up
-            looked = await Notifier(self.store, self.settings, standings, client).look(subject)
+            looked = await Notifier(self.store, self.settings, standings, Outbox(self.store.triggers), client).report(
+                subject
+            )
             return looked.is_over
 
     def issues(self) -> list[tuple[str, str]]:
@@ -169,7 +172,7 @@ def _word(change: float) -> str:
 def branch(compiler: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Branch]:
     monkeypatch.setenv("NO_PROXY", "*")
     # Whatever was not taken is sent again by the next look.
-    monkeypatch.setattr(notifying, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(outbox, "FIRST_RETRY_SECONDS", 0.0)
     try:
         description_path()
     except NotInstalled as reason:
@@ -332,7 +335,7 @@ def test_what_another_program_does_not_take_is_sent_again(branch: Branch, status
     assert branch.told() == [("opened", commit)]
     assert len(branch.listener.at(PATH_OF_SLACK)) == 1
     assert len(branch.issues()) == 1
-    assert len([entry for entry in logs if entry["event"] == "not reported"]) == 2
+    assert len([entry for entry in logs if entry["event"] == "written later"]) == 2
     assert "a-secret" not in repr(logs)
 
 

@@ -13,12 +13,12 @@ from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 from zerolap.build import resolve
 from zerolap.lab import Options, Submitting, comparison_request, on_platforms
 from zerolap.records import RequestedServer, RequestState
+from zerolap.report.pull_request.check import check_output
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Store
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.texts.check import check_output
-from zerolap.triggers.texts.outcome import PullRequestState
-from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, Permission, PullRequestTrigger, Trigger
+from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, PullRequestTrigger, RequiredPermission, Trigger
 from zerolap.triggers.webhooks.commands import Misunderstood, Run
 from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import ON_REQUEST
@@ -41,7 +41,9 @@ class Pull:
         self.standings.made_up = {}
         self._count = 0
 
-    def labelled(self, head: str, actor: str = MAINTAINER, needs_permission: Permission | None = None) -> Trigger:
+    def labelled(
+        self, head: str, actor: str = MAINTAINER, needs_permission: RequiredPermission | None = None
+    ) -> Trigger:
         """Return the trigger by which a head is measured."""
         return PullRequestTrigger(
             repository=REPOSITORY,
@@ -96,7 +98,7 @@ class Pull:
         comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
         self.standings.made_up[request.id] = comparison
         self.store.fleet.set_state(request.id, state)
-        self.store.triggers.set_state(identity, "done", "", [request.id])
+        self.store.triggers.end(identity, "done", "", [request])
 
 
 @pytest.fixture
@@ -122,7 +124,7 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
     reopened = pull.labelled("c" * 40, STRANGER, "write")
     for _ in range(MANY):
         for trigger in (strange, reopened):
-            pull.store.triggers.set_state(pull.add(trigger), "refused", "no permission")
+            pull.store.triggers.end(pull.add(trigger), "refused", "no permission")
     assert pull.state() == measured
     pushed = NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head="d" * 40, label=LABEL)
     for _ in range(MANY):

@@ -37,8 +37,7 @@ def test_a_trigger_is_recorded_once_with_its_delivery(store: Store) -> None:
     assert store.triggers.add(trigger("t-1", delivery="d-1"), first)
     assert not store.triggers.add(trigger("t-2", delivery="d-1"), delivery("d-1", "another body"))
     assert not store.triggers.add(trigger("t-3", delivery="d-2"), delivery("d-2", "body"))
-    assert [stored.id for stored in store.triggers.in_state("waiting")] == ["t-1"]
-    assert store.triggers.next_waiting() == trigger("t-1", delivery="d-1")
+    assert store.triggers.in_state("waiting") == [trigger("t-1", delivery="d-1")]
     assert store.triggers.knows("d-1", "")
     assert store.triggers.knows("", first.digest)
     assert not store.triggers.knows("d-2", "")
@@ -71,18 +70,23 @@ def test_old_deliveries_are_forgotten_and_their_triggers_kept(store: Store) -> N
     assert [stored.delivery for stored in store.triggers.in_state("waiting")] == [None, "d-2", "d-3"]
 
 
-def test_states_lead_from_waiting_to_an_end(store: Store) -> None:
+def test_a_trigger_ends_once(store: Store) -> None:
     store.triggers.add(trigger("t-1"))
     store.triggers.add(trigger("t-2"))
-    store.triggers.set_state("t-1", "working", requests=["c-1", "c-2"])
-    waiting = store.triggers.next_waiting()
-    assert waiting is not None
-    assert waiting.id == "t-2"
-    store.triggers.set_state("t-1", "failed", "a reason with \0")
+    assert store.triggers.end("t-1", "failed", "a reason with \0")
+    assert not store.triggers.end("t-1", "done")
     [failed] = store.triggers.in_state("failed")
-    assert (failed.requests, failed.reason) == (("c-1", "c-2"), "a reason with \N{REPLACEMENT CHARACTER}")
-    store.triggers.set_state("t-2", "done")
-    assert store.triggers.next_waiting() is None
+    assert failed.reason == "a reason with \N{REPLACEMENT CHARACTER}"
+    assert [waiting.id for waiting in store.triggers.in_state("waiting")] == ["t-2"]
+
+
+def test_tries_are_counted_until_a_trigger_is_put_back_or_ends(store: Store) -> None:
+    store.triggers.add(trigger("t-1"))
+    assert [store.triggers.begin("t-1") for _ in range(3)] == [1, 2, 3]
+    [waiting] = store.triggers.in_state("waiting")
+    assert waiting.tries == 3
+    store.triggers.put_back("t-1")
+    assert store.triggers.begin("t-1") == 1
 
 
 def test_triggers_of_a_subject_and_of_an_actor_are_counted(store: Store) -> None:
@@ -91,7 +95,7 @@ def test_triggers_of_a_subject_and_of_an_actor_are_counted(store: Store) -> None
     assert [stored.id for stored in store.triggers.of_subject(SUBJECT)] == ["t-2", "t-1", "t-0"]
     assert [stored.id for stored in store.triggers.of_subject(SUBJECT, ["push"], limit=1)] == ["t-2"]
     assert store.triggers.of_subject("redis/redis#13") == []
-    store.triggers.set_state("t-1", "refused")
+    store.triggers.end("t-1", "refused")
     assert [stored.id for stored in store.triggers.of_subject(SUBJECT, limit=1, states=["refused", "done"])] == ["t-1"]
     assert store.triggers.count_of_actor("maintainer", ["push"], 0.0) == 2
     assert store.triggers.count_of_actor("maintainer", ["push", "command"], 1.0) == 2

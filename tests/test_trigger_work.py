@@ -20,19 +20,20 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import changes_between
+from zerolap.github import GitHub, TokenFile
 from zerolap.records import Changes, Source, UsageError, revision_of
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import GitHub, TokenFile
-from zerolap.triggers.notifying import Looked, Notifier
+from zerolap.triggers.notifying import BranchReport, Notifier
+from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
-from zerolap.triggers.texts.outcome import PullRequestState
-from zerolap.triggers.trigger import CommandTrigger, Permission, PullRequestTrigger, PushTrigger, Withdrawn
+from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, PushTrigger, RequiredPermission, Withdrawn
 from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.commands import Cancel
 from zerolap.triggers.webhooks.memory import stored_trigger
@@ -93,6 +94,25 @@ class Lab:
         assert asyncio.run(self.work.work_on(stored))
         return self.ended(stored)
 
+    def pull_request(self, head: str, base_sha: str) -> StoredTrigger:
+        """Work on a label of a pull request to the branch `unstable`, and return what became of it."""
+        trigger = PullRequestTrigger(
+            repository=HELD_UP,
+            number=12,
+            actor="maintainer",
+            head=head,
+            base_ref="unstable",
+            base_sha=base_sha,
+            head_repository=HELD_UP,
+            is_fork=False,
+            label="a label",
+            scope="affected",
+        )
+        stored = stored_trigger(trigger, f"label {next(NUMBERS)}", time.time())
+        self.store.triggers.add(stored)
+        assert asyncio.run(self.work.work_on(stored))
+        return self.ended(stored)
+
     def ended(self, stored: StoredTrigger) -> StoredTrigger:
         """Return a trigger as it is now."""
         found = self.store.triggers.with_id(stored.id)
@@ -142,6 +162,19 @@ def test_what_had_to_wait_does_not_supersede_what_is_newer(lab: Lab) -> None:
     assert asyncio.run(lab.work.work_on(absent))
     assert (lab.ended(absent).state, lab.ended(newer).state) == ("refused", "done")
     assert [work.request.id for work in lab.store.fleet.requests(is_open=True)] == list(newer.requests)
+
+
+def test_the_base_is_the_merge_base_with_the_branch_as_it_is_now(lab: Lab) -> None:
+    """The branch went on since the event, and the pull request was made on top of its newer commit."""
+    newer = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    lab.source.git("branch", "--force", "unstable", newer)
+    lab.source.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
+    head = lab.source.commit("a pull request")
+    assert lab.compared(lab.pull_request(head, lab.source.first)) == [(newer, head)]
+    # Where the head is merged, or the branch is gone, what the branch was at the event is left.
+    for arranged in (["branch", "--force", "unstable", head], ["branch", "-D", "unstable"]):
+        lab.source.git(*arranged)
+        assert lab.compared(lab.pull_request(head, newer)) == [(newer, head)]
 
 
 def test_what_waits_is_tried_in_its_turn_and_holds_up_its_repository_alone(lab: Lab) -> None:
@@ -227,7 +260,7 @@ def test_a_repository_that_does_not_answer_holds_up_no_other(store: Store, sourc
     [("maintain", "maintain", "done"), ("write", "maintain", "refused"), ("triage", "triage", "done")],
 )
 def test_who_has_the_role_that_is_needed_is_permitted(
-    store: Store, tmp_path: Path, github: PlayedGitHub, role: str, needed: Permission, state: str
+    store: Store, tmp_path: Path, github: PlayedGitHub, role: str, needed: RequiredPermission, state: str
 ) -> None:
     (tmp_path / "token").write_text(TOKEN)
     settings = checked_settings({"repository": [entry(HELD_UP, "/nowhere")]}, tmp_path)
@@ -270,7 +303,10 @@ def test_a_trigger_that_nobody_has_foreseen_fails_alone(
     with capture_logs() as entries:
         asyncio.run(run_until(triggers, lambda: not store.triggers.in_state("waiting")))
     ended = [store.triggers.with_id(trigger.id) for trigger in (hostile, harmless)]
-    assert [(one.state, one.reason) for one in ended if one] == [("failed", "internal error: ValueError"), ("done", "")]
+    assert [(one.state, one.reason) for one in ended if one] == [
+        ("failed", "internal error: ValueError: nobody has foreseen it"),
+        ("done", ""),
+    ]
     [logged] = [entry for entry in entries if entry["event"] == "failed"]
     assert logged["exc_info"]
 
@@ -280,16 +316,16 @@ def test_a_branch_that_cannot_be_reported_holds_up_no_other(
 ) -> None:
     hostile, harmless = (pushed(store, name, "a" * 40, "b" * 40) for name in (HOSTILE, HARMLESS))
     for trigger in (hostile, harmless):
-        store.triggers.set_state(trigger.id, "done", "", [])
+        store.triggers.end(trigger.id, "done", "", [])
     asked: list[str] = []
 
-    async def look(_notifier: Notifier, subject: str) -> Looked:
+    async def look(_notifier: Notifier, subject: str) -> BranchReport:
         asked.append(subject)
         if subject == hostile.subject:
             raise ValueError("nobody has foreseen it")
-        return Looked([], is_over=asked.count(subject) > 1)
+        return BranchReport([], is_over=asked.count(subject) > 1)
 
-    monkeypatch.setattr(Notifier, "look", look)
+    monkeypatch.setattr(Notifier, "report", look)
     settings = checked_settings({"repository": []}, tmp_path)
     asyncio.run(run_until(Triggers(store, settings, tmp_path / "mirrors"), lambda: asked.count(harmless.subject) > 1))
     assert asked == [hostile.subject, harmless.subject, harmless.subject]
@@ -310,7 +346,7 @@ def test_a_pull_request_that_cannot_be_reported_holds_up_no_other(store: Store, 
 
     async def report() -> None:
         async with GitHub("http://127.0.0.1:9", TokenFile(tmp_path / "token")) as github:
-            reporter = Reporter(store, settings, standings, github)
+            reporter = Reporter(store, settings, standings, github, Outbox(store.triggers))
             for _ in range(2):
                 reporter.note("a")
                 reporter.note("b")

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ from github_state import APP
 from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS, wait_until
-from webhook_payloads import LABEL, MAINTAINER, REPOSITORY
+from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, merge_group, pull_request, rerequested
 from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
 
 from zerolap.engines.simulated import Simulated
 from zerolap.store import Store
+from zerolap.triggers import outbox
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import read_trigger_settings
 from zerolap.triggers.trigger import PullRequestTrigger
@@ -154,7 +156,9 @@ def test_a_command_cancels(scene: Scene) -> None:
     scene.wait_for_status(head, "error")
 
 
-def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
+@contextmanager
+def application_scene(tmp_path: Path, toy: ToySource, setting: str = "") -> Iterator[Scene]:
+    """Set up a lab that is an application of GitHub, with a further setting of its repository."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     (tmp_path / "key.pem").touch(mode=0o600)
     (tmp_path / "key.pem").write_bytes(
@@ -165,6 +169,12 @@ def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
     public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     with zero_touch(tmp_path, toy, f'app_id = {APP_ID}\nprivate_key_file = "key.pem"') as scene:
         scene.github.install_app(str(APP_ID), public.decode())
+        scene.settings.write_text(f"{scene.settings.read_text()}{setting}\n")
+        yield scene
+
+
+def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
+    with application_scene(tmp_path, toy) as scene:
         head = documents(scene.source)
         scene.open_pull_request(head)
         scene.start()
@@ -173,6 +183,43 @@ def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
         [comment] = scene.github.bodies(REPOSITORY, NUMBER, f"{APP}[bot]")
         assert "No case can be affected" in comment
         assert scene.statuses(head) == []
+
+
+def test_a_check_can_be_required(tmp_path: Path, toy: ToySource) -> None:
+    """What is not measured gets a neutral check, what is measured its own, and a person can have it run again."""
+    with application_scene(tmp_path, toy, "check_unlabelled = true") as scene:
+        head, queued = documents(scene.source), scene.source.first
+        scene.open_pull_request(head)
+        scene.start()
+
+        def wait_for(sha: str, conclusion: str, title: str) -> None:
+            wait_until(
+                lambda: (
+                    [(check["conclusion"], title in check["output"]["title"]) for check in scene.checks(sha)]
+                    == [(conclusion, True)]
+                ),
+                scene.check,
+            )
+
+        assert scene.send("merge_group", merge_group(head=queued)) == 202
+        wait_for(queued, "neutral", "before they enter the merge queue")
+        opened = pull_request("opened", number=NUMBER, head=head, fork=False, actor="stranger")
+        assert scene.send("pull_request", opened) == 202
+        wait_for(head, "neutral", "no label")
+        assert scene.label(head) == 202
+        wait_for(head, "success", "No case can be affected")
+        writes = len(scene.github.asked("checks/update"))
+        assert scene.send("check_run", rerequested("check_run", head=head, app=APP_ID)) == 202
+        triggers = scene.stored_triggers(lambda kinds: kinds.count("pull request") == 2)
+        assert triggers == ["not measured", "not measured", "pull request", "pull request"]
+        # The text is the same, and GitHub waits for it nevertheless.
+        wait_until(lambda: len(scene.github.asked("checks/update")) > writes, scene.check)
+        assert scene.send("check_suite", rerequested("check_suite", head=queued, app=APP_ID)) == 202
+        wait_until(lambda: len(scene.github.asked("checks/update")) > writes + 1, scene.check)
+        wait_for(queued, "neutral", "before they enter the merge queue")
+        assert scene.label(head, "unlabeled") == 202
+        scene.stored_triggers(lambda kinds: "withdrawn" in kinds)
+        wait_for(head, "success", "No case can be affected")
 
 
 @pytest.mark.slow
@@ -214,13 +261,14 @@ def test_a_github_that_is_away_at_the_end_is_told_when_it_is_back(scene: Scene) 
 
 
 @pytest.mark.slow
-def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource) -> None:
+def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one of them reports stays when the other reports later; their servers are built, their trials made up."""
     west_may_measure = threading.Event()
     west = Simulated(
         changes={"toy-get": 0.1}, on_trial=lambda _job, _block: _require(west_may_measure.wait(PATIENCE_SECONDS))
     )
     head = regressing(toy)
+    monkeypatch.setattr(outbox, "FIRST_UPDATE_SECONDS", 0.5)
     with zero_touch(tmp_path, toy) as scene, Store.open(str(scene.zerolap.store)) as store:
         scene.open_pull_request(head)
         fleet = SimulatedFleet(

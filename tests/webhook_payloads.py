@@ -103,6 +103,30 @@ def pushed(
     }
 
 
+def retargeted(head: str = HEAD, **changes: Any) -> Payload:
+    """Return the payload of a labelled pull request that got another base."""
+    content = pull_request("edited", head=head, labels=[LABEL], **changes)
+    return content | {"changes": {"base": {"ref": {"from": "7.4"}, "sha": {"from": "d" * 40}}}}
+
+
+def rerequested(kind: str, *, head: str = HEAD, actor: str = MAINTAINER, app: int = 4711) -> Payload:
+    """Return the payload of a person who presses "Re-run" at a check run or a check suite."""
+    check = {"id": next(_numbers), "head_sha": head, "app": {"id": app}, "pull_requests": []}
+    return {"action": "rerequested", kind: check, "repository": repository(), "sender": person(actor)}
+
+
+def merge_group(action: str = "checks_requested", *, head: str = HEAD) -> Payload:
+    """Return the payload of a merge queue that asks for the checks of a group."""
+    group = {
+        "head_sha": head,
+        "head_ref": f"refs/heads/gh-readonly-queue/unstable/pr-12-{BASE}",
+        "base_sha": BASE,
+        "base_ref": "refs/heads/unstable",
+    }
+    sender = person("github-merge-queue[bot]", "Bot")
+    return {"action": action, "merge_group": group, "repository": repository(), "sender": sender}
+
+
 def commented(
     body: str, *, actor: str = MAINTAINER, action: str = "created", kind: str = "User", on_pull_request: bool = True
 ) -> Payload:

@@ -6,7 +6,7 @@ import subprocess
 import textwrap
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,6 +19,8 @@ from played_github import PlayedGitHub
 from toy_server import CASES, ToySource
 from waiting import wait_until
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, SECRET, Payload, commented, delivery, pull_request
+
+from zerolap.store import Store
 
 NUMBER = 12
 PUBLIC_URL = "https://lab.example.org"
@@ -133,6 +135,16 @@ class Scene:
         """Return the number of reactions to comments."""
         with self.github.lock:
             return len(self.github.repositories[REPOSITORY].reactions)
+
+    def stored_triggers(self, condition: Callable[[list[str]], bool]) -> list[str]:
+        """Wait until the kinds of the triggers that have ended fulfil a condition, and return them sorted."""
+        with Store.open(str(self.zerolap.store)) as store:
+
+            def kinds() -> list[str]:
+                return sorted(stored.kind for stored in store.triggers.in_state("done"))
+
+            wait_until(lambda: condition(kinds()), self.check)
+            return kinds()
 
     def stored(self, *arguments: str) -> Any:
         """Return a document that the command line prints of the store."""

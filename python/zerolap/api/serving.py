@@ -14,11 +14,11 @@ import uvicorn
 
 from zerolap.api.app import application
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
+from zerolap.events.lab_event import LabEvent
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.bus import JetStreamDispatcher
 from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.happenings import Happening
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.roster import served_platforms
@@ -69,10 +69,10 @@ class Serving:
         if self.triggers is not None:
             self.triggers.settings.require_served([platform.name for platform in platforms])
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, event: LabEvent) -> None:
         """Tell those who listen what happens."""
         if self.triggers is not None:
-            self.triggers.events.emit(happening)
+            self.triggers.events.emit(event)
 
 
 async def serve(serving: Serving) -> None:
@@ -102,7 +102,7 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
         platforms,
         sandbox=serving.sandbox,
         pace=serving.pace,
-        on_happening=serving.tell,
+        on_event=serving.tell,
     )
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
@@ -126,7 +126,7 @@ async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> N
             tokens=Tokens(hashlib.sha256(f"tokens {credentials.password}".encode()).digest()),
             sandbox=serving.sandbox,
             pace=pace,
-            on_happening=serving.tell,
+            on_event=serving.tell,
         )
         following = asyncio.create_task(follow_configuration(directory, dispatcher, conductor))
         try:

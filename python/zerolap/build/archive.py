@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import tempfile
 from pathlib import Path
 
 from zerolap.build.recipe import require_server_tree
@@ -20,7 +21,7 @@ from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import Blobs
 
 LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
-"""Of a tree, which both sides hold in memory; that of Redis 7.0.15 has 14 MB in 1,395 files."""
+"""Of a tree, which the machine that unpacks it holds in memory; that of Redis 7.0.15 has 14 MB in 1,395 files."""
 PACKING_PREFIX = "zerolap-packing-"
 PROGRAM = "server"
 
@@ -40,27 +41,28 @@ def pack_source(source: TreeSource | RevisionSource | BinarySource | ArchiveSour
         # Before all its files are read: it may be a large directory that is no source at all.
         require_server_tree(source.name, source.path)
     try:
-        content, tar = _packed_tree(source)
+        content, archive = _packed_tree(source, blobs)
     except TarRefused as reason:
         raise UsageError(
             f"`{source.name}` cannot be sent to another machine: {reason}",
             hint="give a tree, or a commit, with the server's source alone",
         ) from reason
-    archive = blobs.put(tar)
     return ArchiveSource(name=source.name, form="tree", content=content, archive=archive, revision=revision_of(source))
 
 
-def _packed_tree(source: TreeSource | RevisionSource) -> tuple[str, bytes]:
-    """Return the digest of a tree, and the tar of its files; raises `TarRefused`."""
+def _packed_tree(source: TreeSource | RevisionSource, blobs: Blobs) -> tuple[str, str]:
+    """Return the digest of a tree, and that of the blob with the tar of its files; raises `TarRefused`."""
     remove_abandoned(PACKING_PREFIX)
     with scratch_directory(PACKING_PREFIX) as tree:
         export(source, tree, LIMITS)
         require_server_tree(source.name, tree)
         # Of a tree's copy: the tree itself may be changing.
         copied = source if isinstance(source, RevisionSource) else TreeSource(name=source.name, path=tree)
-        content, tar = content_digest(copied), io.BytesIO()
-        pack_tar(tree, tar, LIMITS)
-    return content, tar.getvalue()
+        # On the disk: the conductor packs trees of others, and must not run out of memory.
+        with tempfile.TemporaryFile() as tar:
+            pack_tar(tree, tar, LIMITS)
+            tar.seek(0)
+            return content_digest(copied), blobs.put_file(tar)
 
 
 def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:

@@ -44,6 +44,7 @@ KEPT_PLACEMENTS = 48
 """Of one build: as many as a comparison takes, each of some megabytes."""
 LOG_LINES = 5
 LARGEST_LOG_BYTES = 64 << 20
+"""Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
 
 
 class LinkFailed(Exception):
@@ -60,9 +61,6 @@ class Relinking(Record):
     options: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     failure: str = ""
-
-
-"""Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.triggers.github import GitHub, GivenToken
-    from zerolap.triggers.texts.outcome import PullRequestState
+    from zerolap.github import GitHub, GivenToken
+    from zerolap.report.pull_request.outcome import PullRequestState
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -80,10 +80,10 @@ def comment(
 
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
+    from zerolap.github import GitHub
     from zerolap.lab import read_comparison
+    from zerolap.report.pull_request.stored_comparisons import PullRequestPlace, state_of_comparisons
     from zerolap.store import Store
-    from zerolap.triggers.github import GitHub
-    from zerolap.triggers.stored_comparisons import PullRequestPlace, state_of_comparisons
 
     if not repository:
         raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
@@ -102,7 +102,7 @@ def _token(file: Path | None, login: str | None) -> "GivenToken":
     from pydantic import SecretStr
 
     from zerolap.errors import UsageError
-    from zerolap.triggers.github import GivenToken, token_in
+    from zerolap.github import GivenToken, token_in
 
     if file is not None:
         return GivenToken(token_in(file), login)
@@ -115,8 +115,8 @@ def _token(file: Path | None, login: str | None) -> "GivenToken":
 async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> int:
     """Write the comment and return its id; raises `UsageError` for a marker that is none."""
     from zerolap.errors import UsageError
-    from zerolap.triggers.github import GitHubForbidden, hidden_marker
-    from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
+    from zerolap.github import GitHubForbidden, hidden_marker
+    from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 
     try:
         most_bytes = MOST_BYTES - len(hidden_marker(marker)) - 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerolap.cli import options
+from zerolap.durations import SECONDS_PER_UNIT
 
 if TYPE_CHECKING:
     from zerolap.fleet.setup.configuration import AgentKind, FleetConfiguration, PlatformRequirement
@@ -210,7 +211,7 @@ def _print_token(
     from zerolap.store import AdmittedAgent, Store
 
     join_token = JoinToken.new((fleet / "ca.pem").read_text())
-    expires = time.time() + hours * options.SECONDS_PER_UNIT["h"]
+    expires = time.time() + hours * SECONDS_PER_UNIT["h"]
     with Store.open(store) as results:
         admitted = AdmittedAgent(*agent, expires=expires, replaces=replaces)
         results.fleet.add_join_token(secret_digest(join_token.secret), admitted)

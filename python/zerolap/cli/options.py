@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap.durations import seconds_in
 from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 ENGINES = ("counted", "timed", "sampled")
 PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
-SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
 SECONDS_PER_DAY = 86_400
 BYTES_PER_UNIT = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -178,10 +178,10 @@ def seconds(text: str | None) -> float | None:
     """Return a duration such as `8m` in seconds; raises `UsageError`."""
     if text is None:
         return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if match is None or float(match[1]) <= 0:
+    duration = seconds_in(text)
+    if duration is None:
         raise UsageError(f"`--budget {text}` is not a duration", hint="write 90s, 8m or 1h")
-    return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
+    return duration
 
 
 def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None) -> "Retention":

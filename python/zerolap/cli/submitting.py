@@ -14,7 +14,7 @@ from zerolap.cli.options import FailOn
 from zerolap.cli.output import Reports, write_comparison, write_run
 from zerolap.errors import UsageError, ZerolapError
 from zerolap.lab import Submitting, on_platforms, read_comparison, read_run
-from zerolap.records import Priority, Request
+from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
 
 POLL_SECONDS: Final = 0.5
@@ -36,11 +36,11 @@ def for_platforms(request: Request, platforms: str, priority: str, topic: str, s
             f"there is no platform `{unknown[0] if unknown else platforms}`",
             hint=f"platforms: {', '.join(served)}; or all",
         )
-    priorities: dict[str, Priority] = {"release": "release", "pull": "pull", "backfill": "backfill"}
-    if priority not in priorities:
-        raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(priorities)}")
+    known = next((name for name in PRIORITIES if name == priority), None)
+    if known is None:
+        raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
     chosen = served if ALL in named else named
-    return on_platforms(request, chosen, store.blobs, Submitting(priorities[priority], topic))
+    return on_platforms(request, chosen, store.blobs, Submitting(known, topic))
 
 
 def answered(

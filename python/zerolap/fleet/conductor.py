@@ -15,15 +15,15 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
+from zerolap.events.lab_event import (
+    LabEvent,
+    attempt_events,
+    end_events,
+    request_event,
+    submitted_event,
+)
 from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, BusLost, Dispatcher, JobMessage
 from zerolap.fleet.fleet_execution import FleetExecution, is_built
-from zerolap.fleet.happenings import (
-    Happening,
-    attempt_happenings,
-    end_happenings,
-    request_happening,
-    submitted_happening,
-)
 from zerolap.fleet.intake import Intake
 from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json, subject_of
@@ -83,7 +83,7 @@ class Pace:
 class Conductor:
     """Works on all requests of a store; there is one conductor a store at a time.
 
-    `trouble` is why nothing can be given out or recorded at the moment. `on_happening` is called in the event loop with
+    `trouble` is why nothing can be given out or recorded at the moment. `on_event` is called in the event loop with
     what happens, once it is recorded.
     """
 
@@ -96,14 +96,14 @@ class Conductor:
         tokens: Tokens | None = None,
         pace: Pace | None = None,
         sandbox: SandboxPolicy = SandboxPolicy.REQUIRED,
-        on_happening: Callable[[Happening], None] = lambda _happening: None,
+        on_event: Callable[[LabEvent], None] = lambda _event: None,
     ) -> None:
         self._store = store
         self._dispatcher = dispatcher
         self._pace = pace or Pace()
         self._tokens = tokens or Tokens(secrets.token_bytes(32))
         self._lab = Lab(store, sandbox=sandbox)
-        self._on_happening = on_happening
+        self._on_event = on_event
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
         self.executions: dict[str, FleetExecution] = {}
@@ -196,7 +196,7 @@ class Conductor:
     async def _take_up(self, request: Request) -> None:
         attempts = await asyncio.to_thread(self._store.fleet.attempts, request.id)
         self.executions[request.id] = FleetExecution(request, self.roster, self._lab)
-        self._on_happening(submitted_happening(request))
+        self._on_event(submitted_event(request))
         self._plan_soon([request.id])
         for attempt in attempts:
             if attempt.state == "given up":
@@ -221,7 +221,7 @@ class Conductor:
             self.executions[identity] = execution
             raise
         log.info("let go", request=identity, state=work.state, reason=work.reason)
-        self._tell(end_happenings(work))
+        self._tell(end_events(work))
         await self._dispatcher.purge(identity)
         for platform in {attempt.platform for attempt in closed}:
             await self._dispatcher.cancel(platform, identity)
@@ -249,7 +249,7 @@ class Conductor:
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
         """Note what was recorded of an attempt; `event` is none if it was given up."""
-        self._tell(attempt_happenings(attempt, event))
+        self._tell(attempt_events(attempt, event))
         if isinstance(event, JobStarted):
             return
         execution = self.executions.get(attempt.request)
@@ -346,7 +346,7 @@ class Conductor:
                 self.executions.pop(identity, None)
                 self.intake.close(identity)
                 log.info("done", request=identity)
-                self._tell(end_happenings(await asyncio.to_thread(self._store.request, identity), document))
+                self._tell(end_events(await asyncio.to_thread(self._store.request, identity), document))
                 return
             execution.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
             state: RequestState = "waiting" if plan.waits_for else "running"
@@ -354,7 +354,7 @@ class Conductor:
             if execution.recorded != (state, reason):
                 await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
                 execution.recorded = (state, reason)
-                self._on_happening(request_happening(execution.request, state, reason))
+                self._on_event(request_event(execution.request, state, reason))
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
@@ -365,9 +365,9 @@ class Conductor:
             log.error("results cannot be worked with", request=identity, exc_info=fault)
             self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
 
-    def _tell(self, happenings: Iterable[Happening]) -> None:
-        for happening in happenings:
-            self._on_happening(happening)
+    def _tell(self, events: Iterable[LabEvent]) -> None:
+        for event in events:
+            self._on_event(event)
 
     async def _fail_given_up(self, execution: FleetExecution) -> None:
         """Record the failure of jobs that several agents gave up."""
@@ -389,7 +389,7 @@ class Conductor:
             if isinstance(given, TrialsJob):
                 failed = JobFailed(job=job, reason=reason)
                 await asyncio.to_thread(self._store.fleet.take_in, [], [Outcome(of_job[-1], failed)])
-                self._tell(attempt_happenings(of_job[-1], failed))
+                self._tell(attempt_events(of_job[-1], failed))
                 execution.take_in(given, failed)
             else:
                 self._fail(execution.id, reason)

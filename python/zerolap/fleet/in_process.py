@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from zerolap.fleet.delivery import MAX_DELIVERIES, PRIORITIES, AgentName, Answering, JobMessage
+from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName, Answering, JobMessage
+from zerolap.records import PRIORITIES
 
 
 @dataclass

@@ -6,10 +6,9 @@ import time
 from collections.abc import Collection
 from typing import Final
 
-from zerolap.fleet.delivery import PRIORITIES
 from zerolap.fleet.fleet_execution import FleetExecution
 from zerolap.fleet.roster import Roster
-from zerolap.records import BuildJob, GivenJob, LoadJob, TrialsJob
+from zerolap.records import PRIORITIES, BuildJob, GivenJob, LoadJob, TrialsJob
 from zerolap.store import Attempt
 
 JOBS_PER_AGENT: Final = 2

@@ -1,10 +1,11 @@
 """Requests as they are made: by a verb, the HTTP API, a trigger or Python."""
 
+import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from zerolap.build import pack_source, setting_arguments
 from zerolap.engines import COMPARING, LOADED, missing_for_sampling
@@ -25,6 +26,8 @@ from zerolap.records import (
     UsageError,
 )
 from zerolap.store import Blobs
+
+ID_DIGITS: Final = 24
 
 
 @dataclass(frozen=True)
@@ -144,10 +147,11 @@ class Submitting:
 
 
 def on_platforms(
-    request: Request, platforms: Sequence[str], blobs: Blobs, submitting: Submitting | None = None
+    request: Request, platforms: Sequence[str], blobs: Blobs, submitting: Submitting | None = None, origin: str = ""
 ) -> list[Request]:
     """Return a request for each platform of a fleet, with ids of their own and all their sources in the blobs.
 
+    Equal origins, which are not empty, give equal ids: what is asked for again after a kill is recorded once.
     Raises `UsageError` for a source that cannot travel.
     """
     servers = {}
@@ -161,14 +165,21 @@ def on_platforms(
         servers[side] = server.model_copy(update={"source": pack_source(source, blobs)})
     common = {"servers": servers, **asdict(submitting or Submitting())}
     return [
-        request.model_copy(update={**common, "id": new_id(request.kind), "platform": platform})
+        request.model_copy(update={**common, "id": _id_of(request.kind, origin, platform), "platform": platform})
         for platform in platforms
     ]
 
 
 def new_id(kind: Literal["compare", "run"]) -> str:
     """Return an id that is new for ever: `c-1f2e3d4c…` for a comparison, `r-…` for a run; 96 random bits."""
-    return f"{'c' if kind == 'compare' else 'r'}-{secrets.token_hex(12)}"
+    return f"{'c' if kind == 'compare' else 'r'}-{secrets.token_hex(ID_DIGITS // 2)}"
+
+
+def _id_of(kind: Literal["compare", "run"], origin: str, platform: str) -> str:
+    if not origin:
+        return new_id(kind)
+    digest = hashlib.sha256(f"{origin} {platform}".encode()).hexdigest()
+    return f"{new_id(kind).partition('-')[0]}-{digest[:ID_DIGITS]}"
 
 
 def now() -> str:

@@ -72,7 +72,7 @@ from zerolap.records.pictures import (
     StackTree,
 )
 from zerolap.records.platform import Platform
-from zerolap.records.request import Priority, Request, RequestedServer, RequestState, document_state
+from zerolap.records.request import PRIORITIES, Priority, Request, RequestedServer, RequestState, document_state
 from zerolap.records.resolved import Resolved, ResolvedServer
 from zerolap.records.revision import (
     ArchiveSource,
@@ -106,6 +106,7 @@ __all__ = [
     "LETTER_OF_PATTERN",
     "METRICS",
     "PICTURES_SCHEMA",
+    "PRIORITIES",
     "REGRESSION_RULE",
     "RUN_SCHEMA",
     "RUN_TABLE",

@@ -1,6 +1,6 @@
 """Requests: comparisons and runs as they are asked for, before anything is built."""
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ RequestState: TypeAlias = Literal["waiting", "running", "done", "interrupted", "
 
 Priority: TypeAlias = Literal["release", "pull", "backfill"]
 """Releases are served before pull requests, and these before backfills."""
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
 
 def document_state(state: RequestState) -> DocumentState:

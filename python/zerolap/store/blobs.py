@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import tempfile
 import zlib
 from abc import ABC, abstractmethod
@@ -50,15 +51,19 @@ class Container(ABC):
         """Return the content of that name, None if there is none; raises `EnvironmentMissing`."""
 
     @abstractmethod
+    def open(self, name: str) -> BinaryIO | None:
+        """Return the content of that name as a file to read, None if there is none; raises `EnvironmentMissing`."""
+
+    @abstractmethod
     def has(self, name: str) -> bool:
         """Return whether there is content of that name, damaged or not; raises `EnvironmentMissing`."""
 
     @abstractmethod
-    def write(self, name: str, content: bytes) -> None:
-        """Write the content atomically, replacing older content; raises `EnvironmentMissing`."""
+    def write(self, name: str, content: BinaryIO) -> None:
+        """Write the content of a file atomically, replacing older content; raises `EnvironmentMissing`."""
 
     @abstractmethod
-    def renew(self, name: str, content: bytes) -> None:
+    def renew(self, name: str, content: BinaryIO) -> None:
         """Give content that is there the present time, at least to the hour; raises `EnvironmentMissing`."""
 
     @abstractmethod
@@ -85,9 +90,23 @@ class Blobs:
         name = _name_of(digest)
         stored = self._container.read(name)
         if stored is not None and _decompressed(stored) == content:
-            self._container.renew(name, stored)
+            self._container.renew(name, io.BytesIO(stored))
         else:
-            self._container.write(name, zlib.compress(content, COMPRESSION_LEVEL))
+            self._container.write(name, io.BytesIO(zlib.compress(content, COMPRESSION_LEVEL)))
+        return digest
+
+    def put_file(self, content: BinaryIO) -> str:
+        """Store what a file has from its place on, as `put` does; it is never in memory as a whole."""
+        with tempfile.TemporaryFile() as packed:
+            hashed, packer, size_bytes = hashlib.sha256(), zlib.compressobj(COMPRESSION_LEVEL), 0
+            while piece := content.read(UNPACKED_PIECE_BYTES):
+                hashed.update(piece)
+                packed.write(packer.compress(piece))
+                size_bytes += len(piece)
+            packed.write(packer.flush())
+            packed.seek(0)
+            digest = hashed.hexdigest()
+            self._write_unless_stored(digest, packed, size_bytes)
         return digest
 
     def put_packed(self, digest: str, packed: BinaryIO, most_bytes: int) -> bool:
@@ -96,16 +115,25 @@ class Blobs:
         Returns false, and stores nothing, if it does not match its digest, or has more than `most_bytes` unpacked.
         Raises `EnvironmentMissing` if it cannot be written, `ValueError` for an invalid digest.
         """
-        name = _name_of(digest)
+        _name_of(digest)
+        packed.seek(0)
         if not _matches(packed, digest, most_bytes):
             return False
-        stored = self._container.read(name)
-        if stored is not None and _matches(io.BytesIO(stored), digest, most_bytes):
-            self._container.renew(name, stored)
-        else:
-            packed.seek(0)
-            self._container.write(name, packed.read())
+        packed.seek(0)
+        self._write_unless_stored(digest, packed, most_bytes)
         return True
+
+    def _write_unless_stored(self, digest: str, packed: BinaryIO, most_bytes: int) -> None:
+        """Write compressed content, from the place of its file on, unless it is stored undamaged."""
+        name = _name_of(digest)
+        stored = self._container.open(name)
+        if stored is not None:
+            with stored:
+                if _matches(stored, digest, most_bytes):
+                    stored.seek(0)
+                    self._container.renew(name, stored)
+                    return
+        self._container.write(name, packed)
 
     def stored(self) -> Iterator[StoredBlob]:
         """Yield all blobs, in no order; raises `EnvironmentMissing`."""
@@ -153,12 +181,20 @@ class Files(Container):
             except FileNotFoundError:
                 return None
 
+    def open(self, name: str) -> BinaryIO | None:
+        """Open the file."""
+        with store_faults(self.describe(name)):
+            try:
+                return (self._directory / name).open("rb")
+            except FileNotFoundError:
+                return None
+
     def has(self, name: str) -> bool:
         """Look for the file."""
         with store_faults(self.describe(name)):
             return (self._directory / name).is_file()
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: BinaryIO) -> None:
         """Write the file under another name, then rename it; content and name are on the disk when this returns."""
         path = self._directory / name
         with store_faults(str(self._directory)):
@@ -167,7 +203,7 @@ class Files(Container):
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(content)
+                    shutil.copyfileobj(content, file, PIECE_BYTES)
                     file.flush()
                     os.fsync(file.fileno())
                 Path(temporary).replace(path)
@@ -175,7 +211,7 @@ class Files(Container):
                 Path(temporary).unlink(missing_ok=True)
             _sync_directory(path.parent)
 
-    def renew(self, name: str, content: bytes) -> None:
+    def renew(self, name: str, content: BinaryIO) -> None:
         """Set the time of the file."""
         with store_faults(self.describe(name)):
             os.utime(self._directory / name)
@@ -235,6 +271,21 @@ class Objects(Container):
             except (FileNotFoundError, NotFoundError):
                 return None
 
+    def open(self, name: str) -> BinaryIO | None:
+        """Download the object to a temporary file."""
+        from obstore.exceptions import NotFoundError
+
+        with self._faults("read"):
+            try:
+                pieces = self._objects.get(name).stream(min_chunk_size=UNPACKED_PIECE_BYTES)
+                file = tempfile.TemporaryFile()  # noqa: SIM115, as the caller closes it
+                for piece in pieces:
+                    file.write(bytes(piece))
+            except (FileNotFoundError, NotFoundError):
+                return None
+        file.seek(0)
+        return file
+
     def has(self, name: str) -> bool:
         """Ask for the object's size."""
         from obstore.exceptions import NotFoundError
@@ -246,12 +297,12 @@ class Objects(Container):
             except (FileNotFoundError, NotFoundError):
                 return False
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: BinaryIO) -> None:
         """Upload the object, which becomes visible when it is complete."""
         with self._faults("write to"):
             self._objects.put(name, content)
 
-    def renew(self, name: str, content: bytes) -> None:
+    def renew(self, name: str, content: BinaryIO) -> None:
         """Upload the object again if it is old: its time cannot be set."""
         with self._faults("write to"):
             age = datetime.now(UTC) - self._objects.head(name)["last_modified"]
@@ -315,9 +366,8 @@ def _decompressed(stored: bytes | None) -> bytes | None:
 
 
 def _matches(packed: BinaryIO, digest: str, most_bytes: int) -> bool:
-    """Whether what a file has, from its beginning to its end, is compressed content with that digest, and no more."""
+    """Whether what a file has, from its place to its end, is compressed content with that digest, and no more."""
     unpacker, hashed, size_bytes = zlib.decompressobj(), hashlib.sha256(), 0
-    packed.seek(0)
     try:
         while piece := packed.read(PIECE_BYTES):
             while True:

@@ -366,7 +366,8 @@ delivery = Table(
 )
 
 # What is to be done without being asked on the command line. `subject` is the pull request, branch or tag that it is
-# about, `document` the whole of it, `requests` a JSON list of the ids of what it led to.
+# about, `document` the whole of it, `requests` a JSON list of the ids of what it led to. `tries` counts how often work
+# on it has begun without an end, as where the process was killed.
 trigger = Table(
     "trigger",
     metadata,
@@ -380,6 +381,7 @@ trigger = Table(
     Column("document", Text, nullable=False),
     Column("created", Float, nullable=False),
     Column("state", String, nullable=False),
+    Column("tries", Integer, nullable=False),
     Column("reason", Text, nullable=False),
     Column("requests", Text, nullable=False),
     CheckConstraint("state IN ('waiting', 'working', 'done', 'refused', 'failed')", name="state"),
@@ -440,6 +442,7 @@ watched_ref = Table(
 
 # What the lab has written elsewhere about a subject, to be updated in place. `key` tells several of a kind apart, such
 # as the commits of checks. `digest` is that of what was written last; nothing is written before `not_before`.
+# `updates` counts the writings in a row that were not final, `failures` those in a row that have failed.
 post = Table(
     "post",
     metadata,
@@ -450,5 +453,7 @@ post = Table(
     Column("digest", String, nullable=False),
     Column("posted", Float),
     Column("not_before", Float, nullable=False),
+    Column("updates", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
     CheckConstraint("kind IN ('comment', 'check', 'status', 'issue')", name="kind"),
 )

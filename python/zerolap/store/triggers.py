@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
 
+from zerolap.records import Request
+from zerolap.store import requests
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.tables import acknowledgement, api_token, delivery, post, trigger, watched_ref
 
@@ -32,7 +34,7 @@ class StoredTrigger:
     """A trigger: `document` is the whole of it as JSON, `subject` the pull request, branch or tag that it is about.
 
     `actor` is who caused it, in lower case. `requests` are the ids of what it led to, `reason` states why it was
-    refused or has failed.
+    refused or has failed. `tries` is how often work on it has begun without an end.
     """
 
     id: str
@@ -46,6 +48,7 @@ class StoredTrigger:
     state: TriggerState = "waiting"
     reason: str = ""
     requests: tuple[str, ...] = ()
+    tries: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ class ApiToken:
 class Post:
     """Something that was written elsewhere: `external_id` is its id there, none before it was first written.
 
-    `digest` is that of what was written last. Nothing may be written before `not_before`.
+    `digest` is that of what was written last. Nothing may be written before `not_before`. `updates` counts the writings
+    in a row that were not final, `failures` those in a row that have failed.
     """
 
     subject: str
@@ -87,6 +91,8 @@ class Post:
     digest: str = ""
     posted: float | None = None
     not_before: float = 0.0
+    updates: int = 0
+    failures: int = 0
 
 
 class TriggerRecords:
@@ -112,13 +118,6 @@ class TriggerRecords:
         with self._database.writing() as connection:
             return _add(connection, new, of_delivery)
 
-    def next_waiting(self) -> StoredTrigger | None:
-        """Return the oldest trigger that waits."""
-        statement = select(trigger).where(trigger.c.state == "waiting").order_by(trigger.c.number).limit(1)
-        with self._database.reading() as connection:
-            row = connection.execute(statement).first()
-        return None if row is None else _trigger(row)
-
     def with_id(self, identity: str) -> StoredTrigger | None:
         """Return the trigger with that id."""
         with self._database.reading() as connection:
@@ -131,15 +130,31 @@ class TriggerRecords:
         with self._database.reading() as connection:
             return [_trigger(row) for row in connection.execute(statement)]
 
-    def set_state(
-        self, identity: str, state: TriggerState, reason: str = "", requests: Sequence[str] | None = None
-    ) -> None:
-        """Set the state of a trigger, and what it led to, which stays as it is if it is none."""
-        values: dict[str, Any] = {"state": state, "reason": _storable(reason)}
-        if requests is not None:
-            values["requests"] = json.dumps(list(requests))
+    def begin(self, identity: str) -> int:
+        """Count that work on a trigger begins, and return how often it has begun without an end."""
+        counted = update(trigger).where(trigger.c.id == identity).values(tries=trigger.c.tries + 1)
         with self._database.writing() as connection:
-            connection.execute(update(trigger).where(trigger.c.id == identity).values(**values))
+            return int(connection.execute(counted.returning(trigger.c.tries)).scalar_one())
+
+    def put_back(self, identity: str) -> None:
+        """Record that work on a trigger has stopped in order, and begins again later."""
+        with self._database.writing() as connection:
+            connection.execute(update(trigger).where(trigger.c.id == identity).values(tries=0))
+
+    def end(self, identity: str, state: TriggerState, reason: str = "", asked: Sequence[Request] = ()) -> bool:
+        """End a trigger that waits, and record the requests that it has led to, in one transaction.
+
+        Returns false, and changes nothing, if it has ended already.
+        """
+        ids = json.dumps([request.id for request in asked])
+        values = {"state": state, "reason": _storable(reason), "requests": ids, "tries": 0}
+        is_meant = (trigger.c.id == identity, trigger.c.state == "waiting")
+        with self._database.writing() as connection:
+            if connection.execute(update(trigger).where(*is_meant).values(**values)).rowcount == 0:
+                return False
+            for request in asked:
+                requests.submit(connection, request)
+        return True
 
     def of_subject(
         self, subject: str, kinds: Sequence[str] = (), limit: int = 100, *, states: Sequence[TriggerState] = ()
@@ -257,6 +272,12 @@ class TriggerRecords:
             row = connection.execute(select(post).where(*is_meant)).first()
         return None if row is None else Post(**row._mapping)
 
+    def subjects_of_post(self, kind: PostKind, key: str) -> list[str]:
+        """Return the subjects about which something of that kind and key was written."""
+        statement = select(post.c.subject).where(post.c.kind == kind, post.c.key == key).order_by(post.c.subject)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
     def posts(self, subject: str) -> list[Post]:
         """Return all that was written about a subject."""
         statement = select(post).where(post.c.subject == subject).order_by(post.c.kind, post.c.key)
@@ -268,6 +289,12 @@ class TriggerRecords:
         values = asdict(new)
         key = {name: values.pop(name) for name in ("subject", "kind", "key")}
         self._put(post, key, values)
+
+    def write_again(self, subject: str, kind: PostKind, key: str) -> None:
+        """Have something written again, even if it has not changed."""
+        is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
+        with self._database.writing() as connection:
+            connection.execute(update(post).where(*is_meant).values(digest=""))
 
     def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         with self._database.writing() as connection:
@@ -284,7 +311,7 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
         statement = insert_new(connection, delivery).values(**asdict(of_delivery)).returning(delivery.c.id)
         if connection.execute(statement).first() is None:
             return False
-    same = ("id", "repository", "subject", "kind", "actor", "document", "created", "state")
+    same = ("id", "repository", "subject", "kind", "actor", "document", "created", "state", "tries")
     statement = insert_new(connection, trigger).values(
         **{name: getattr(new, name) for name in same},
         delivery_id=None if of_delivery is None else of_delivery.id,
@@ -295,7 +322,7 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
 
 
 def _trigger(row: Row[Any]) -> StoredTrigger:
-    same = ("id", "repository", "subject", "kind", "document", "actor", "created", "state", "reason")
+    same = ("id", "repository", "subject", "kind", "document", "actor", "created", "state", "reason", "tries")
     columns = {name: getattr(row, name) for name in same}
     return StoredTrigger(**columns, delivery=row.delivery_id, requests=tuple(json.loads(row.requests)))
 

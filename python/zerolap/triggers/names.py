@@ -8,8 +8,9 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, StringConstraints
 
+from zerolap.github import REPOSITORY
+
 COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}")
 LOGIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?")
 LONGEST_REF_BYTES: Final = 255
 """GitHub takes no longer ones, nor do file systems for one component."""

@@ -1,24 +1,21 @@
-"""Reports regressions on branches, once each, and that they went away: as issues, to other programs, in Slack."""
+"""Reports each regression on a branch once, and its end once: as an issue, to other programs, in Slack."""
 
 import asyncio
+import functools
 import time
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx
 import structlog
 
+from zerolap.github import GitHub
+from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, ZerolapError, revision_of
 from zerolap.report.markup import plain
-from zerolap.store import Post, Store, StoredTrigger
-from zerolap.triggers.github import GitHub, GitHubUnavailable
-from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.progress import Standings
-from zerolap.triggers.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
-from zerolap.triggers.settings import Notification, TriggerSettings
-from zerolap.triggers.texts.headline import headline_of
-from zerolap.triggers.texts.notices import (
+from zerolap.report.pull_request.headline import headline_of
+from zerolap.report.pull_request.notices import (
     closed_notice,
     closing_text,
     issue_body,
@@ -27,17 +24,22 @@ from zerolap.triggers.texts.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
-from zerolap.triggers.texts.writing import plain_writing
+from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
+from zerolap.report.pull_request.writing import plain_writing
+from zerolap.store import Post, Store, StoredTrigger
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.outbox import Message, Outbox
+from zerolap.triggers.progress import Standings
+from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, read_trigger
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
 LOGGED: Final = "logged"
 ELSEWHERE: Final = "elsewhere"
+EVENTS: Final = {OPENED: "a regression is reported", CLOSED: "a regression is gone"}
 KINDS: Final = ("push", "tag")
 SEND_SECONDS: Final = 30.0
-AGAIN_SECONDS: Final = 60.0
 MOST_PUSHES: Final = 300
 """A regression that is older than so many pushes of its branch is not closed any more."""
 ENDED: Final = ("done", "failed", "cancelled", "superseded")
@@ -51,7 +53,7 @@ class NotSent(ZerolapError):
 
 @dataclass(frozen=True)
 class Push:
-    """A push or a tag that nothing more comes of.
+    """A push or a tag whose comparisons have ended.
 
     `comparisons` are the ids of its comparisons, `failures` are why platforms have none, in sentences.
     """
@@ -73,8 +75,8 @@ class Push:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """The pushes of a branch that nothing more comes of, the oldest first, and whether that is all for now."""
+class BranchReport:
+    """The pushes of a branch whose comparisons have ended, the oldest first; `is_over`: all are reported."""
 
     ended: Sequence[Push]
     is_over: bool
@@ -82,11 +84,12 @@ class Looked:
 
 @dataclass
 class Notifier:
-    """Looks at what pushes have brought. What was reported is in the store, by the commit that brought it."""
+    """Reports the results of pushes. The store contains what was reported, by the commit that introduced it."""
 
     store: Store
     settings: TriggerSettings
     standings: Standings
+    outbox: Outbox
     github: GitHub | None = None
     _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     _measured: dict[str, Push] = field(default_factory=dict)
@@ -139,8 +142,8 @@ class Notifier:
             ENDED
         )
 
-    async def look(self, subject: str) -> Looked:
-        """Report what is new about a branch."""
+    async def report(self, subject: str) -> BranchReport:
+        """Report new regressions of a branch, and those that are gone."""
         is_over = await asyncio.to_thread(self.is_over, subject)
         ended = await asyncio.to_thread(self.finished, subject)
         # Not tags: releases against each other go their own ways.
@@ -155,7 +158,7 @@ class Notifier:
             reported &= await self._open(push, is_repaired=repair is not None)
             if repair is not None:
                 reported &= await self._close(push, pushes[index + repair])
-        return Looked(ended, is_over and reported)
+        return BranchReport(ended, is_over and reported)
 
     def _is_reported_elsewhere(self, push: Push, regressed: Sequence[Regressed]) -> bool:
         """Whether a schedule and the pushes to its branch see the same regressions, and the other has reported them.
@@ -201,14 +204,12 @@ class Notifier:
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
-            if is_reported and is_repaired and post.posted is None and not post.not_before:
+            if is_reported and is_repaired and post.posted is None and not post.failures:
                 # The channel was set up later.
                 continue
-            if post.digest or time.time() < post.not_before:
-                sent &= bool(post.digest)
+            if post.digest:
                 continue
-            log.info("a regression is reported", subject=push.stored.subject, commit=push.commit, channel=channel)
-            sent &= await self._sent(post, OPENED, self._opening(channel, push, regression))
+            sent &= await self._send(push, channel, OPENED, functools.partial(self._opening, channel, push, regression))
         return sent
 
     async def _close(self, push: Push, repaired: Push) -> bool:
@@ -216,33 +217,24 @@ class Notifier:
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
-            if post.digest != OPENED or time.time() < post.not_before:
-                sent &= post.digest != OPENED
-                continue
-            log.info("a regression is gone", subject=push.stored.subject, commit=repaired.commit, channel=channel)
-            sent &= await self._sent(post, CLOSED, self._closing(channel, post, repaired, commits))
+            if post.digest == OPENED:
+                writing = functools.partial(self._closing, channel, repaired, commits)
+                sent &= await self._send(push, channel, CLOSED, writing)
         return sent
 
     async def _post(self, push: Push, channel: str) -> Post:
-        key = f"{push.commit} {channel}"
-        written = await asyncio.to_thread(self.store.triggers.post, push.stored.subject, "issue", key)
-        return written or Post(push.stored.subject, "issue", key)
+        return await asyncio.to_thread(self.outbox.post, push.stored.subject, "issue", _key(push, channel))
 
-    async def _sent(self, post: Post, digest: str, sending: Awaitable[str]) -> bool:
-        """Await what sends, and record that it was sent, or when to try again."""
-        now = time.time()
-        try:
-            written = replace(post, external_id=await sending, digest=digest, posted=now, not_before=0.0)
-        except GitHubUnavailable as fault:
-            written = replace(post, not_before=now + fault.retry_after_seconds)
-            log.warning("reported later", reason=fault.message)
-        except ZerolapError as fault:
-            written = replace(post, not_before=now + AGAIN_SECONDS)
-            log.error("not reported", reason=fault.message)
-        await asyncio.to_thread(self.store.triggers.set_post, written)
-        return written.digest == digest
+    async def _send(self, push: Push, channel: str, what: str, writing: Callable[[Post], Awaitable[str]]) -> bool:
+        """Have a notice sent, and log it; returns whether it is sent."""
+        subject = push.stored.subject
+        message = Message(subject, "issue", _key(push, channel), what, is_for_github=channel == "issue")
+        is_sent = await self.outbox.write(message, writing)
+        if is_sent:
+            log.info(EVENTS[what], subject=subject, commit=push.commit, channel=channel)
+        return is_sent
 
-    async def _opening(self, channel: str, push: Push, regression: BranchRegression) -> str:
+    async def _opening(self, channel: str, push: Push, regression: BranchRegression, _post: Post) -> str:
         notify = self._notification(push)
         if channel == "issue" and self.github is not None:
             marker = f"regression:{push.commit}"
@@ -255,7 +247,7 @@ class Notifier:
             return await _send(_secret(notify), slack_opened(regression))
         return LOGGED
 
-    async def _closing(self, channel: str, post: Post, repaired: Push, commits: CommitRange) -> str:
+    async def _closing(self, channel: str, repaired: Push, commits: CommitRange, post: Post) -> str:
         notify, branch, subject = self._notification(repaired), repaired.ref, self._message(repaired)
         if channel == "issue" and self.github is not None and post.external_id is not None:
             number = int(post.external_id)
@@ -293,6 +285,10 @@ class Notifier:
             return ""
         head = revision_of(self.store.request(push.stored.requests[0]).request.servers["head"].source)
         return "" if head is None else head.subject
+
+
+def _key(push: Push, channel: str) -> str:
+    return f"{push.commit} {channel}"
 
 
 def headline(push: Push, comparisons: Sequence[Comparison]) -> str:

@@ -9,12 +9,8 @@ from typing import Final
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
 from zerolap.records import BuildJob, Changes, Comparison, UsageError, revision_of
-from zerolap.store import Attempt, RecordedRequest, Store, StoredTrigger
-from zerolap.store.triggers import TriggerState
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -31,6 +27,10 @@ from zerolap.triggers.texts.outcome import (
     Waiting,
     changed_lines,
 )
+from zerolap.store import Attempt, RecordedRequest, Store, StoredTrigger
+from zerolap.store.triggers import TriggerState
+from zerolap.triggers.mirror import Mirror
+from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (
     NeedsLabelAgain,
     PullRequestTrigger,

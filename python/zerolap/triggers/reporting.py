@@ -3,64 +3,82 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
 
-from zerolap.records import ZerolapError
-from zerolap.store import Post, Store
-from zerolap.store.triggers import PostKind
-from zerolap.triggers.github import (
+from zerolap.github import (
     Annotation,
     Check,
-    ChecksForbidden,
     CommitStatus,
     GitHub,
-    GitHubRefused,
-    GitHubUnavailable,
+    GitHubForbidden,
     hidden_marker,
 )
+from zerolap.report.pull_request.check import CheckOutput, check_output, commit_status, unmeasured_output
+from zerolap.report.pull_request.check import CommitStatus as HeadStatus
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.outcome import PullRequestState
+from zerolap.store import Post, Store
+from zerolap.triggers.failed_subjects import FailedSubjects
+from zerolap.triggers.outbox import Message, Outbox
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.texts.check import CheckOutput, check_output, commit_status
-from zerolap.triggers.texts.check import CommitStatus as HeadStatus
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.outcome import PullRequestState
+from zerolap.triggers.trigger import UnmeasuredTrigger, Withdrawn, read_trigger
 
 COMMENT_MARKER: Final = "pull-request"
 CHECK_NAME: Final = "zerolap"
-PROGRESS_SECONDS: Final = 20.0
-"""So often a comment is written again while nothing but progress is new."""
-REFUSED_SECONDS: Final = 600.0
 RECENT_SECONDS: Final = 14 * 86_400.0
-"""Pull requests that were triggered within this time are looked at when the lab starts."""
+"""What was triggered within this time is looked at when the lab starts."""
+REPORTED_KINDS: Final = ("pull request", "not measured")
+UNMEASURED_KINDS: Final = ("not measured", "withdrawn")
 
 log = structlog.get_logger("zerolap.reporting")
 
 
+@dataclass(frozen=True)
+class HeadCheck:
+    """What a commit shows: a check or, where the lab is no application, a status."""
+
+    subject: str
+    repository: str
+    head: str
+    external_id: str
+    output: CheckOutput
+    status: HeadStatus
+    is_final: bool = True
+    details_url: str = ""
+
+
+@dataclass(frozen=True)
+class PullRequestReport:
+    """The state of a pull request, and the comment and check that follow from it."""
+
+    state: PullRequestState
+    body: str
+    check: HeadCheck
+
+
 @dataclass
 class Reporter:
-    """Writes how it stands with pull requests until that is what GitHub shows.
-
-    What was written, and where, is in the store: after a restart nothing is written twice, and nothing is forgotten.
-    """
+    """Writes the state of pull requests until GitHub shows it."""
 
     store: Store
     settings: TriggerSettings
     standings: Standings
     github: GitHub
+    outbox: Outbox
     _unfinished: set[str] = field(default_factory=set)
     _noted: set[str] = field(default_factory=set)
     _concluded: set[tuple[str, str]] = field(default_factory=set)
-    _put_off: PutOff = field(default_factory=PutOff)
+    _failed: FailedSubjects = field(default_factory=FailedSubjects)
 
     def recall(self) -> None:
         """Take up what was triggered lately; blocks."""
         since = time.time() - RECENT_SECONDS
-        self._unfinished |= set(self.store.triggers.subjects("pull request", since))
+        for kind in REPORTED_KINDS:
+            self._unfinished |= set(self.store.triggers.subjects(kind, since))
 
     def note(self, subject: str) -> None:
         """Look at a pull request again."""
@@ -69,147 +87,141 @@ class Reporter:
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
-        for subject in sorted(subject for subject in self._unfinished if subject not in self._put_off):
-            with structlog.contextvars.bound_contextvars(subject=subject), self._put_off.on_failure(subject):
+        for subject in sorted(subject for subject in self._unfinished if subject not in self._failed):
+            with structlog.contextvars.bound_contextvars(subject=subject), self._failed.on_failure(subject):
                 self._noted.discard(subject)
                 # What is noted while it is written may not be in what was read before.
                 if await self._report(subject) and subject not in self._noted:
                     self._unfinished.discard(subject)
 
     async def _report(self, subject: str) -> bool:
-        """Write how it stands with a pull request; returns whether nothing more is to come."""
-        texts = await asyncio.to_thread(self._texts, subject)
-        if texts is None:
-            return True
-        state = texts.state
-        newest = self._texts_of(state.at_newest_head)
-        head = newest.state.commits.head
-        self._concluded.discard((subject, head))
-        written = [
-            await self._write(
-                _Text(subject, "comment", texts.body, texts.is_final),
-                lambda post: self._comment(state, texts.body, post),
-            ),
-            await self._conclude(subject, newest),
-        ]
-        for earlier_head in await asyncio.to_thread(self._earlier_heads, subject, head):
-            earlier = await asyncio.to_thread(self._texts, subject, earlier_head)
-            if earlier is None or (earlier.is_final and await self._conclude(subject, earlier)):
+        """Write the state of a pull request; returns whether nothing more is to come."""
+        report = await asyncio.to_thread(self._report_of, subject)
+        unmeasured = await asyncio.to_thread(self._unmeasured, subject)
+        if report is None:
+            return unmeasured is None or await self._write_check(unmeasured)
+        newest = self._report_of_state(subject, report.state.at_newest_head).check
+        self._concluded.discard((subject, newest.head))
+        written = [await self._write_comment(subject, report), await self._write_check(newest)]
+        if unmeasured is not None and unmeasured.head not in (newest.head, report.check.head):
+            written.append(await self._write_check(unmeasured))
+        for earlier_head in await asyncio.to_thread(self._earlier_heads, subject, newest.head):
+            earlier = await asyncio.to_thread(self._report_of, subject, earlier_head)
+            if earlier is None or (earlier.check.is_final and await self._write_check(earlier.check)):
                 self._concluded.add((subject, earlier_head))
             else:
                 written.append(False)
-        return texts.is_final and all(written)
+        return report.check.is_final and all(written)
 
     def _earlier_heads(self, subject: str, head: str) -> list[str]:
-        """Return the heads that the pull request had before, whose checks may still tell of work that goes on."""
+        """Return the heads that the pull request had before, whose checks may still show work in progress."""
         heads = [post.key for post in self.store.triggers.posts(subject) if post.kind == "check" and post.key != head]
         return [earlier for earlier in heads if (subject, earlier) not in self._concluded]
 
-    async def _conclude(self, subject: str, texts: "_Texts") -> bool:
-        """Write the check of a head, or its commit status; returns whether it is there."""
-        text = _Text(subject, "check", repr(texts.check), texts.is_final, texts.state.commits.head)
-        return await self._write(text, lambda post: self._check(texts, post))
+    # What is to be shown.
 
-    def _texts(self, subject: str, earlier_head: str = "") -> "_Texts | None":
+    def _report_of(self, subject: str, earlier_head: str = "") -> PullRequestReport | None:
         """Return what is to be shown of a pull request now; none if it is not measured."""
         state = self.standings.pull_request(subject, earlier_head)
-        return None if state is None else self._texts_of(state)
+        return None if state is None else self._report_of_state(subject, state)
 
-    def _texts_of(self, state: PullRequestState) -> "_Texts":
-        measured = self.settings.measured(state.commits.repository)
-        fail_on = "regression" if measured is None else measured.fail_on
-        body = body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1)
-        return _Texts(state, body, check_output(state, fail_on), commit_status(state, fail_on))
-
-    async def _comment(self, state: PullRequestState, body: str, post: Post) -> str:
-        known = None if post.external_id is None else int(post.external_id)
-        repository = state.commits.repository
-        return str(await self.github.keep_comment(repository, state.number, COMMENT_MARKER, body, known))
-
-    async def _check(self, texts: "_Texts", post: Post) -> str:
-        """Write the check run, or the commit status where the lab is no application; returns what it is known by."""
-        state, output, status = texts.state, texts.check, texts.status
+    def _report_of_state(self, subject: str, state: PullRequestState) -> PullRequestReport:
         repository, head = state.commits.repository, state.commits.head
+        measured = self.settings.measured(repository)
+        fail_on = "regression" if measured is None else measured.fail_on
+        output, status = check_output(state, fail_on), commit_status(state, fail_on)
+        if output.conclusion == "cancelled" and self._checks_unlabelled(repository):
+            # It would hold up a pull request for which the check is required.
+            output, status = replace(output, conclusion="neutral"), replace(status, state="success")
+        check = HeadCheck(
+            subject,
+            repository,
+            head,
+            f"{repository}#{state.number}@{head}",
+            output,
+            status,
+            is_final=not any(platform.is_ongoing for platform in state.platforms),
+            details_url=next((platform.report_url for platform in state.platforms if platform.report_url), ""),
+        )
+        return PullRequestReport(
+            state, body_markdown(state, MOST_BYTES - len(hidden_marker(COMMENT_MARKER)) - 1), check
+        )
+
+    def _unmeasured(self, subject: str) -> HeadCheck | None:
+        """Return the neutral check of the newest commit that is not measured; none if it gets none."""
+        newest = self.store.triggers.of_subject(subject, UNMEASURED_KINDS, limit=1)
+        trigger = read_trigger(newest[0].document) if newest else None
+        if isinstance(trigger, UnmeasuredTrigger):
+            is_shown = trigger.number is None or self._checks_unlabelled(trigger.repository)
+        else:
+            is_shown = isinstance(trigger, Withdrawn) and self._checks_unlabelled(trigger.repository)
+        if not is_shown or not isinstance(trigger, UnmeasuredTrigger | Withdrawn) or trigger.head is None:
+            return None
+        is_queued = isinstance(trigger, UnmeasuredTrigger) and trigger.number is None
+        external_id = f"{subject}@{trigger.head}"
+        output, status = unmeasured_output(self._labels(trigger.repository), is_queued=is_queued)
+        return HeadCheck(subject, trigger.repository, trigger.head, external_id, output, status)
+
+    def _checks_unlabelled(self, repository: str) -> bool:
+        settings = self.settings.repository(repository)
+        return settings is not None and settings.check_unlabelled
+
+    def _labels(self, repository: str) -> list[str]:
+        settings = self.settings.repository(repository)
+        return [] if settings is None else list(settings.labels)
+
+    # Writing.
+
+    async def _write_comment(self, subject: str, report: PullRequestReport) -> bool:
+        """Write the comment; returns whether it is there."""
+        state = report.state
+
+        async def write(post: Post) -> str:
+            known = None if post.external_id is None else int(post.external_id)
+            repository = state.commits.repository
+            return str(await self.github.keep_comment(repository, state.number, COMMENT_MARKER, report.body, known))
+
+        message = Message(subject, "comment", "", _digest(report.body), report.check.is_final)
+        return await self.outbox.write(message, write)
+
+    async def _write_check(self, check: HeadCheck) -> bool:
+        """Write the check of a head, or its commit status; returns whether it is there."""
+        message = Message(check.subject, "check", check.head, _digest(repr(check.output)), check.is_final)
+        return await self.outbox.write(message, lambda post: self._check(check, post))
+
+    async def _check(self, check: HeadCheck, post: Post) -> str:
+        """Write the check run, or the commit status where the lab is no application; returns its id."""
         if post.external_id != "status":
+            repository, head, run = check.repository, check.head, _check_run(check)
             try:
-                check = _check_of(output, state)
-                if post.external_id is None:
-                    external = f"{repository}#{state.number}@{head}"
-                    return str(await self.github.create_check(repository, head, CHECK_NAME, external, check))
-                await self.github.update_check(repository, int(post.external_id), check)
-                return post.external_id
-            except ChecksForbidden:
+                known = None if post.external_id is None else int(post.external_id)
+                # It may have been made right before the process was killed.
+                known = known or await self.github.find_check(repository, head, CHECK_NAME, check.external_id)
+                if known is None:
+                    return str(await self.github.create_check(repository, head, CHECK_NAME, check.external_id, run))
+                await self.github.update_check(repository, known, run)
+                return str(known)
+            except GitHubForbidden:
                 log.info("commit statuses are set instead of checks, which only applications of GitHub can make")
-        url = _first_url(state)
-        await self.github.set_status(repository, head, CommitStatus(status.state, CHECK_NAME, status.description, url))
+        status = CommitStatus(check.status.state, CHECK_NAME, check.status.description, check.details_url)
+        await self.github.set_status(check.repository, check.head, status)
         return "status"
 
-    async def _write(self, text: "_Text", writing: Callable[[Post], Awaitable[str]]) -> bool:
-        """Have a text written unless it is there or has to wait; returns whether it is there."""
-        records = self.store.triggers
-        digest = hashlib.sha256(text.content.encode()).hexdigest()
-        post = await asyncio.to_thread(records.post, text.subject, text.kind, text.key)
-        post = post or Post(text.subject, text.kind, text.key)
-        if post.digest == digest:
-            return True
-        now = time.time()
-        is_progress = not text.is_final and post.posted is not None and now - post.posted < PROGRESS_SECONDS
-        if now < post.not_before or is_progress:
-            return False
-        try:
-            written = replace(post, external_id=await writing(post), digest=digest, posted=now, not_before=0.0)
-        except GitHubUnavailable as fault:
-            log.warning("written later", kind=text.kind, reason=fault.message)
-            written = replace(post, not_before=now + fault.retry_after_seconds)
-        except GitHubRefused as refused:
-            log.error("GitHub refuses it", kind=text.kind, reason=refused.message)
-            written = replace(post, not_before=now + REFUSED_SECONDS)
-        except ZerolapError as fault:
-            log.error("not written", kind=text.kind, reason=fault.message)
-            written = replace(post, not_before=now + REFUSED_SECONDS)
-        await asyncio.to_thread(records.set_post, written)
-        return written.digest == digest
 
-
-@dataclass(frozen=True)
-class _Texts:
-    """How it stands with a pull request, and what follows from it."""
-
-    state: PullRequestState
-    body: str
-    check: CheckOutput
-    status: HeadStatus
-
-    @property
-    def is_final(self) -> bool:
-        """Whether nothing goes on any more."""
-        return not any(platform.is_ongoing for platform in self.state.platforms)
-
-
-@dataclass(frozen=True)
-class _Text:
-    """What is to be shown of a subject; `key` tells apart what there are several of."""
-
-    subject: str
-    kind: PostKind
-    content: str
-    is_final: bool
-    key: str = ""
-
-
-def _check_of(output: CheckOutput, state: PullRequestState) -> Check:
+def _check_run(check: HeadCheck) -> Check:
+    output = check.output
     return Check(
         status=output.status,
         title=output.title,
         summary=output.summary,
         conclusion=output.conclusion,
-        details_url=_first_url(state),
+        details_url=check.details_url,
         annotations=tuple(
-            Annotation(one.path, one.start_line, one.end_line, one.annotation_level, one.message, one.title)
-            for one in output.annotations
+            Annotation(note.path, note.start_line, note.end_line, note.annotation_level, note.message, note.title)
+            for note in output.annotations
         ),
     )
 
 
-def _first_url(state: PullRequestState) -> str:
-    return next((platform.report_url for platform in state.platforms if platform.report_url), "")
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -10,15 +10,16 @@ from typing import Final
 
 import structlog
 
+from zerolap.events.sinks import EventSink
+from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
-from zerolap.triggers.events import EventSink
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.github import AppKey, GitHub, Patience, TokenFile
+from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.notifying import Notifier, Push
+from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import Standings
-from zerolap.triggers.put_off import PutOff
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
@@ -29,6 +30,8 @@ from zerolap.triggers.work import TriggerWork, cases_of
 LOOK_SECONDS: Final = 0.5
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
+SUSPECT_TRIES: Final = 2
+"""A trigger during which the process was killed so often is worked on by itself."""
 REMOTES_AT_ONCE: Final = 8
 """Of those that are watched, in threads of their own: others would wait for a thread while these do not answer."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
@@ -39,10 +42,9 @@ log = structlog.get_logger("zerolap.triggers")
 
 @dataclass
 class Triggers:
-    """All that works by itself; `mirrors` is a directory for clones of repositories.
+    """Everything that the trigger settings describe; `mirrors` is a directory for clones of repositories.
 
-    `events` sends what happens to those who listen, also what others tell it. Raises `UsageError` for settings that
-    select no cases.
+    `events` sends events to the destinations in the settings. Raises `UsageError` for settings that select no cases.
     """
 
     store: Store
@@ -58,10 +60,11 @@ class Triggers:
         self.events = EventSink(self.settings.events)
         self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self.events.emit)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
+        outbox = Outbox(self.store.triggers)
         self._reporter = None
         if self.github is not None:
-            self._reporter = Reporter(self.store, self.settings, standings, self.github)
-        self._notifier = Notifier(self.store, self.settings, standings, self.github)
+            self._reporter = Reporter(self.store, self.settings, standings, self.github, outbox)
+        self._notifier = Notifier(self.store, self.settings, standings, outbox, self.github)
         self._cancellation = Cancellation()
         self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
         self._watchers = [
@@ -70,7 +73,7 @@ class Triggers:
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
-        self._put_off = PutOff()
+        self._failed = FailedSubjects()
         self._at_work: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
@@ -113,7 +116,7 @@ class Triggers:
             await asyncio.sleep(LOOK_SECONDS)
             # Asked first: what does not wait any more is worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
-            unreported = [subject for subject in self._branches if subject not in self._put_off]
+            unreported = [subject for subject in self._branches if subject not in self._failed]
             is_idle = not waiting and not self._at_work and not unreported
 
     def _recall(self) -> None:
@@ -127,7 +130,12 @@ class Triggers:
         """Work on what waits, repositories side by side: one that takes long to fetch holds up only itself."""
         # What waits is read while these are at work: it may have been worked on since.
         busy = set(self._at_work)
-        for repository, waiting in (await self._work.waiting()).items():
+        by_repository = await self._work.waiting()
+        suspect = next((name for name, waiting in by_repository.items() if waiting[0].tries >= SUSPECT_TRIES), None)
+        if suspect is not None:
+            # By itself: others would be given up with it.
+            by_repository = {} if self._at_work else {suspect: by_repository[suspect][:1]}
+        for repository, waiting in by_repository.items():
             if repository not in busy and len(self._at_work) < REPOSITORIES_AT_ONCE:
                 self._at_work[repository] = group.create_task(self._work_off_repository(repository, waiting))
 
@@ -158,18 +166,18 @@ class Triggers:
     async def _report(self) -> None:
         if self._reporter is not None:
             await self._reporter.report()
-        for subject in sorted(subject for subject in self._branches if subject not in self._put_off):
-            with self._put_off.on_failure(subject):
+        for subject in sorted(subject for subject in self._branches if subject not in self._failed):
+            with self._failed.on_failure(subject):
                 await self._report_branch(subject)
 
     async def _report_branch(self, subject: str) -> None:
         self._noted.discard(subject)
-        looked = await self._notifier.look(subject)
-        for push in looked.ended:
+        report = await self._notifier.report(subject)
+        for push in report.ended:
             if push.stored.id not in self._shown:
                 self._shown.add(push.stored.id)
                 self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
-        if looked.is_over and subject not in self._noted:
+        if report.is_over and subject not in self._noted:
             self._branches.discard(subject)
 
 

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 
+from zerolap.durations import seconds_in
+
 LARGEST_SECRET_BYTES: Final = 64 << 10
 FORBIDDEN_MODE: Final = stat.S_IRWXO | stat.S_IWGRP
 """A file of a secret gives others no permission, and its group none to write."""
 SECRET_HINT: Final = "it is a file with only the secret in it"
-SECONDS_PER_UNIT: Final = {"s": 1, "m": 60, "h": 3600}
 REMOTE_SCHEMES: Final = ("https", "http", "ssh", "git", "file")
 
-_BUDGET: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([smh]?)")
 _SCP_FORM: Final = re.compile(r"(?:[A-Za-z0-9_.-]+@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -81,10 +81,10 @@ def _checked_secret_path(value: Any, info: ValidationInfo) -> Path:
 def _seconds(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
-    match = _BUDGET.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or float(match[1]) <= 0:
+    duration = seconds_in(value) if isinstance(value, str) else None
+    if duration is None:
         raise SettingFault("not a duration", hint="write 90s, 8m or 1h")
-    return float(match[1]) * SECONDS_PER_UNIT[match[2] or "s"]
+    return duration
 
 
 def _checked_url(text: str) -> str:

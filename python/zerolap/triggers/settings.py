@@ -21,7 +21,9 @@ from pydantic import (
 
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
-from zerolap.triggers.names import BRANCHES, REPOSITORY, TAGS, Login, RefName, RepositoryName, is_same_name
+from zerolap.github import REPOSITORY
+from zerolap.records import FailOn
+from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
     CasesPlace,
@@ -36,7 +38,7 @@ from zerolap.triggers.setting_types import (
     Url,
     WebUrl,
 )
-from zerolap.triggers.trigger import Permission, Scope
+from zerolap.triggers.trigger import RequiredPermission, Scope
 
 MIB: Final = 1 << 20
 GITHUB_MOST_MIB: Final = 25
@@ -119,13 +121,15 @@ class Measuring(_Part):
     cases_directory: CasesPlace | None = None
     engines: Annotated[tuple[Engine, ...], Field(min_length=1)] | None = None
     budget_seconds: Budget | None = Field(default=None, alias="budget")
-    fail_on: Literal["never", "work", "time", "regression", "unsure"] = "regression"
+    fail_on: FailOn = "regression"
     variant: Annotated[str, AfterValidator(_checked_variant)] = "default"
     notify: Notification = Notification()
 
 
 class RepositorySettings(Measuring):
     """A repository at GitHub that may cause work.
+
+    With `check_unlabelled`, pull requests that are not measured get a neutral check, so that it can be required.
 
     `labels` are those that have a pull request measured, `accept_labels` those that accept its regressions. `actors`
     may set them and write commands; so may who has `permission` in the repository, which GitHub is asked for. Pushes
@@ -138,8 +142,9 @@ class RepositorySettings(Measuring):
         default_factory=lambda: dict(DEFAULT_LABELS)
     )
     accept_labels: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    check_unlabelled: bool = False
     actors: tuple[Login, ...] = ()
-    permission: Permission | None = None
+    permission: RequiredPermission | None = None
     branches: tuple[Glob, ...] = ()
     tags: tuple[Glob, ...] = ()
 

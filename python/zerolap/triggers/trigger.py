@@ -1,4 +1,4 @@
-"""What is to be done, and who asked for it: what deliveries, polling and schedules lead to."""
+"""Triggers: the work that deliveries, polling and schedules lead to, with the person who caused it."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,8 +11,8 @@ from zerolap.triggers.webhooks.commands import Command
 
 Scope: TypeAlias = Literal["affected", "all"]
 """The cases that a change can affect, or all of them."""
-Permission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
-"""What GitHub lets a person do in a repository, the highest first."""
+RequiredPermission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
+"""A permission in a repository that the settings can require, the highest first."""
 PrintableWord: TypeAlias = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
 
 
@@ -34,10 +34,10 @@ class _OfPullRequest(_Trigger):
 
 
 class PullRequestTrigger(_OfPullRequest):
-    """A pull request is to be measured, at the commit that the permitted person has seen: `head`.
+    """A pull request is to be measured at `head`, its commit at the time of the event.
 
     It supersedes what runs for the pull request. If `needs_permission` is not none, nothing may be done before GitHub
-    has said that `actor` has that permission. `base_sha` is the tip of the base branch, not the merge base.
+    has confirmed that `actor` has that permission. `base_ref` is the base branch, `base_sha` its commit at that time.
     """
 
     kind: Literal["pull request"] = "pull request"
@@ -48,14 +48,15 @@ class PullRequestTrigger(_OfPullRequest):
     is_fork: bool
     label: str
     scope: Scope
-    needs_permission: Permission | None = None
+    needs_permission: RequiredPermission | None = None
 
 
 class Withdrawn(_OfPullRequest):
-    """The label was removed, or the pull request was closed: what runs is to be cancelled."""
+    """The label was removed, or the pull request was closed at `head`: what runs is to be cancelled."""
 
     kind: Literal["withdrawn"] = "withdrawn"
     cause: Literal["label removed", "closed"]
+    head: CommitName | None = None
 
 
 class NeedsLabelAgain(_OfPullRequest):
@@ -66,17 +67,35 @@ class NeedsLabelAgain(_OfPullRequest):
     label: str
 
 
+class UnmeasuredTrigger(_Trigger):
+    """A commit gets a neutral check, and nothing is measured.
+
+    It is the head of the pull request `number`, which has no label, or that of a group of the merge queue.
+    """
+
+    kind: Literal["not measured"] = "not measured"
+    head: CommitName
+    number: Annotated[int, Field(ge=1, lt=1 << 31)] | None
+    actor: Login | None = None
+
+    @property
+    def subject(self) -> str:
+        """What it is about: the pull request, or the group, such as `redis/redis#queue:0123456789ab`."""
+        if self.number is None:
+            return f"{self.repository.lower()}#queue:{self.head[:12]}"
+        return pull_request_subject(self.repository, self.number)
+
+
 class CommandTrigger(_OfPullRequest):
     """A command in a comment, whose number at GitHub is `comment`, or by a label, which has none. It names no commit.
 
-    The commit that it is about is that of the last `PullRequestTrigger` of its subject, which a permitted person has
-    seen, and never what the pull request has become since.
+    It is about the commit of the last permitted `PullRequestTrigger` of its subject, and never about a later one.
     """
 
     kind: Literal["command"] = "command"
     comment: Annotated[int, Field(ge=1, lt=1 << 63)] | None
     command: Command
-    needs_permission: Permission | None = None
+    needs_permission: RequiredPermission | None = None
 
 
 class PushTrigger(_Trigger):
@@ -170,7 +189,14 @@ class AskedTrigger(AskedComparison):
 
 
 Trigger: TypeAlias = Annotated[
-    PullRequestTrigger | Withdrawn | NeedsLabelAgain | CommandTrigger | PushTrigger | TagTrigger | AskedTrigger,
+    PullRequestTrigger
+    | Withdrawn
+    | NeedsLabelAgain
+    | UnmeasuredTrigger
+    | CommandTrigger
+    | PushTrigger
+    | TagTrigger
+    | AskedTrigger,
     Field(discriminator="kind"),
 ]
 

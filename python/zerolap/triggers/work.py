@@ -7,18 +7,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import structlog
 
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
-from zerolap.fleet.happenings import Happening, trigger_happening
+from zerolap.events.lab_event import LabEvent, trigger_event
+from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.lab import Options, Submitting, comparison_request, on_platforms
-from zerolap.records import Case, EnvironmentMissing, Priority, RequestedServer, UsageError, ZerolapError, revision_of
+from zerolap.records import (
+    Case,
+    EnvironmentMissing,
+    Priority,
+    Request,
+    RequestedServer,
+    UsageError,
+    ZerolapError,
+    revision_of,
+)
 from zerolap.store import Acknowledgement, Store, StoredTrigger
+from zerolap.store.triggers import TriggerState
 from zerolap.triggers.affected import affected_cases
-from zerolap.triggers.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
@@ -26,26 +36,33 @@ from zerolap.triggers.trigger import (
     AskedTrigger,
     CommandTrigger,
     NeedsLabelAgain,
-    Permission,
     PullRequestTrigger,
     PushTrigger,
+    RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
+    UnmeasuredTrigger,
     Withdrawn,
     asked_by,
     read_trigger,
 )
 from zerolap.triggers.versions import tag_before
+from zerolap.triggers.webhooks.admission import logged
 from zerolap.triggers.webhooks.commands import Acknowledge, Cancel, Misunderstood, Run
 from zerolap.triggers.webhooks.memory import STANDING_KINDS
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
 """So long a trigger is tried while its repository or GitHub cannot be reached."""
+MOST_TRIES: Final = 5
+"""A trigger is given up after the process has been killed so often during the work on it, as for a lack of memory."""
+REASON_CHARACTERS: Final = 200
+COMPARING: Final = (PullRequestTrigger, PushTrigger, TagTrigger, AskedTrigger)
+"""The triggers that lead to comparisons, unless the cases cannot be affected."""
 ON_REQUEST: Final = "/run "
 """Comes between the subject of a pull request and the cases that a command names, in the topic of a request."""
-PERMISSIONS: Final[tuple[Permission, ...]] = ("admin", "maintain", "write", "triage")
+PERMISSIONS: Final[tuple[RequiredPermission, ...]] = get_args(RequiredPermission)
 
 log = structlog.get_logger("zerolap.triggers")
 
@@ -54,9 +71,13 @@ class NotPermitted(Exception):
     """A trigger leads to nothing: who caused it may not, or it is out of date."""
 
 
+class GivenUp(ZerolapError):
+    """A trigger is not tried any more."""
+
+
 @dataclass(frozen=True)
-class Compared:
-    """Two commits that are to be compared, and how.
+class ComparisonPlan:
+    """Two commits to compare, and how.
 
     `patterns` name the cases instead of the settings; a newer comparison of the same `topic` supersedes this one.
     """
@@ -75,7 +96,7 @@ class Compared:
 class TriggerWork:
     """Works on triggers, each in its turn by repository; `mirrors` is a directory for clones of their repositories.
 
-    `on_happening` is called in the event loop with each trigger that was worked on.
+    `on_event` is called in the event loop with each trigger that was worked on.
     """
 
     def __init__(
@@ -84,13 +105,13 @@ class TriggerWork:
         settings: TriggerSettings,
         mirrors: Path,
         github: GitHub | None,
-        on_happening: Callable[[Happening], None] = lambda _happening: None,
+        on_event: Callable[[LabEvent], None] = lambda _event: None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._mirrors = mirrors
         self._github = github
-        self._on_happening = on_happening
+        self._on_event = on_event
         self._not_before: dict[str, float] = {}
 
     async def waiting(self) -> dict[str, list[StoredTrigger]]:
@@ -105,37 +126,56 @@ class TriggerWork:
         """Work on a trigger; returns false if it cannot be done now, and waits."""
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
+                await self._begin(stored)
                 trigger = read_trigger(stored.document)
                 await asyncio.to_thread(self._require_newest, stored, trigger)
-                requests = await self._carried_out(trigger)
+                requests = await self._requests(stored, trigger)
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
-                await self._end(replace(stored, state="refused", reason=str(reason)))
+                await self._end(stored, "refused", str(reason))
             except (EnvironmentMissing, GitHubUnavailable) as fault:
-                age_seconds = time.time() - stored.created
-                if age_seconds <= PATIENCE_SECONDS:
-                    asked_seconds = fault.retry_after_seconds if isinstance(fault, GitHubUnavailable) else 0.0
-                    # More and more rarely: a remote that hangs holds a place each time.
-                    wait_seconds = max(RETRY_SECONDS, asked_seconds, age_seconds / 4)
-                    self._not_before[stored.id] = time.monotonic() + wait_seconds
-                    log.warning("tried again later", reason=fault.message, wait_seconds=round(wait_seconds))
+                if await self._wait(stored, fault):
                     return False
                 log.error("failed", reason=fault.message)
-                await self._end(replace(stored, state="failed", reason=fault.message))
+                await self._end(stored, "failed", fault.message)
             except ZerolapError as fault:
-                log.error("failed", reason=fault.message)
                 reason_text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
-                await self._end(replace(stored, state="failed", reason=reason_text))
+                log.error("failed", reason=reason_text)
+                await self._end(stored, "failed", reason_text)
+            except asyncio.CancelledError:
+                # A process that is stopped in order is no reason to give the trigger up.
+                self._store.triggers.put_back(stored.id)
+                raise
             except Exception as fault:
-                # The edge of a trigger: what it is about may be hostile.
-                log.exception("failed")
-                await self._end(replace(stored, state="failed", reason=f"internal error: {type(fault).__name__}"))
+                # The edge of a trigger: its repository and its documents may be hostile.
+                reason_text = f"internal error: {type(fault).__name__}: {logged(str(fault), REASON_CHARACTERS)}"
+                log.exception("failed", reason=reason_text)
+                await self._end(stored, "failed", reason_text)
             else:
-                log.info("worked on", requests=requests)
-                reason_text = "" if requests else "nothing that is measured can be affected"
-                await self._end(replace(stored, state="done", reason=reason_text, requests=tuple(requests)))
+                log.info("worked on", requests=[request.id for request in requests])
+                is_unaffected = isinstance(trigger, COMPARING) and not requests
+                reason_text = "nothing that is measured can be affected" if is_unaffected else ""
+                await self._end(stored, "done", reason_text, requests)
             self._not_before.pop(stored.id, None)
             return True
+
+    async def _begin(self, stored: StoredTrigger) -> None:
+        """Count a try before anything is done that can have the process killed; raises `GivenUp` after too many."""
+        if await asyncio.to_thread(self._store.triggers.begin, stored.id) > MOST_TRIES:
+            raise GivenUp(f"given up: the process of the lab was killed {MOST_TRIES} times during the work on it")
+
+    async def _wait(self, stored: StoredTrigger, fault: EnvironmentMissing | GitHubUnavailable) -> bool:
+        """Have a trigger tried again later; returns false if it has waited long enough."""
+        age_seconds = time.time() - stored.created
+        if age_seconds > PATIENCE_SECONDS:
+            return False
+        asked_seconds = fault.retry_after_seconds if isinstance(fault, GitHubUnavailable) else 0.0
+        # More and more rarely: a remote that hangs holds a place each time.
+        wait_seconds = max(RETRY_SECONDS, asked_seconds, age_seconds / 4)
+        self._not_before[stored.id] = time.monotonic() + wait_seconds
+        await asyncio.to_thread(self._store.triggers.put_back, stored.id)
+        log.warning("tried again later", reason=fault.message, wait_seconds=round(wait_seconds))
+        return True
 
     def _require_newest(self, stored: StoredTrigger, trigger: Trigger) -> None:
         """Raise `NotPermitted` for a trigger that had to wait while a newer one of its subject was carried out."""
@@ -151,31 +191,44 @@ class TriggerWork:
             if newer.state == "done":
                 raise NotPermitted("a newer one was carried out before it could be")
 
-    async def _end(self, ended: StoredTrigger) -> None:
-        """Record that a trigger was worked on."""
-        set_state = self._store.triggers.set_state
-        await asyncio.to_thread(set_state, ended.id, ended.state, ended.reason, ended.requests)
-        self._on_happening(trigger_happening(ended))
+    async def _end(
+        self, stored: StoredTrigger, state: TriggerState, reason: str, requests: Sequence[Request] = ()
+    ) -> None:
+        """Record the end of a trigger together with its requests: a kill leaves both or neither."""
+        if await asyncio.to_thread(self._store.triggers.end, stored.id, state, reason, requests):
+            ids = tuple(request.id for request in requests)
+            self._on_event(trigger_event(replace(stored, state=state, reason=reason, requests=ids)))
 
-    async def _carried_out(self, trigger: Trigger) -> list[str]:
-        """Do what a trigger asks for and return the requests that it has led to."""
+    async def _requests(self, stored: StoredTrigger, trigger: Trigger) -> list[Request]:
+        """Do what a trigger asks for, and return the requests that it leads to, which are not recorded yet.
+
+        All that is done here can be done again after a kill.
+        """
+        plan: ComparisonPlan | None = None
         match trigger:
             case PullRequestTrigger():
                 await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
-                return await asyncio.to_thread(self._submit_pull_request, trigger, ())
+                await self._write_check_again(trigger.subject, trigger.head)
+                plan = await asyncio.to_thread(self._plan_pull_request, trigger, ())
             case Withdrawn() | NeedsLabelAgain():
                 await asyncio.to_thread(self._cancel, trigger.subject, trigger.kind)
             case CommandTrigger():
-                return await self._command(trigger)
+                return await self._command(stored, trigger)
+            case UnmeasuredTrigger():
+                await self._write_check_again(trigger.subject, trigger.head)
             case PushTrigger():
-                return await asyncio.to_thread(self._submit_push, trigger)
+                plan = await asyncio.to_thread(self._plan_push, trigger)
             case TagTrigger():
-                return await asyncio.to_thread(self._submit_tag, trigger)
+                plan = await asyncio.to_thread(self._plan_tag, trigger)
             case AskedTrigger():
-                return await asyncio.to_thread(self._submit_asked, trigger)
-        return []
+                plan = await asyncio.to_thread(self._plan_asked, trigger)
+        return [] if plan is None else await asyncio.to_thread(self._requests_of, plan, stored.id)
 
-    async def _require_permission(self, repository: str, actor: str, needed: Permission | None) -> None:
+    async def _write_check_again(self, subject: str, head: str) -> None:
+        """Have a check written even if it has not changed: GitHub waits for it where a person has it run again."""
+        await asyncio.to_thread(self._store.triggers.write_again, subject, "check", head)
+
+    async def _require_permission(self, repository: str, actor: str, needed: RequiredPermission | None) -> None:
         """Raise `NotPermitted` if GitHub does not give a person a permission."""
         if needed is None:
             return
@@ -190,28 +243,14 @@ class TriggerWork:
 
     # Pull requests.
 
-    def _submit_pull_request(self, trigger: PullRequestTrigger, patterns: tuple[str, ...]) -> list[str]:
+    def _plan_pull_request(self, trigger: PullRequestTrigger, patterns: tuple[str, ...]) -> ComparisonPlan:
         repository = self._repository(trigger.repository)
         mirror = Mirror.below(self._mirrors, repository.remote)
-        of_pull = f"refs/pull/{trigger.number}/head"
-        mirror.fetch([trigger.head, trigger.base_sha], [of_pull])
-        base = mirror.merge_base(trigger.head, trigger.base_sha)
-        if base is None:
-            raise UsageError(f"{trigger.head} has no commit in common with {trigger.base_ref}")
+        base = _base_of(trigger, mirror)
         topic = f"{trigger.subject}{ON_REQUEST}{' '.join(patterns)}" if patterns else trigger.subject
         self._supersede_on_request(trigger)
-        return self._submit(
-            Compared(
-                mirror,
-                base,
-                trigger.head,
-                repository,
-                topic,
-                f"{trigger.subject} by {trigger.actor}",
-                trigger.scope,
-                patterns=patterns,
-            )
-        )
+        cause = f"{trigger.subject} by {trigger.actor}"
+        return ComparisonPlan(mirror, base, trigger.head, repository, topic, cause, trigger.scope, patterns=patterns)
 
     def _supersede_on_request(self, trigger: PullRequestTrigger) -> None:
         """End what commands have asked for at earlier heads."""
@@ -226,16 +265,16 @@ class TriggerWork:
         for stored in self._store.triggers.of_subject(subject, ["pull request"]):
             # Only what had to wait: what came after this has not been tried.
             if stored.state == "waiting" and stored.id in self._not_before:
-                self._store.triggers.set_state(stored.id, "refused", reason)
+                self._store.triggers.end(stored.id, "refused", reason)
         for work in self._store.fleet.requests(is_open=True):
             topic = work.request.topic
             if topic == subject or topic.startswith(f"{subject}{ON_REQUEST}"):
                 self._store.fleet.set_state(work.request.id, "cancelled", reason)
 
-    async def _command(self, trigger: CommandTrigger) -> list[str]:
+    async def _command(self, stored: StoredTrigger, trigger: CommandTrigger) -> list[Request]:
         await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
         measured = await asyncio.to_thread(self._last_permitted, trigger.subject)
-        requests: list[str] = []
+        requests: list[Request] = []
         if measured is None and not isinstance(trigger.command, Misunderstood):
             await self._reply(trigger, "This pull request has not been measured: set the label first.")
             return []
@@ -252,7 +291,8 @@ class TriggerWork:
                 await asyncio.to_thread(self._store.triggers.acknowledge, accepted)
             case Run(patterns=patterns) if measured is not None:
                 try:
-                    requests = await asyncio.to_thread(self._submit_pull_request, measured, patterns)
+                    plan = await asyncio.to_thread(self._plan_pull_request, measured, patterns)
+                    requests = await asyncio.to_thread(self._requests_of, plan, stored.id)
                 except UsageError as fault:
                     # No case has that name.
                     await self._reply(trigger, f"{_plain(fault.message)}.")
@@ -281,11 +321,11 @@ class TriggerWork:
     async def _reply(self, trigger: CommandTrigger, text: str) -> None:
         if self._github is not None:
             marker = f"zerolap:reply:{trigger.comment or trigger.delivery}"
-            await self._github.create_comment(trigger.repository, trigger.number, marker, text)
+            await self._github.keep_comment(trigger.repository, trigger.number, marker, text, None)
 
     # Branches and tags.
 
-    def _submit_push(self, trigger: PushTrigger) -> list[str]:
+    def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan | None:
         measuring, mirror = self._measuring(trigger.repository)
         is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
@@ -298,12 +338,12 @@ class TriggerWork:
             # The branch went back: what it had is undone.
             base = before
         if base is None or base == trigger.after:
-            return []
+            return None
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
         # With a topic of its own, what is submitted again after a kill supersedes only itself.
         topic = f"{trigger.subject} {trigger.after}" if is_alone else trigger.subject
-        return self._submit(Compared(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority))
+        return ComparisonPlan(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority)
 
     def _last_measured(self, trigger: PushTrigger) -> str | None:
         """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
@@ -317,7 +357,7 @@ class TriggerWork:
                 return earlier.after
         return None
 
-    def _submit_tag(self, trigger: TagTrigger) -> list[str]:
+    def _plan_tag(self, trigger: TagTrigger) -> ComparisonPlan:
         measuring, mirror = self._measuring(trigger.repository)
         refs = mirror.refs()
         tags = [name.removeprefix(TAGS) for name in refs if name.startswith(TAGS)]
@@ -328,11 +368,11 @@ class TriggerWork:
         head = refs.get(f"{TAGS}{trigger.tag}", trigger.commit)
         mirror.fetch([base, head], [f"{TAGS}*"])
         cause = f"{trigger.subject} after {previous}"
-        return self._submit(Compared(mirror, base, head, measuring, trigger.subject, cause, "all", "release"))
+        return ComparisonPlan(mirror, base, head, measuring, trigger.subject, cause, "all", "release")
 
     # What the HTTP API was asked for.
 
-    def _submit_asked(self, trigger: AskedTrigger) -> list[str]:
+    def _plan_asked(self, trigger: AskedTrigger) -> ComparisonPlan:
         measuring, mirror = self._measuring(trigger.repository)
         refs = mirror.refs()
         base, head = (_commit_of(name, refs, mirror) for name in (trigger.base, trigger.head))
@@ -341,9 +381,7 @@ class TriggerWork:
         asked["platforms"] = trigger.platforms or None
         own = measuring.model_copy(update={name: value for name, value in asked.items() if value is not None})
         topic, cause = trigger.subject if trigger.topic else "", asked_by(trigger.actor)
-        return self._submit(
-            Compared(mirror, base, head, own, topic, cause, "all", trigger.priority, patterns=trigger.cases)
-        )
+        return ComparisonPlan(mirror, base, head, own, topic, cause, "all", trigger.priority, patterns=trigger.cases)
 
     # Submitting.
 
@@ -359,13 +397,16 @@ class TriggerWork:
             raise NotPermitted(f"{name} is neither a permitted repository nor a watched one any more")
         return measured, Mirror.below(self._mirrors, measured.remote)
 
-    def _submit(self, compared: Compared) -> list[str]:
-        """Submit a comparison for all platforms that are to measure it; returns no ids if no case is affected."""
-        mirror, measuring = compared.mirror, compared.measuring
-        base, head = mirror.source(compared.base), mirror.source(compared.head)
-        cases = cases_of(measuring, compared.patterns)
+    def _requests_of(self, plan: ComparisonPlan, origin: str) -> list[Request]:
+        """Return a request for each platform that is to measure; none if no case is affected.
+
+        Equal ids of triggers, `origin`, give equal requests.
+        """
+        mirror, measuring = plan.mirror, plan.measuring
+        base, head = mirror.source(plan.base), mirror.source(plan.head)
+        cases = cases_of(measuring, plan.patterns)
         changes = changes_between(base, head)
-        if compared.scope == "affected" and not compared.patterns and changes is not None:
+        if plan.scope == "affected" and not plan.patterns and changes is not None:
             cases = affected_cases(cases, changes)
         if not cases:
             return []
@@ -377,12 +418,10 @@ class TriggerWork:
             RequestedServer(source=head, variant=variant),
             cases,
             options,
-            _command_line(compared),
+            _command_line(plan),
         )
-        submitting = Submitting(compared.priority, compared.topic, compared.cause)
-        requests = on_platforms(request, platforms, self._store.blobs, submitting)
-        self._store.submit(requests)
-        return [request.id for request in requests]
+        submitting = Submitting(plan.priority, plan.topic, plan.cause)
+        return on_platforms(request, platforms, self._store.blobs, submitting, origin)
 
     def _platforms(self, measuring: Measuring) -> Sequence[str]:
         """Return the platforms that are to measure; raises `EnvironmentMissing` while one of them is not served."""
@@ -401,6 +440,23 @@ def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
     return select(cases, patterns or measuring.cases)
 
 
+def _base_of(trigger: PullRequestTrigger, mirror: Mirror) -> str:
+    """Return the merge base of a pull request's head and its base branch as it is now; raises `UsageError`.
+
+    Both are fetched. Where the branch is gone, or has the head since it was merged, its commit at the time of the event
+    takes its place.
+    """
+    branch = mirror.refs().get(f"{BRANCHES}{trigger.base_ref}")
+    for tip in dict.fromkeys(commit for commit in (branch, trigger.base_sha) if commit is not None):
+        mirror.fetch([trigger.head, tip], [f"refs/pull/{trigger.number}/head"])
+        base = mirror.merge_base(trigger.head, tip)
+        if base is None:
+            raise UsageError(f"{trigger.head} has no commit in common with {trigger.base_ref}")
+        if base != trigger.head:
+            return base
+    raise UsageError(f"{trigger.head} has no commit that {trigger.base_ref} does not have")
+
+
 def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
     """Return the commit that is named by its hash, a tag or a branch; raises `UsageError`."""
     if COMMIT.fullmatch(name):
@@ -413,14 +469,14 @@ def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
     return commit
 
 
-def _command_line(compared: Compared) -> str:
+def _command_line(plan: ComparisonPlan) -> str:
     """Return the command that repeats a comparison in a clone of the repository."""
-    named = compared.patterns or compared.measuring.cases
-    words = ["zerolap", "compare", compared.base, compared.head, *map(shlex.quote, named), "--repo", "."]
-    if compared.measuring.engines is not None:
-        words += ["--engine", ",".join(compared.measuring.engines)]
-    if compared.measuring.variant != "default":
-        words += ["--variant", shlex.quote(compared.measuring.variant)]
+    named = plan.patterns or plan.measuring.cases
+    words = ["zerolap", "compare", plan.base, plan.head, *map(shlex.quote, named), "--repo", "."]
+    if plan.measuring.engines is not None:
+        words += ["--engine", ",".join(plan.measuring.engines)]
+    if plan.measuring.variant != "default":
+        words += ["--variant", shlex.quote(plan.measuring.variant)]
     return " ".join(words)
 
 

@@ -30,7 +30,6 @@ from zerolap.fleet.bus.inbox import AgentInbox
 from zerolap.fleet.delivery import (
     LEASE_SECONDS,
     MAX_DELIVERIES,
-    PRIORITIES,
     AgentName,
     Answering,
     BusLost,
@@ -38,7 +37,7 @@ from zerolap.fleet.delivery import (
 )
 from zerolap.fleet.setup.bus_configuration import MOST_JOBS_BYTES, MOST_REPORTS_BYTES
 from zerolap.fleet.setup.credentials import ConductorCredentials
-from zerolap.records import EnvironmentMissing
+from zerolap.records import PRIORITIES, EnvironmentMissing
 
 EXHAUSTED: Final = "EXHAUSTED"
 """The stream of what the server reports when a job was delivered `MAX_DELIVERIES` times; it reports it once."""

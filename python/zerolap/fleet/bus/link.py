@@ -25,10 +25,10 @@ from zerolap.fleet.bus.connection import (
     next_subject,
     status_of,
 )
-from zerolap.fleet.delivery import PRIORITIES, AgentName
+from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES
 from zerolap.fleet.setup.credentials import AgentCredentials
-from zerolap.records import EnvironmentMissing
+from zerolap.records import PRIORITIES, EnvironmentMissing
 
 QUICK_SECONDS: Final = 2.0
 """So long an agent waits to hear whether there is a job of a priority before it asks for the next priority."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from zerolap.fleet.delivery import PRIORITIES
 from zerolap.fleet.setup.certificates import CERTIFICATE, CERTIFICATE_KEY
 from zerolap.fleet.setup.configuration import CONDUCTOR, CONFIGURATION, AgentEntry, FleetConfiguration
+from zerolap.records import PRIORITIES
 
 PROCESS_NUMBER: Final = "bus.pid"
 MAX_PAYLOAD_BYTES: Final = 8 << 20

@@ -16,7 +16,14 @@ from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger
 from zerolap.triggers.webhooks.meaning import meaning_of
 from zerolap.triggers.webhooks.memory import Memory, Standing
 from zerolap.triggers.webhooks.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
-from zerolap.triggers.webhooks.payloads import EVENTS, AnyEvent, PingEvent, PullRequestEvent
+from zerolap.triggers.webhooks.payloads import (
+    EVENTS,
+    AnyEvent,
+    CheckRunEvent,
+    CheckSuiteEvent,
+    PingEvent,
+    PullRequestEvent,
+)
 from zerolap.triggers.webhooks.rates import network_of
 
 MOST_DEPTH: Final = 32
@@ -241,9 +248,13 @@ def _check_target(event: AnyEvent, delivery: Delivery, settings: TriggerSettings
 
 
 def _standing(event: AnyEvent, memory: Memory) -> Standing:
-    if isinstance(event, PullRequestEvent):
-        return memory.standing(pull_request_subject(event.repository.full_name, event.number))
-    return Standing()
+    match event:
+        case PullRequestEvent():
+            return memory.standing(pull_request_subject(event.repository.full_name, event.number))
+        case CheckRunEvent() | CheckSuiteEvent():
+            return memory.standing_at(event.repository.full_name, event.check.head_sha)
+        case _:
+            return Standing()
 
 
 def _check_limits(trigger: Trigger, settings: TriggerSettings, memory: Memory) -> None:

@@ -46,7 +46,7 @@ class Cancel(Record):
 
 
 class Misunderstood(Record):
-    """A line that calls for the lab, but is no command; `reply` is what its author is told, as Markdown."""
+    """A line that addresses the lab but is not a valid command; `reply` is the answer to its author, as Markdown."""
 
     verb: Literal["misunderstood"] = "misunderstood"
     reply: str

@@ -1,16 +1,17 @@
-"""What an event means: pure, from a payload, the settings of its repository and how the pull request stands."""
+"""The trigger that an event leads to: pure, from a payload, the settings and the standing of the pull request."""
 
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
     NeedsLabelAgain,
-    Permission,
     PullRequestTrigger,
     PushTrigger,
+    RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
+    UnmeasuredTrigger,
     Withdrawn,
 )
 from zerolap.triggers.webhooks.commands import Acknowledge, command_in
@@ -18,8 +19,11 @@ from zerolap.triggers.webhooks.memory import Standing
 from zerolap.triggers.webhooks.outcomes import Cause, ignored, refused
 from zerolap.triggers.webhooks.payloads import (
     AnyEvent,
+    CheckRunEvent,
+    CheckSuiteEvent,
     CreateEvent,
     IssueCommentEvent,
+    MergeGroupEvent,
     PingEvent,
     PullRequestEvent,
     PushEvent,
@@ -31,7 +35,7 @@ from zerolap.triggers.webhooks.payloads import (
 def meaning_of(
     event: AnyEvent, delivery: str, repository: RepositorySettings, standing: Standing, own_app: int | None = None
 ) -> Trigger:
-    """Return what an event asks for; raises `NotAdmitted` where that is nothing, or not permitted to the sender.
+    """Return the trigger of an event; raises `NotAdmitted` if it has none, or the sender is not permitted.
 
     `standing` is that of the pull request that the event is about; `own_app` is the application that the lab is.
     """
@@ -42,6 +46,10 @@ def meaning_of(
             return _of_push(event, delivery, repository)
         case IssueCommentEvent():
             return _of_comment(event, delivery, repository, own_app)
+        case CheckRunEvent() | CheckSuiteEvent():
+            return _of_check(event, delivery, repository, standing, own_app)
+        case MergeGroupEvent():
+            return _of_merge_group(event, delivery, repository)
         case CreateEvent():
             raise ignored(Cause.EVENT, "the push of the branch or tag says what it points to")
         case PingEvent():
@@ -56,34 +64,47 @@ def _of_pull_request(
         return _accepted(event, delivery, repository)
     labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
     if action in ("labeled", "unlabeled"):
-        if event.label_name not in repository.labels:
-            raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
-        if action == "labeled":
-            return _measured(event, delivery, repository, event.label_name, standing)
-        if labels:
-            raise ignored(Cause.LABEL, "another label still has the pull request measured")
-        return _withdrawn(event, delivery, repository)
+        return _of_label(event, delivery, repository, standing, is_labelled=bool(labels))
     if action == "closed" and (labels or standing.head is not None):
         return _withdrawn(event, delivery, repository)
-    if action not in ("opened", "reopened", "synchronize", "closed"):
+    is_retargeted = action == "edited" and event.changes.base is not None
+    if action not in ("opened", "reopened", "synchronize", "closed") and not is_retargeted:
         raise ignored(Cause.ACTION, "nothing that has to do with measuring has changed")
     if not labels:
-        raise ignored(Cause.LABEL, "the pull request has no label that has it measured")
+        return _unmeasured(event, delivery, repository)
+    if is_retargeted and event.pull_request.is_fork and standing.head != event.pull_request.head.sha:
+        raise ignored(Cause.LABEL, "the label was not set for this commit")
     if action == "synchronize" and event.pull_request.is_fork:
         return _needs_label_again(event, delivery, repository, labels[0], standing)
     return _measured(event, delivery, repository, _widest(labels, repository), standing)
 
 
+def _of_label(
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing, *, is_labelled: bool
+) -> Trigger:
+    """Return what a label that was set or removed asks for; `is_labelled`: there is one that has it measured."""
+    if event.label_name not in repository.labels:
+        raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
+    if event.action == "labeled":
+        return _measured(event, delivery, repository, event.label_name, standing)
+    if is_labelled:
+        raise ignored(Cause.LABEL, "another label still has the pull request measured")
+    return _withdrawn(event, delivery, repository)
+
+
 def _measured(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
 ) -> Trigger:
-    """Have the head of the payload measured, which is what the sender has seen."""
+    """Have the head of the payload measured, which is the head at the time of the event."""
     pull_request = event.pull_request
     if pull_request.state != "open":
         raise ignored(Cause.ACTION, "the pull request is closed")
-    # A permitted person has set the label, and GitHub lets nobody push to the repository itself who may not.
-    is_pushed = event.action == "synchronize" and standing.is_permitted
-    permission = None if is_pushed else _permission_to_ask_for(event.sender, repository)
+    # A permitted person has set the label. Pushing to the repository needs write access at GitHub, and another base is
+    # a commit of the repository.
+    is_permitted = standing.is_permitted and (
+        event.action == "synchronize" or (event.action == "edited" and standing.head == pull_request.head.sha)
+    )
+    permission = None if is_permitted else _permission_to_ask_for(event.sender, repository)
     head_repository = pull_request.head.repo
     return PullRequestTrigger(
         repository=repository.name,
@@ -104,9 +125,9 @@ def _measured(
 def _needs_label_again(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
 ) -> Trigger:
-    """A stranger has pushed: what is measured goes on only if it is this very commit.
+    """Cancel the measurement after a push from a fork, unless it is of the pushed commit.
 
-    That is so where the label was set after the push, and the delivery of the label came first.
+    It is if the label was set after the push, and the delivery of the label came first.
     """
     if standing.head == event.pull_request.head.sha:
         raise ignored(Cause.SEEN, "the label was set for this commit")
@@ -127,7 +148,50 @@ def _withdrawn(event: PullRequestEvent, delivery: str, repository: RepositorySet
         number=event.number,
         actor=event.sender.login,
         cause="closed" if event.action == "closed" else "label removed",
+        head=event.pull_request.head.sha,
     )
+
+
+def _unmeasured(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> UnmeasuredTrigger:
+    if not repository.check_unlabelled or event.pull_request.state != "open":
+        raise ignored(Cause.LABEL, "the pull request has no label that has it measured")
+    return UnmeasuredTrigger(
+        repository=repository.name,
+        delivery=delivery,
+        head=event.pull_request.head.sha,
+        number=event.number,
+        actor=event.sender.login,
+    )
+
+
+def _of_merge_group(event: MergeGroupEvent, delivery: str, repository: RepositorySettings) -> UnmeasuredTrigger:
+    if event.action != "checks_requested":
+        raise ignored(Cause.ACTION, "no checks are requested")
+    head = event.merge_group.head_sha
+    return UnmeasuredTrigger(
+        repository=repository.name, delivery=delivery, head=head, number=None, actor=event.sender.login
+    )
+
+
+def _of_check(
+    event: CheckRunEvent | CheckSuiteEvent,
+    delivery: str,
+    repository: RepositorySettings,
+    standing: Standing,
+    own_app: int | None,
+) -> PullRequestTrigger | UnmeasuredTrigger:
+    """Have a pull request measured again, as it was measured before, or the check of another commit written again."""
+    if event.action != "rerequested":
+        raise ignored(Cause.ACTION, "the check was not requested again")
+    if event.check.app is None or event.check.app.id != own_app:
+        raise ignored(Cause.EVENT, "the check is another application's")
+    if standing.unmeasured is not None:
+        return standing.unmeasured.model_copy(update={"delivery": delivery, "actor": event.sender.login})
+    if standing.trigger is None or not standing.is_permitted:
+        raise ignored(Cause.LABEL, "no pull request is measured at this commit")
+    permission = _permission_to_ask_for(event.sender, repository)
+    changed = {"delivery": delivery, "actor": event.sender.login, "needs_permission": permission}
+    return standing.trigger.model_copy(update=changed)
 
 
 def _accepted(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> CommandTrigger:
@@ -194,7 +258,7 @@ def _of_comment(
     )
 
 
-def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> Permission | None:
+def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> RequiredPermission | None:
     """Return the permission that GitHub has to be asked for; none where the settings name the sender."""
     if repository.is_actor(sender.login):
         return None

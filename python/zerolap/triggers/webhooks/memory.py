@@ -8,7 +8,13 @@ from typing import Final
 
 from zerolap.store import StoredDelivery, StoredTrigger, TriggerRecords
 from zerolap.triggers.settings import Limits
-from zerolap.triggers.trigger import PullRequestTrigger, Trigger, read_trigger, trigger_json
+from zerolap.triggers.trigger import (
+    PullRequestTrigger,
+    Trigger,
+    UnmeasuredTrigger,
+    read_trigger,
+    trigger_json,
+)
 from zerolap.triggers.webhooks.rates import Rate
 
 MINUTE_SECONDS: Final = 60.0
@@ -18,13 +24,20 @@ STANDING_KINDS: Final = ("pull request", "withdrawn", "needs label again")
 
 @dataclass(frozen=True)
 class Standing:
-    """How a pull request stands: `head` is the commit that it is to be measured at, none if it is not.
+    """How a pull request stands: `trigger` is the one by which it is to be measured, none if it is not.
 
     It is permitted once the person who caused it is known to be: pushes to the same repository may then follow.
+    `unmeasured` is the trigger of a commit that has a neutral check.
     """
 
-    head: str | None = None
+    trigger: PullRequestTrigger | None = None
     is_permitted: bool = False
+    unmeasured: UnmeasuredTrigger | None = None
+
+    @property
+    def head(self) -> str | None:
+        """The commit that it is to be measured at."""
+        return None if self.trigger is None else self.trigger.head
 
 
 class Memory:
@@ -51,7 +64,22 @@ class Memory:
             if not isinstance(trigger, PullRequestTrigger):
                 return Standing()
             if stored.state != "refused":
-                return Standing(trigger.head, trigger.needs_permission is None or stored.state == "done")
+                return Standing(trigger, trigger.needs_permission is None or stored.state == "done")
+        return Standing()
+
+    def standing_at(self, repository: str, head: str) -> Standing:
+        """Return how the pull request stands whose check the lab has written at a commit."""
+        of_repository = f"{repository.lower()}#"
+        subjects = [name for name in self._records.subjects_of_post("check", head) if name.startswith(of_repository)]
+        for standing in map(self.standing, subjects):
+            if standing.head == head:
+                return standing
+        for stored in (
+            stored for subject in subjects for stored in self._records.of_subject(subject, ["not measured"])
+        ):
+            trigger = read_trigger(stored.document)
+            if isinstance(trigger, UnmeasuredTrigger) and trigger.head == head:
+                return Standing(unmeasured=trigger)
         return Standing()
 
     def of_last_hour(self, actor: str, kind: str) -> int:

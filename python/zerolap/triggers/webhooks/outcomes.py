@@ -1,4 +1,4 @@
-"""What becomes of a webhook delivery: it is admitted, ignored or refused, for one cause of a fixed list."""
+"""The outcome of a webhook delivery: it is admitted, ignored or refused, for one cause of a fixed list."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,7 +32,7 @@ class Cause(StrEnum):
     ACTOR_LIMIT = "actor limit"
     SUBMISSION_LIMIT = "submission limit"
     COMMAND_LIMIT = "command limit"
-    # Ignored: it is in order, and asks for nothing.
+    # Ignored: it is valid and requires no work.
     EVENT = "event"
     ACTION = "action"
     LABEL = "label"
@@ -77,7 +77,7 @@ UNSIGNED: Final = frozenset(
         Cause.FORGED_LIMIT,
     }
 )
-"""Causes for which nobody knows who has sent the delivery: the answer does not tell the reason."""
+"""Causes where the sender is unknown: the answer does not contain the reason."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Admitted:
 
 @dataclass(frozen=True)
 class Ignored:
-    """The delivery is in order and asks for nothing."""
+    """The delivery is valid and requires no work."""
 
     cause: Cause
     reason: str
@@ -98,7 +98,7 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Refused:
-    """The delivery is not taken; `reason` is for the log, and for a sender who has signed it."""
+    """The delivery is not accepted; `reason` is logged, and is the answer to a signed delivery."""
 
     cause: Cause
     reason: str
@@ -110,7 +110,7 @@ class Refused:
 
     @property
     def answer(self) -> str:
-        """What the sender is told: one who has not signed learns nothing."""
+        """The text of the answer; it contains the reason only if the delivery is signed."""
         return self.status.phrase if self.cause in UNSIGNED else self.reason
 
 
@@ -126,10 +126,10 @@ class NotAdmitted(Exception):
 
 
 def ignored(cause: Cause, reason: str) -> NotAdmitted:
-    """Return what ends the admission of a delivery that asks for nothing."""
+    """Return the exception for a delivery that requires no work."""
     return NotAdmitted(Ignored(cause, reason))
 
 
 def refused(cause: Cause, reason: str) -> NotAdmitted:
-    """Return what ends the admission of a delivery that is not taken."""
+    """Return the exception for a delivery that is not accepted."""
     return NotAdmitted(Refused(cause, reason))

@@ -77,7 +77,7 @@ class PullRequest(Part):
 
     @property
     def is_fork(self) -> bool:
-        """Whether its commits are in another repository: that of a stranger, as far as anybody knows."""
+        """Whether its commits are in another repository, which may belong to anybody."""
         return self.head.repo is None or self.head.repo.id != self.base.repo.id
 
 
@@ -88,13 +88,24 @@ class Event(Part):
     sender: Sender
 
 
+class OldBase(Part):
+    """The base that a pull request had; what it was is not used."""
+
+
+class Changes(Part):
+    """What an edit of a pull request has changed."""
+
+    base: OldBase | None = None
+
+
 class PullRequestEvent(Event):
-    """Something happened to a pull request; `label` is the one that was set or removed."""
+    """Something happened to a pull request; `label` is the one that was set or removed, `changes` come with an edit."""
 
     action: Action
     number: Number
     pull_request: PullRequest
     label: Label | None = None
+    changes: Changes = Changes()
 
     @model_validator(mode="after")
     def _is_of_one_piece(self) -> "PullRequestEvent":
@@ -177,6 +188,40 @@ class IssueCommentEvent(Event):
     comment: Comment
 
 
+class CheckedCommit(Part):
+    """A check run or check suite: the commit that it is of, and the application that made it."""
+
+    head_sha: CommitName
+    app: Application | None = None
+
+
+class CheckRunEvent(Event):
+    """Something happened to a check run, such as a person pressing "Re-run"."""
+
+    action: Action
+    check: CheckedCommit = Field(alias="check_run")
+
+
+class CheckSuiteEvent(Event):
+    """Something happened to all check runs of an application at a commit."""
+
+    action: Action
+    check: CheckedCommit = Field(alias="check_suite")
+
+
+class MergeGroup(Part):
+    """Pull requests that a merge queue has put together."""
+
+    head_sha: CommitName
+
+
+class MergeGroupEvent(Event):
+    """A merge queue asks for the checks of a group, or has dissolved it."""
+
+    action: Action
+    merge_group: MergeGroup
+
+
 class PingEvent(Part):
     """GitHub tries out a webhook; one of an organization has no repository."""
 
@@ -185,13 +230,25 @@ class PingEvent(Part):
     sender: Sender | None = None
 
 
-AnyEvent: TypeAlias = PullRequestEvent | PushEvent | CreateEvent | IssueCommentEvent | PingEvent
+AnyEvent: TypeAlias = (
+    PullRequestEvent
+    | PushEvent
+    | CreateEvent
+    | IssueCommentEvent
+    | CheckRunEvent
+    | CheckSuiteEvent
+    | MergeGroupEvent
+    | PingEvent
+)
 
 EVENTS: Final[Mapping[str, type[AnyEvent]]] = {
     "pull_request": PullRequestEvent,
     "push": PushEvent,
     "create": CreateEvent,
     "issue_comment": IssueCommentEvent,
+    "check_run": CheckRunEvent,
+    "check_suite": CheckSuiteEvent,
+    "merge_group": MergeGroupEvent,
     "ping": PingEvent,
 }
 """The payloads by the names of their events, as in the header `X-GitHub-Event`."""

@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from pydantic import SecretStr
 
 from zerolap.errors import UsageError
-from zerolap.triggers.github.answers import App, Installation, InstallationToken, User
-from zerolap.triggers.github.connection import Bearer, Call, Connection, Reply
-from zerolap.triggers.github.faults import GitHubForbidden
+from zerolap.github.answers import App, Installation, InstallationToken, User
+from zerolap.github.connection import Bearer, Call, Connection, Reply
+from zerolap.github.faults import GitHubForbidden
 
 RENEWAL_SECONDS: Final = 300.0
 """So long before its end a token is renewed, for requests that take long."""

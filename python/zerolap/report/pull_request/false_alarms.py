@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from zerolap.records import Comparison
+from zerolap.report.pull_request.outcome import FalseAlarms
 from zerolap.store import Store
-from zerolap.triggers.texts.outcome import FalseAlarms
 
 LOOKED_AT: Final = 500
 """The newest comparisons count, not those of long ago."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from zerolap.records import Answer, Verdict
 from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
-from zerolap.report.reading import CHANGED, Answered
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -21,8 +20,9 @@ from zerolap.triggers.texts.outcome import (
     Unaffected,
     Waiting,
 )
-from zerolap.triggers.texts.rows import CaseRows, Row, cases_of, rows_of
-from zerolap.triggers.texts.writing import Writing
+from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
+from zerolap.report.pull_request.writing import Writing
+from zerolap.report.reading import CHANGED, Answered
 
 COMMIT_DIGITS = 12
 NAMED_PLATFORMS = 2
@@ -138,7 +138,7 @@ class _Standing:
 
     @property
     def regressions(self) -> list[CaseRows]:
-        """Those that nobody accepts."""
+        """Those that are not accepted."""
         return [case for case in self.cases if case.first.is_open_regression]
 
     @property
@@ -162,7 +162,7 @@ class _Standing:
         return Headline(lead, tuple(text for kind, text in self._clauses(trouble) if kind != told))
 
     def _lead(self) -> tuple[str, str]:
-        """Return what is told first, and the statement."""
+        """Return the kind of the leading statement, and the statement."""
         if self.regressions:
             return "regressions", self._effects(self.regressions, "regresses", "regress")
         if self.ongoing:
@@ -176,7 +176,7 @@ class _Standing:
         return self._nothing()
 
     def _nothing(self) -> tuple[str, str]:
-        """Return what is told where no case has a word."""
+        """Return the statement for cases without a verdict."""
         if self.platforms and all(isinstance(platform.state, Unaffected) for platform in self.platforms):
             return "unaffected", "No case can be affected by this change"
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"

@@ -8,11 +8,11 @@ from zerolap.records import Answer, Comparison, MeasuredServer
 from zerolap.report.format import counted, interval, percent
 from zerolap.report.markdown import answer_cell, answer_heading, build_facts, folded, settings_fact
 from zerolap.report.markup import code, prose, table_row
+from zerolap.report.pull_request.comment_detail import Detail
+from zerolap.report.pull_request.outcome import PullRequestState, in_order_of_names
+from zerolap.report.pull_request.rows import CaseRows, Row, cases_of
 from zerolap.report.reading import ANSWERS, effort, skipped_line, state_line, usual_metric
 from zerolap.report.terminal_reasons import failed_check
-from zerolap.triggers.texts.comment_detail import Detail
-from zerolap.triggers.texts.outcome import PullRequestState, in_order_of_names
-from zerolap.triggers.texts.rows import CaseRows, Row, cases_of
 
 Usual: TypeAlias = dict[Answer, str | None]
 """By answer, the metric that most cases rest on; without an answer that no case has."""

@@ -6,10 +6,10 @@ from typing import Final
 
 from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
 from zerolap.report.markup import code, link, sentence_with_names
-from zerolap.triggers.texts.comment_detail import DETAILS, Detail
-from zerolap.triggers.texts.comment_tables import Usual, changed_table, everything_else, usual_metrics
-from zerolap.triggers.texts.headline import headline_of_rows, state_text
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.comment_detail import DETAILS, Detail
+from zerolap.report.pull_request.comment_tables import Usual, changed_table, everything_else, usual_metrics
+from zerolap.report.pull_request.headline import headline_of_rows, state_text
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     ChangedLines,
     CommitRange,
@@ -18,8 +18,8 @@ from zerolap.triggers.texts.outcome import (
     PullRequestState,
     in_order_of_names,
 )
-from zerolap.triggers.texts.reasons import Reason, reasons_of
-from zerolap.triggers.texts.rows import Row, rows_of
+from zerolap.report.pull_request.reasons import Reason, reasons_of
+from zerolap.report.pull_request.rows import Row, rows_of
 
 MOST_BYTES: Final = 6 * 1024
 DAY = slice(0, len("2026-11-20"))

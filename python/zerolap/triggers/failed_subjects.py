@@ -1,4 +1,4 @@
-"""Subjects that cannot be reported for a reason that nobody has foreseen: none of them holds up the others."""
+"""Subjects whose report failed with an unexpected error: each waits before the next attempt, and delays no other."""
 
 import contextlib
 import time
@@ -9,13 +9,13 @@ import structlog
 
 from zerolap.records import EnvironmentMissing
 
-PUT_OFF_SECONDS: Final = 600.0
+PAUSE_SECONDS: Final = 600.0
 
 log = structlog.get_logger("zerolap.reporting")
 
 
-class PutOff:
-    """The subjects that have failed; each is in here until it may be tried again."""
+class FailedSubjects:
+    """The subjects whose report has failed; each is contained until it may be tried again."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
@@ -25,7 +25,7 @@ class PutOff:
 
     @contextlib.contextmanager
     def on_failure(self, subject: str) -> Iterator[None]:
-        """Put a subject off if what is done in the context fails; raises `EnvironmentMissing`, which concerns all."""
+        """Add a subject if the block fails; raises `EnvironmentMissing`, which concerns all subjects."""
         try:
             yield
         except EnvironmentMissing:
@@ -33,4 +33,4 @@ class PutOff:
         except Exception:
             # The edge of a subject: what it is about may be hostile.
             log.exception("reported later", subject=subject)
-            self._until[subject] = time.monotonic() + PUT_OFF_SECONDS
+            self._until[subject] = time.monotonic() + PAUSE_SECONDS

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.triggers.texts.writing import Writing, markdown_writing
+from zerolap.report.pull_request.writing import Writing, markdown_writing
 
 
 @dataclass(frozen=True)

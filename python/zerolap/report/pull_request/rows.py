@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from zerolap.records import Answer, CaseResult
+from zerolap.report.pull_request.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
 from zerolap.report.reading import CHANGED, UNCHANGED, WORDS, Answered, Word, answers, place_of
-from zerolap.triggers.texts.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from pydantic import Field
 from zerolap.records.base import Record
 from zerolap.report.format import COMMIT_DIGITS
 from zerolap.report.markup import code, link, link_target, plain, slack, slack_code
+from zerolap.report.pull_request.comment import reason_lines
+from zerolap.report.pull_request.comment_detail import DETAILS
+from zerolap.report.pull_request.comment_tables import changed_table, usual_metrics
+from zerolap.report.pull_request.headline import Headline, headline_of
+from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, in_order_of_names
+from zerolap.report.pull_request.reasons import reasons_of
+from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.report.pull_request.writing import Writing, markdown_writing, plain_writing, slack_writing
 from zerolap.report.reading import answers, sentence
-from zerolap.triggers.texts.comment import reason_lines
-from zerolap.triggers.texts.comment_detail import DETAILS
-from zerolap.triggers.texts.comment_tables import changed_table, usual_metrics
-from zerolap.triggers.texts.headline import Headline, headline_of
-from zerolap.triggers.texts.outcome import BranchRegression, CommitRange, in_order_of_names
-from zerolap.triggers.texts.reasons import reasons_of
-from zerolap.triggers.texts.rows import Row, rows_of
-from zerolap.triggers.texts.writing import Writing, markdown_writing, plain_writing, slack_writing
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256
@@ -35,7 +35,7 @@ class NoticeCase(Record):
 
 
 class Notice(Record):
-    """What another program is told: a regression came to a branch, or went away, with `head`.
+    """The notice for another program: a regression of a branch began, or ended, with `head`.
 
     `text` says it in a sentence. `cases` are those that changed when it came, `reports` the addresses by platform.
     """
@@ -82,7 +82,7 @@ def closing_text(repaired: CommitRange, subject: str) -> str:
 
 
 def opened_notice(regression: BranchRegression) -> Notice:
-    """Return what another program is told of a regression."""
+    """Return the notice of a regression for another program."""
     commits = regression.commits
     rows = [row for row in rows_of(regression.platforms) if row.has_changed]
     return Notice(
@@ -98,7 +98,7 @@ def opened_notice(regression: BranchRegression) -> Notice:
 
 
 def closed_notice(repaired: CommitRange, branch: str, subject: str) -> Notice:
-    """Return what another program is told of a regression that went away with the head of `repaired`."""
+    """Return the notice for another program that a regression ended with the head of `repaired`."""
     return Notice(
         event="closed",
         repository=repaired.repository,

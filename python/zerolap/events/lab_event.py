@@ -1,6 +1,6 @@
 """What happens in a lab, as records for others to listen to: requests, builds, trials, verdicts, triggers.
 
-A happening that is sent again, such as after a restart of the conductor, has the same `id`.
+A event that is sent again, such as after a restart of the conductor, has the same `id`.
 """
 
 import json
@@ -43,16 +43,16 @@ from zerolap.records import (
 )
 from zerolap.store import Attempt, RecordedRequest, StoredTrigger
 
-HAPPENING_SCHEMA: Final = "zerolap.happening/1"
+HAPPENING_SCHEMA: Final = "zerolap.event/1"
 MAIN_METRICS: Final = RUN_TABLE
 LONGEST_REASON: Final = 1000
 """In characters: a reason may quote what a compiler or a server has written."""
 
 
-class _Happening(Record):
+class _LabEvent(Record):
     """`time` is in UTC (ISO 8601); `request` is the id of the request that it belongs to, null where it is of none."""
 
-    schema_: Literal["zerolap.happening/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
+    schema_: Literal["zerolap.event/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
     event: str
     id: str
     time: str
@@ -66,7 +66,7 @@ class NamedServer(Record):
     commit: str | None = None
 
 
-class RequestHappened(_Happening):
+class RequestHappened(_LabEvent):
     """A request was submitted, waits, runs, or has ended; `reason` states what it waits for or why it has ended.
 
     A run has no base.
@@ -85,7 +85,7 @@ class RequestHappened(_Happening):
     head: NamedServer
 
 
-class BuildHappened(_Happening):
+class BuildHappened(_LabEvent):
     """An agent of `platform` has begun a build, or ended it after `seconds`."""
 
     event: Literal["build"] = "build"
@@ -108,7 +108,7 @@ class TrialSide(Record):
     metrics: dict[str, float]
 
 
-class TrialHappened(_Happening):
+class TrialHappened(_LabEvent):
     """Trials of a block were recorded, of all sides or of one, or have failed; `seconds` is their machine time.
 
     `block` is null where the case as a whole has failed.
@@ -129,7 +129,7 @@ class TrialHappened(_Happening):
     seconds: float | None = None
 
 
-class VerdictHappened(_Happening):
+class VerdictHappened(_LabEvent):
     """A case was judged, its work and its time.
 
     `deciding` is the verdict of the metric that its verdict rests on, null where there is none.
@@ -146,7 +146,7 @@ class VerdictHappened(_Happening):
     deciding: Verdict | None
 
 
-class ComparisonHappened(_Happening):
+class ComparisonHappened(_LabEvent):
     """All cases of a comparison were judged."""
 
     event: Literal["comparison"] = "comparison"
@@ -157,7 +157,7 @@ class ComparisonHappened(_Happening):
     summary: Summary
 
 
-class TriggerHappened(_Happening):
+class TriggerHappened(_LabEvent):
     """A trigger was worked on; `requests` are the ids of the requests that it has led to."""
 
     event: Literal["trigger"] = "trigger"
@@ -172,44 +172,44 @@ class TriggerHappened(_Happening):
     requests: tuple[str, ...]
 
 
-class HappeningsLost(_Happening):
-    """So many happenings between the one before and the one after this were not sent: too many were waiting."""
+class EventsLost(_LabEvent):
+    """So many events between the one before and the one after this were not sent: too many were waiting."""
 
     event: Literal["lost"] = "lost"
     request: None = None
     count: int
 
 
-Happening: TypeAlias = (
+LabEvent: TypeAlias = (
     RequestHappened
     | BuildHappened
     | TrialHappened
     | VerdictHappened
     | ComparisonHappened
     | TriggerHappened
-    | HappeningsLost
+    | EventsLost
 )
 
 
-def happening_json(happening: Happening) -> str:
-    """Return a happening as a line of JSON, in ASCII: names that others have chosen act neither on lines nor terminals.
+def event_json(event: LabEvent) -> str:
+    """Return a event as a line of JSON, in ASCII: names that others have chosen act neither on lines nor terminals.
 
     What is no number, such as the bound of an interval without one, is null.
     """
-    return json.dumps(json.loads(happening.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
+    return json.dumps(json.loads(event.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
 
 
-def request_happening(request: Request, state: RequestState, reason: str = "") -> RequestHappened:
+def request_event(request: Request, state: RequestState, reason: str = "") -> RequestHappened:
     """Return that a request waits or runs from now on."""
     return _of_request(request, state, reason, _text_of(time.time()))
 
 
-def submitted_happening(request: Request) -> RequestHappened:
+def submitted_event(request: Request) -> RequestHappened:
     """Return that a request was made."""
     return _of_request(request, "submitted", "", request.created)
 
 
-def end_happenings(work: RecordedRequest, document: Comparison | RunReport | None = None) -> Iterator[Happening]:
+def end_events(work: RecordedRequest, document: Comparison | RunReport | None = None) -> Iterator[LabEvent]:
     """Yield that a request has ended, after the verdicts of its document; nothing if it has not ended."""
     if work.ended is None:
         return
@@ -242,7 +242,7 @@ def end_happenings(work: RecordedRequest, document: Comparison | RunReport | Non
     yield _of_request(work.request, work.state, work.reason, when, end)
 
 
-def attempt_happenings(attempt: Attempt, event: Event | None) -> Iterator[Happening]:
+def attempt_events(attempt: Attempt, event: Event | None) -> Iterator[LabEvent]:
     """Yield what an event of an attempt was; nothing for what others are not told of, such as that it was given up."""
     job = attempt.job
     if isinstance(job, BuildJob) and isinstance(event, JobStarted | BuildDone | JobFailed):
@@ -253,7 +253,7 @@ def attempt_happenings(attempt: Attempt, event: Event | None) -> Iterator[Happen
         yield _of_failed_trial(attempt, job, event)
 
 
-def trigger_happening(trigger: StoredTrigger) -> TriggerHappened:
+def trigger_event(trigger: StoredTrigger) -> TriggerHappened:
     """Return that a trigger was worked on."""
     return TriggerHappened(
         id=_identity("trigger", trigger.id, trigger.state),
@@ -269,9 +269,9 @@ def trigger_happening(trigger: StoredTrigger) -> TriggerHappened:
     )
 
 
-def lost_happening(count: int, since: float) -> HappeningsLost:
-    """Return that so many happenings were lost from a time on, in seconds since the epoch."""
-    return HappeningsLost(id=_identity("lost", repr(since), str(count)), time=_text_of(time.time()), count=count)
+def lost_event(count: int, since: float) -> EventsLost:
+    """Return that so many events were lost from a time on, in seconds since the epoch."""
+    return EventsLost(id=_identity("lost", repr(since), str(count)), time=_text_of(time.time()), count=count)
 
 
 def _of_request(

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from zerolap.build import changes_between
 from zerolap.records import Changes, Comparison, UsageError
-from zerolap.store import Store
-from zerolap.triggers.false_alarms import FalseAlarmRecord
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request.outcome import (
     GITHUB,
     ChangedLines,
     CommitRange,
@@ -19,6 +18,7 @@ from zerolap.triggers.texts.outcome import (
     PullRequestState,
     changed_lines,
 )
+from zerolap.store import Store
 
 UNFINISHED: dict[str, PlatformState] = {
     "running": Failed("it has not finished"),

@@ -6,11 +6,10 @@ from typing import Final, Literal, TypeAlias
 
 from zerolap.records import Comparison, FailOn
 from zerolap.report.format import counted
-from zerolap.report.markup import plain
-from zerolap.report.reading import CHANGED, answers, sentence, telling_word
-from zerolap.triggers.texts.comment import MOST_BYTES, body_markdown
-from zerolap.triggers.texts.headline import Headline, headline_of
-from zerolap.triggers.texts.outcome import (
+from zerolap.report.markup import code, plain
+from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+from zerolap.report.pull_request.headline import Headline, headline_of
+from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Cancelled,
     ChangedLines,
@@ -20,9 +19,10 @@ from zerolap.triggers.texts.outcome import (
     Superseded,
     Unaffected,
 )
-from zerolap.triggers.texts.reasons import Reason, reasons_of
-from zerolap.triggers.texts.rows import rows_of
-from zerolap.triggers.texts.writing import plain_writing
+from zerolap.report.pull_request.reasons import Reason, reasons_of
+from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.report.pull_request.writing import plain_writing
+from zerolap.report.reading import CHANGED, answers, sentence, telling_word
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
@@ -32,6 +32,8 @@ MOST_ANNOTATIONS: Final = 50
 TITLE_CHARACTERS: Final = 255
 DESCRIPTION_CHARACTERS: Final = 140
 MESSAGE_CHARACTERS: Final = 2_000
+MOST_TEXTS: Final = 30
+"""In an annotation, whose message GitHub takes up to 64 KiB of."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,21 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
     )
 
 
+def unmeasured_output(labels: Sequence[str], *, is_queued: bool) -> tuple[CheckOutput, CommitStatus]:
+    """Return the neutral check and the status of a commit that is not measured.
+
+    `is_queued`: it is that of a group of the merge queue; `labels` have pull requests measured.
+    """
+    if is_queued:
+        reason = "pull requests are measured before they enter the merge queue"
+    else:
+        reason = "the pull request has no label that has it measured"
+    named = " or ".join(code(label) for label in labels)
+    summary = f"Set the label {named} to have it measured." if named and not is_queued else f"{reason.capitalize()}."
+    title = f"Not measured: {reason}"
+    return CheckOutput("completed", "neutral", title, summary, ()), CommitStatus("success", title)
+
+
 def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
     """Return the commit status. It knows nothing between success and failure: what is neutral is a success.
 
@@ -120,14 +137,19 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
 
 
 def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
-    """Return texts at changed lines that are reasons of changes, those of most weight."""
+    """Return texts at changed lines that are reasons of changes, those of most weight.
+
+    Reasons that point to the same lines have one cause, and one text, at the first of these lines.
+    """
     rows = rows_of(state.platforms, state.acknowledgements)
     measured = [platform.name for platform in state.platforms if not platform.on_request]
+    by_places: dict[tuple[str, tuple[ChangedLines, ...]], list[Reason]] = {}
+    for reason in reasons_of(rows, state.commits.changed):
+        if places := tuple(lines for lines in reason.places if not lines.is_removal):
+            by_places.setdefault((reason.row.word, places), []).append(reason)
     annotations = [
-        _annotation(reason, lines, names_platform=[reason.row.platform] != measured)
-        for reason in reasons_of(rows, state.commits.changed)
-        for lines in reason.places
-        if not lines.is_removal
+        _annotation(reasons, places, names_platform=[reasons[0].row.platform] != measured)
+        for (_, places), reasons in by_places.items()
     ]
     return tuple(annotations[:MOST_ANNOTATIONS])
 
@@ -163,24 +185,32 @@ def _without_acknowledged(comparison: Comparison, acknowledgements: Sequence[Ack
     return comparison.model_copy(update={"cases": left, "summary": summary})
 
 
-def _annotation(reason: Reason, lines: ChangedLines, *, names_platform: bool) -> Annotation:
-    row = reason.row
-    verdicts = [
-        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
-        for answered in answers(row.case)
-        if answered.decided is not None and answered.word in CHANGED
-    ]
+def _annotation(reasons: Sequence[Reason], places: Sequence[ChangedLines], *, names_platform: bool) -> Annotation:
+    """Return the text of reasons that point to the same places."""
+    row, lines = reasons[0].row, places[0]
     # The title stays when a person asks for further cases: GitHub knows the annotation by it.
     where = f" on {row.platform}" if names_platform else ""
     is_warning = row.word == "regression" and row.acknowledgement is None
-    texts = [plain(text, MESSAGE_CHARACTERS) for text in (reason.finding.text, *verdicts)]
-    if reason.further_cases:
-        texts.append(f"also in {counted(reason.further_cases, 'further case', 'further cases')}")
+    texts = [reason.finding.text for reason in reasons]
+    # Reasons of several cases can point to the same places.
+    texts += dict.fromkeys(verdict for reason in reasons for verdict in _verdicts(reason.row))
+    if further := max(reason.further_cases for reason in reasons):
+        texts.append(f"also in {counted(further, 'further case', 'further cases')}")
+    if others := [f"{other.file}:{other.first_line}" for other in places[1:]]:
+        texts.append(f"also at {', '.join(others)}")
     return Annotation(
         path=lines.file,
         start_line=lines.first_line,
         end_line=lines.last_line,
         annotation_level="warning" if is_warning else "notice",
         title=plain(f"{row.word} of {row.case.case}{where}", TITLE_CHARACTERS),
-        message="\n".join(texts),
+        message="\n".join(plain(text, MESSAGE_CHARACTERS) for text in texts[:MOST_TEXTS]),
     )
+
+
+def _verdicts(row: Row) -> list[str]:
+    return [
+        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
+        for answered in answers(row.case)
+        if answered.decided is not None and answered.word in CHANGED
+    ]

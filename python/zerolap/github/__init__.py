@@ -1,10 +1,10 @@
 """GitHub's REST API: comments, checks, statuses, pull requests and issues."""
 
-from zerolap.triggers.github.answers import Comment, Issue, Permission, PullRequest
-from zerolap.triggers.github.checks import Annotation, Check, CommitStatus, Conclusion
-from zerolap.triggers.github.client import PUBLIC_API, GitHub, hidden_marker
-from zerolap.triggers.github.credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
-from zerolap.triggers.github.faults import (
+from zerolap.github.answers import Comment, Issue, Permission, PullRequest
+from zerolap.github.checks import Annotation, Check, CommitStatus, Conclusion
+from zerolap.github.client import PUBLIC_API, REPOSITORY, GitHub, hidden_marker
+from zerolap.github.credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
+from zerolap.github.faults import (
     ChecksForbidden,
     GitHubAnswerUnusable,
     GitHubFault,
@@ -15,10 +15,11 @@ from zerolap.triggers.github.faults import (
     GitHubUnauthorised,
     GitHubUnavailable,
 )
-from zerolap.triggers.github.pace import Clock, Patience
+from zerolap.github.pace import Clock, Patience
 
 __all__ = [
     "PUBLIC_API",
+    "REPOSITORY",
     "Annotation",
     "AppKey",
     "Check",

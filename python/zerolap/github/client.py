@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from urllib.parse import quote
 
 from zerolap.errors import UsageError
-from zerolap.triggers.github.answers import (
+from zerolap.github.answers import (
     ANNOTATIONS,
     COMMENTS,
     ISSUES,
@@ -21,11 +21,11 @@ from zerolap.triggers.github.answers import (
     PermissionOfUser,
     PullRequest,
 )
-from zerolap.triggers.github.checks import Check, CommitStatus
-from zerolap.triggers.github.connection import Call, Connection, Reply
-from zerolap.triggers.github.credentials import Credentials
-from zerolap.triggers.github.faults import ChecksForbidden, GitHubAnswerUnusable, GitHubForbidden, GitHubMissing
-from zerolap.triggers.github.pace import Clock, Patience
+from zerolap.github.checks import Check, CommitStatus
+from zerolap.github.connection import Call, Connection, Reply
+from zerolap.github.credentials import Credentials
+from zerolap.github.faults import ChecksForbidden, GitHubAnswerUnusable, GitHubForbidden, GitHubMissing
+from zerolap.github.pace import Clock, Patience
 
 PUBLIC_API: Final = "https://api.github.com"
 PAGE_SIZE: Final = 100

@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from zerolap.github.checks import AnnotationPlace
 from zerolap.records.base import Record
-from zerolap.triggers.github.checks import AnnotationPlace
 
 Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
 Name: TypeAlias = Annotated[str, Field(max_length=1024)]

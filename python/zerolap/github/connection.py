@@ -13,7 +13,7 @@ from pydantic import SecretStr, ValidationError
 
 from zerolap import __version__
 from zerolap.errors import UsageError
-from zerolap.triggers.github.faults import (
+from zerolap.github.faults import (
     GitHubAnswerUnusable,
     GitHubFault,
     GitHubForbidden,
@@ -23,7 +23,7 @@ from zerolap.triggers.github.faults import (
     GitHubUnauthorised,
     GitHubUnavailable,
 )
-from zerolap.triggers.github.pace import Clock, Patience
+from zerolap.github.pace import Clock, Patience
 
 LARGEST_ANSWER_BYTES: Final = 32 << 20
 """A page of 100 of the longest comments."""

@@ -19,14 +19,14 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import structlog
+from pydantic import SecretStr
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from zerolap.errors import UsageError
-from zerolap.fleet.happenings import Happening, happening_json, lost_happening
-from zerolap.triggers.settings import EventSettings
+from zerolap.events.lab_event import LabEvent, event_json, lost_event
 
 MOST_WAITING: Final = 10_000
 """So many events wait for a destination that is away; some 10 MB."""
@@ -52,13 +52,37 @@ class EventLine:
     json: str
 
     @classmethod
-    def of(cls, happening: Happening) -> "EventLine":
-        """Return a happening as it is sent."""
-        return cls(happening.event, happening.id, happening_json(happening))
+    def of(cls, event: LabEvent) -> "EventLine":
+        """Return a event as it is sent."""
+        return cls(event.event, event.id, event_json(event))
+
+
+class EventPlaces(Protocol):
+    """Where events are sent: a file, and a stream of a Redis server, whose URL may be secret."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file that lines are appended to."""
+
+    @property
+    def redis(self) -> str | None:
+        """The URL of the Redis server."""
+
+    @property
+    def redis_url(self) -> SecretStr | None:
+        """The URL, where it has a password in it."""
+
+    @property
+    def stream(self) -> str:
+        """The key of the stream."""
+
+    @property
+    def maxlen(self) -> int:
+        """About so many entries are kept in the stream."""
 
 
 @dataclass(frozen=True)
-class Taken:
+class SendResult:
     """How many events a destination has taken, from the first on; `trouble` is why it has not taken all."""
 
     count: int
@@ -70,7 +94,7 @@ class Destination(Protocol):
 
     name: str
 
-    async def take(self, lines: Sequence[EventLine]) -> Taken:
+    async def take(self, lines: Sequence[EventLine]) -> SendResult:
         """Take events in their order."""
         ...
 
@@ -86,7 +110,7 @@ class EventSink:
     number follows once the destination takes events again.
     """
 
-    def __init__(self, settings: EventSettings, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(self, settings: EventPlaces, most_waiting: int = MOST_WAITING) -> None:
         destinations: list[Destination] = []
         if settings.file is not None:
             destinations.append(EventFile(settings.file))
@@ -95,10 +119,10 @@ class EventSink:
             destinations.append(EventStream(url, settings.stream, settings.maxlen))
         self._deliveries = [_Delivery(destination, most_waiting) for destination in destinations]
 
-    def emit(self, happening: Happening) -> None:
-        """Have a happening sent, without waiting for that; to be called in the event loop."""
+    def emit(self, event: LabEvent) -> None:
+        """Have a event sent, without waiting for that; to be called in the event loop."""
         if self._deliveries:
-            line = EventLine.of(happening)
+            line = EventLine.of(event)
             for delivery in self._deliveries:
                 delivery.add(line)
 
@@ -181,7 +205,7 @@ class _Delivery:
         if count and self._lost:
             # It stands where they would have been: nothing was added since.
             log.error("events were lost", destination=self._destination.name, events=self._lost)
-            self._waiting.append(EventLine.of(lost_happening(self._lost, self._lost_since)))
+            self._waiting.append(EventLine.of(lost_event(self._lost, self._lost_since)))
             self._lost = 0
 
     def _note(self, trouble: str) -> None:
@@ -205,7 +229,7 @@ class EventFile:
         self._path = path
         self._descriptor: int | None = None
 
-    async def take(self, lines: Sequence[EventLine]) -> Taken:
+    async def take(self, lines: Sequence[EventLine]) -> SendResult:
         """Append lines, one write for each."""
         return await asyncio.to_thread(self._append, lines)
 
@@ -213,7 +237,7 @@ class EventFile:
         """Close the file."""
         self._close()
 
-    def _append(self, lines: Sequence[EventLine]) -> Taken:
+    def _append(self, lines: Sequence[EventLine]) -> SendResult:
         count = 0
         try:
             descriptor = self._opened()
@@ -222,8 +246,8 @@ class EventFile:
                 count += 1
         except OSError as fault:
             self._close()
-            return Taken(count, f"it cannot be written to: {fault.strerror}")
-        return Taken(count)
+            return SendResult(count, f"it cannot be written to: {fault.strerror}")
+        return SendResult(count)
 
     def _opened(self) -> int:
         if self._descriptor is not None and self._is_in_place(self._descriptor):
@@ -275,7 +299,7 @@ class EventStream:
             # The message may quote the URL, and the password in it.
             raise UsageError("the URL of the Redis server for events is not valid", hint=URL_HINT) from None
 
-    async def take(self, lines: Sequence[EventLine]) -> Taken:
+    async def take(self, lines: Sequence[EventLine]) -> SendResult:
         """Add an entry for each line."""
         pipeline = self._client.pipeline(transaction=False)
         for line in lines:
@@ -284,11 +308,11 @@ class EventStream:
         try:
             replies = await pipeline.execute(raise_on_error=False)
         except (RedisError, OSError) as fault:
-            return Taken(0, _trouble(fault))
+            return SendResult(0, _trouble(fault))
         for count, reply in enumerate(replies):
             if isinstance(reply, Exception):
-                return Taken(count, _trouble(reply))
-        return Taken(len(lines))
+                return SendResult(count, _trouble(reply))
+        return SendResult(len(lines))
 
     async def close(self) -> None:
         """Close the connections."""

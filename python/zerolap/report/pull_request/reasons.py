@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.records import Finding
+from zerolap.report.pull_request.outcome import ChangedLines
+from zerolap.report.pull_request.rows import Row
 from zerolap.report.reading import ranked
-from zerolap.triggers.texts.outcome import ChangedLines
-from zerolap.triggers.texts.rows import Row
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,123 @@
+"""What the lab writes elsewhere: comments, checks, issues, notices. One place for pauses, retries and GitHub's limits.
+
+What was written last is in the store, so that nothing is written twice or forgotten over a restart.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+
+from zerolap.github import GitHubUnavailable
+from zerolap.records import ZerolapError
+from zerolap.store import Post
+from zerolap.store.triggers import PostKind, TriggerRecords
+
+FIRST_UPDATE_SECONDS: Final = 60.0
+LONGEST_UPDATE_SECONDS: Final = 600.0
+"""Between two writings of something that is not final; the time grows from the first to the longest."""
+FIRST_RETRY_SECONDS: Final = 60.0
+LONGEST_RETRY_SECONDS: Final = 3600.0
+GROWTH: Final = 1.5
+WRITES_PER_HOUR: Final = 400.0
+"""GitHub permits 500 an hour, of which the rest is for replies to commands."""
+WRITES_AT_ONCE: Final = 40.0
+"""GitHub permits 80 a minute."""
+WRITES_FOR_FINAL: Final = 20.0
+"""Of those at once, so many are kept for what is final."""
+
+log = structlog.get_logger("zerolap.outbox")
+
+
+class WriteBudget:
+    """How much may be written to GitHub now, over all pull requests: `WRITES_PER_HOUR` evenly, a few at once."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._left, self._counted = WRITES_AT_ONCE, clock()
+
+    def take(self, *, is_final: bool) -> bool:
+        """Take one writing from what is left; returns false if there is none."""
+        now = self._clock()
+        self._left = min(WRITES_AT_ONCE, self._left + (now - self._counted) * WRITES_PER_HOUR / 3600)
+        self._counted = now
+        if self._left < (1.0 if is_final else WRITES_FOR_FINAL + 1.0):
+            return False
+        self._left -= 1.0
+        return True
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is to be shown of a subject: `digest` is that of its content, `key` tells messages of one kind apart."""
+
+    subject: str
+    kind: PostKind
+    key: str
+    digest: str
+    is_final: bool = True
+    is_for_github: bool = True
+
+
+@dataclass
+class Outbox:
+    """Writes messages unless they are there already, too soon, or over the budget."""
+
+    records: TriggerRecords
+    budget: WriteBudget = field(default_factory=WriteBudget)
+    clock: Callable[[], float] = time.time
+
+    def post(self, subject: str, kind: PostKind, key: str) -> Post:
+        """Return what was written of a message; blocks."""
+        return self.records.post(subject, kind, key) or Post(subject, kind, key)
+
+    async def write(self, message: Message, writing: Callable[[Post], Awaitable[str]]) -> bool:
+        """Have a message written, unless it is there or has to wait; returns whether it is there.
+
+        `writing` returns the id of what it has written; it is given what was written before.
+        """
+        post = await asyncio.to_thread(self.post, message.subject, message.kind, message.key)
+        if post.digest == message.digest:
+            return True
+        now = self.clock()
+        if now < post.not_before or (not message.is_final and now < _next_update(post)):
+            return False
+        if message.is_for_github and not self.budget.take(is_final=message.is_final):
+            return False
+        updates = 0 if message.is_final else post.updates + 1
+        try:
+            written = replace(
+                post,
+                external_id=await writing(post),
+                digest=message.digest,
+                posted=now,
+                not_before=0.0,
+                updates=updates,
+                failures=0,
+            )
+        except ZerolapError as fault:
+            asked_seconds = fault.retry_after_seconds if isinstance(fault, GitHubUnavailable) else 0.0
+            wait_seconds = max(asked_seconds, _grown(FIRST_RETRY_SECONDS, post.failures, LONGEST_RETRY_SECONDS))
+            log.warning(
+                "written later",
+                subject=message.subject,
+                kind=message.kind,
+                reason=fault.message,
+                wait_seconds=round(wait_seconds),
+            )
+            written = replace(post, not_before=now + wait_seconds, failures=post.failures + 1)
+        await asyncio.to_thread(self.records.set_post, written)
+        return written.digest == message.digest
+
+
+def _next_update(post: Post) -> float:
+    if post.posted is None:
+        return 0.0
+    return post.posted + _grown(FIRST_UPDATE_SECONDS, post.updates - 1, LONGEST_UPDATE_SECONDS)
+
+
+def _grown(first_seconds: float, times: int, longest_seconds: float) -> float:
+    return min(longest_seconds, first_seconds * GROWTH ** max(0, min(times, 30)))
