@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
 
 from zerolap.records import EnvironmentMissing, Record
-from zerolap.store import BlobDamaged
+from zerolap.store import BlobDamaged, NotConductor
 
 PROBLEM_TYPE: Final = "application/problem+json"
 API: Final = "/api/"
@@ -44,7 +44,7 @@ def too_many(detail: str, wait_seconds: int) -> Problem:
     return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, "ask again later", {"Retry-After": str(wait_seconds)})
 
 
-def unavailable(fault: EnvironmentMissing | BlobDamaged, path: str) -> Problem:
+def unavailable(fault: EnvironmentMissing | NotConductor | BlobDamaged, path: str) -> Problem:
     """Return the problem of a lab that cannot use its store; what is missing is logged, as it may name paths."""
     log.error("a request could not be answered", path=path, reason=fault.message)
     headers = {"Retry-After": str(STORE_RETRY_SECONDS)}
@@ -88,7 +88,8 @@ def state_problems(app: FastAPI) -> None:
         return answer_of(unreadable(fault))
 
     @app.exception_handler(EnvironmentMissing)
-    async def _unavailable(request: Request, fault: EnvironmentMissing) -> Response:
+    @app.exception_handler(NotConductor)
+    async def _unavailable(request: Request, fault: EnvironmentMissing | NotConductor) -> Response:
         return answer_of(unavailable(fault, request.url.path))
 
     @app.exception_handler(HTTPException)

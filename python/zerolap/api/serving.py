@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import hashlib
+import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ import structlog
 import uvicorn
 
 from zerolap.api.app import application
+from zerolap.api.stand_by import STAND_BY, Entrance
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
 from zerolap.events.lab_event import LabEvent
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
@@ -28,13 +31,14 @@ from zerolap.fleet.setup.credentials import read_conductor_credentials
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy
-from zerolap.store import RequestBusy, Retention, Store
+from zerolap.store import NotConductor, RequestBusy, Retention, Store
 from zerolap.triggers.running import Triggers
 
 LOCAL: Final = "local"
 """The platform, the lab and the name of the agent that is this machine."""
-CONDUCTOR: Final = "the-conductor"
 STAND_BY_SECONDS: Final = 1.0
+ENDING_SECONDS: Final = 20.0
+"""A process that is not the conductor any more is ended after so long, whatever its threads wait for."""
 
 log = structlog.get_logger("zerolap.serve")
 
@@ -78,7 +82,8 @@ class Serving:
 async def serve(serving: Serving) -> None:
     """Work until SIGTERM or SIGINT; waits for its turn where another conductor works on the store.
 
-    Raises `EnvironmentMissing` if the address is taken, `UsageError` for the directory of a fleet that is none.
+    Raises `EnvironmentMissing` if the address is taken, `UsageError` for the directory of a fleet that is none, and
+    `NotConductor` once it has lost the lock of the store: the process has to end, and does so before long.
     """
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -86,13 +91,66 @@ async def serve(serving: Serving) -> None:
     if serving.fleet is not None:
         # Faults of the directory are shown also while another conductor works.
         read_conductor_credentials(serving.fleet)
-    async with _claimed(serving.store, stopping) as is_held:
-        if is_held:
-            await (_work_alone(serving, stopping) if serving.fleet is None else _lead(serving, serving.fleet, stopping))
+    entrance = Entrance()
+    conducting = asyncio.create_task(_conduct(Turn(serving, entrance, stopping)))
+    works: list[asyncio.Task[None]] = [conducting]
+    server: _Server | None = None
+    if serving.address is not None:
+        server = _Server(_uvicorn_settings(serving, serving.address, entrance))
+        works.append(asyncio.create_task(server.listen()))
+    done, _ = await asyncio.wait([*works, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    stopping.set()
+    if server is not None:
+        server.should_exit = True
+    await asyncio.wait(works, timeout=ENDING_SECONDS)
+    for ended in [one for one in works if one in done] or [one for one in works if one.done()]:
+        await ended
 
 
-async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
+@dataclass(frozen=True)
+class Turn:
+    """What a process needs to be the conductor once it is its turn."""
+
+    serving: Serving
+    entrance: Entrance
+    stopping: asyncio.Event
+
+    def open(self, conductor: Conductor) -> None:
+        """Have the API of this conductor answer from now on."""
+        serving = self.serving
+        self.entrance.conductors = application(conductor, serving.store, serving.triggers, serving.fleet)
+
+
+async def _conduct(turn: Turn) -> None:
+    """Wait for the lock of the store, and work as its conductor."""
+    async with _locked(turn) as is_locked:
+        if not is_locked:
+            return
+        directory = turn.serving.fleet
+        try:
+            await (_work_alone(turn) if directory is None else _lead(turn, directory))
+        except (NotConductor, ExceptionGroup) as fault:
+            lost = _loss_among(fault)
+            if lost is None:
+                raise
+            log.error("not the conductor any more; ending", reason=lost.message)
+            # Threads that wait for a server that does not answer would keep the process from its end.
+            last_resort = threading.Timer(ENDING_SECONDS, os._exit, [NotConductor.exit_code])
+            last_resort.daemon = True
+            last_resort.start()
+            raise lost from None
+
+
+def _loss_among(fault: Exception) -> NotConductor | None:
+    """Return the loss of the lock that tasks have ended with."""
+    if isinstance(fault, ExceptionGroup):
+        return next(filter(None, map(_loss_among, fault.exceptions)), None)
+    return fault if isinstance(fault, NotConductor) else None
+
+
+async def _work_alone(turn: Turn) -> None:
     """Have this machine carry out the jobs."""
+    serving = turn.serving
     queues = InProcess()
     platforms = [ServedPlatform(LOCAL, builder=LOCAL, is_here=True)]
     serving.require_served(platforms)
@@ -106,11 +164,12 @@ async def _work_alone(serving: Serving, stopping: asyncio.Event) -> None:
     )
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
-    await _until_stopped(serving, conductor, stopping, agent)
+    await _until_stopped(turn, conductor, agent)
 
 
-async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> None:
+async def _lead(turn: Turn, directory: Path) -> None:
     """Have the agents of a fleet carry out the jobs."""
+    serving = turn.serving
     credentials = read_conductor_credentials(directory)
     configuration = read_configuration(directory)
     platforms = served_platforms(configuration)
@@ -130,20 +189,17 @@ async def _lead(serving: Serving, directory: Path, stopping: asyncio.Event) -> N
         )
         following = asyncio.create_task(follow_configuration(directory, dispatcher, conductor))
         try:
-            await _until_stopped(serving, conductor, stopping)
+            await _until_stopped(turn, conductor)
         finally:
             following.cancel()
     finally:
         await dispatcher.close()
 
 
-async def _until_stopped(
-    serving: Serving,
-    conductor: Conductor,
-    stopping: asyncio.Event,
-    agent: Agent | None = None,
-) -> None:
-    """Run the conductor, the API and an agent until one of them fails, or they are to stop."""
+async def _until_stopped(turn: Turn, conductor: Conductor, agent: Agent | None = None) -> None:
+    """Run the conductor and an agent until one of them fails, or they are to stop."""
+    serving, stopping = turn.serving, turn.stopping
+    turn.open(conductor)
     ended_by_cancelling: list[asyncio.Task[None]] = [asyncio.create_task(conductor.run())]
     ended_by_cancelling.append(asyncio.create_task(_keep_in_bounds(serving)))
     if serving.triggers is not None:
@@ -151,10 +207,6 @@ async def _until_stopped(
     if serving.until is not None:
         ended_by_cancelling.append(asyncio.create_task(_stop_after(serving.until, stopping)))
     works: list[asyncio.Task[None]] = list(ended_by_cancelling)
-    server: _Server | None = None
-    if serving.address is not None:
-        server = _Server(_uvicorn_settings(serving, serving.address, conductor))
-        works.append(asyncio.create_task(server.listen()))
     if agent is not None:
         works.append(asyncio.create_task(agent.run()))
     waiting = asyncio.create_task(stopping.wait())
@@ -165,8 +217,6 @@ async def _until_stopped(
         # Its job is stopped, and done again by the next conductor.
         agent.drain()
         agent.drain()
-    if server is not None:
-        server.should_exit = True
     for cancelled in ended_by_cancelling:
         cancelled.cancel()
     await asyncio.wait(works, timeout=10)
@@ -207,10 +257,10 @@ class _Server(uvicorn.Server):
             raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
 
 
-def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) -> uvicorn.Config:
+def _uvicorn_settings(serving: Serving, address: Address, entrance: Entrance) -> uvicorn.Config:
     fleet = serving.fleet
     return uvicorn.Config(
-        application(conductor, serving.store, serving.triggers, fleet),
+        entrance,
         host=address.host,
         port=address.port,
         log_config=None,
@@ -223,19 +273,30 @@ def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) 
 
 
 @contextlib.asynccontextmanager
-async def _claimed(store: Store, stopping: asyncio.Event) -> AsyncIterator[bool]:
-    """Hold the store as its only conductor; yields false if stopped before."""
-    is_waiting = False
-    while not stopping.is_set():
-        try:
-            with store.claim(CONDUCTOR):
+async def _locked(turn: Turn) -> AsyncIterator[bool]:
+    """Hold the lock of the store as its only conductor; yields false if stopped before."""
+    store, is_standing_by = turn.serving.store, False
+    with contextlib.ExitStack() as held:
+        while not turn.stopping.is_set():
+            try:
+                await asyncio.to_thread(held.enter_context, store.conduct())
+            except RequestBusy:
+                if not is_standing_by:
+                    log.info("stand-by: another conductor works on the store", store=store.place)
+                is_standing_by = True
+                turn.entrance.state = STAND_BY
+            except EnvironmentMissing as fault:
+                if not is_standing_by:
+                    raise
+                # The database of a stand-by may be restarted as that of a conductor.
+                log.warning("stand-by: the store cannot be used", fault=fault.message)
+                turn.entrance.state = f"stand-by: the store cannot be used: {fault.message}"
+            else:
+                if is_standing_by:
+                    log.info("taking over", store=store.place)
                 yield True
                 return
-        except RequestBusy:
-            if not is_waiting:
-                log.info("another conductor works on the store; waiting for its end", store=store.place)
-            is_waiting = True
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STAND_BY_SECONDS):
-                    await stopping.wait()
-    yield False
+                    await turn.stopping.wait()
+        yield False

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from zerolap.api.serving import CONDUCTOR, Serving, serve
+from zerolap.api.serving import Serving, serve
 from zerolap.records import Comparison, UsageError
 from zerolap.sandbox import SandboxPolicy
-from zerolap.store import RequestBusy, Store
+from zerolap.store import Store
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.notifying import Push
@@ -36,14 +36,11 @@ async def follow(
     where another conductor works on the store, or for a branch or revision that the remote does not have, and
     `EnvironmentMissing` where a remote cannot be reached that was never asked before.
     """
-    try:
-        with store.claim(CONDUCTOR):
-            pass
-    except RequestBusy:
+    if store.has_conductor():
         raise UsageError(
             f"zerolap serve or another zerolap watch works on the store {store.place}",
             hint="give another --store, or have serve follow the remote: zerolap serve --triggers FILE",
-        ) from None
+        )
     triggers = Triggers(store, settings, mirrors_of(store), on_measured)
     for watch in settings.watches:
         if not await asyncio.to_thread(store.triggers.watched, watch.remote):

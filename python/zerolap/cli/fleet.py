@@ -190,14 +190,7 @@ def _table(*headings: str) -> "Table":
 
 def _conductor_state(store: "Store") -> str:
     """Return whether a conductor works on the store."""
-    from zerolap.api.serving import CONDUCTOR
-    from zerolap.store import RequestBusy
-
-    try:
-        with store.claim(CONDUCTOR):
-            return "none: zerolap serve starts one"
-    except RequestBusy:
-        return "working"
+    return "working" if store.has_conductor() else "none: zerolap serve starts one"
 
 
 def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:

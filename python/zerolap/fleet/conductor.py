@@ -22,9 +22,10 @@ from zerolap.events.lab_event import (
     request_event,
     submitted_event,
 )
-from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, BusLost, Dispatcher, JobMessage
+from zerolap.fleet.delivery import LEASE_SECONDS, MAX_DELIVERIES, AgentName, BusLost, Dispatcher, JobMessage
 from zerolap.fleet.fleet_execution import FleetExecution, is_built
 from zerolap.fleet.intake import Intake
+from zerolap.fleet.lock_watch import LockWatch
 from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json, subject_of
 from zerolap.fleet.roster import Roster, ServedPlatform
@@ -47,7 +48,7 @@ from zerolap.records import (
     ZerolapError,
 )
 from zerolap.sandbox import SandboxPolicy
-from zerolap.store import Attempt, Outcome, Store
+from zerolap.store import Attempt, NotConductor, Outcome, Store
 
 ATTEMPTS_PER_JOB: Final = 3
 """A job that was given up so often has failed, but not before `Pace.patience_seconds` are over."""
@@ -104,6 +105,7 @@ class Conductor:
         self._tokens = tokens or Tokens(secrets.token_bytes(32))
         self._lab = Lab(store, sandbox=sandbox)
         self._on_event = on_event
+        self._lock = LockWatch(store, self._pace.poll_seconds)
         self.trouble: str | None = None
         self.roster = Roster(platforms, self._pace.lease_seconds)
         self.executions: dict[str, FleetExecution] = {}
@@ -119,12 +121,13 @@ class Conductor:
         self._polled = 0.0
 
     async def run(self) -> None:
-        """Work until cancelled."""
-        await asyncio.to_thread(self._load)
+        """Work until cancelled; raises a group with `NotConductor` once another process may work on the store."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._lock.run())
+            await asyncio.to_thread(self._load)
             group.create_task(self.intake.write())
             group.create_task(self._plan_always())
-            await self._dispatcher.answer(self.intake.answer)
+            await self._dispatcher.answer(self._answer)
             log.info("working", requests=len(self.executions), attempts=len(self.intake.attempts))
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -138,6 +141,15 @@ class Conductor:
                     await self._wait_out(f"the bus cannot be reached: {lost}")
                 except EnvironmentMissing as fault:
                     await self._wait_out(f"the store cannot be used: {fault.message}")
+
+    async def _answer(self, name: AgentName, content: bytes) -> bytes | None:
+        """Answer a message of an agent, unless it came when this was not the conductor any more."""
+        try:
+            answer = await self.intake.answer(name, content)
+            await self._lock.confirm()
+        except NotConductor:
+            return None
+        return answer
 
     async def _wait_out(self, trouble: str) -> None:
         if trouble != self.trouble:
@@ -166,6 +178,8 @@ class Conductor:
         self._unpublished = {attempt.id for attempt in attempts if not attempt.publications}
 
     async def _step(self) -> None:
+        # What is done on the bus needs it too.
+        await self._lock.confirm()
         now = time.monotonic()
         if now - self._polled >= self._pace.poll_seconds:
             self._polled = now
@@ -232,7 +246,7 @@ class Conductor:
         """Record what there is of a request that ends early; without its results, if these cannot be read."""
         try:
             await asyncio.to_thread(execution.stop, state)
-        except EnvironmentMissing:
+        except (EnvironmentMissing, NotConductor):
             raise
         except Exception as fault:
             # What agents reported ends the work on one request, not on all.
@@ -357,6 +371,8 @@ class Conductor:
                 self._on_event(request_event(execution.request, state, reason))
         except EnvironmentMissing:
             self._to_plan.add(identity)
+            raise
+        except NotConductor:
             raise
         except ZerolapError as fault:
             self._fail(identity, str(fault))

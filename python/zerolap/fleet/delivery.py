@@ -75,8 +75,8 @@ class AgentLink(Protocol):
         """End the connection."""
 
 
-Answering = Callable[[AgentName, bytes], Awaitable[bytes]]
-"""Takes a message of an agent and returns the answer to it."""
+Answering = Callable[[AgentName, bytes], Awaitable[bytes | None]]
+"""Takes a message of an agent and returns the answer to it; none if another conductor is to answer."""
 
 
 class Dispatcher(Protocol):

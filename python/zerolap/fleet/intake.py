@@ -44,7 +44,7 @@ from zerolap.records import (
     TrialsJob,
     ZerolapError,
 )
-from zerolap.store import Attempt, Outcome, Store
+from zerolap.store import Attempt, NotConductor, Outcome, Store
 from zerolap.store.fleet import AttemptState
 
 REMEMBERED: Final = 10_000
@@ -379,7 +379,10 @@ class Intake:
         self._has_changes.set()
 
     async def write(self) -> None:
-        """Record what comes in, until cancelled; waits where the database cannot be reached."""
+        """Record what comes in, until cancelled; waits where the database cannot be reached.
+
+        Raises `NotConductor` if another process is the conductor by now; what came in last is not answered then.
+        """
         try:
             while True:
                 await self._has_changes.wait()
@@ -398,6 +401,8 @@ class Intake:
         """Record changes and return why each could not be, in their order; empty for those that are recorded."""
         try:
             self._retried(lambda: self._take_in(changes))
+        except NotConductor:
+            raise
         except Exception as fault:  # noqa: BLE001 - a change that cannot be recorded keeps no other from it
             if len(changes) == 1:
                 return [_refusal(fault)]

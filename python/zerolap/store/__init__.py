@@ -3,7 +3,7 @@
 from zerolap.store.blobs import Blobs, open_blobs
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
-from zerolap.store.faults import BlobDamaged, RequestBusy
+from zerolap.store.faults import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.fleet import (
     AdmittedAgent,
     Artifact,
@@ -43,6 +43,7 @@ __all__ = [
     "FleetRecords",
     "KnownAgent",
     "NamedSource",
+    "NotConductor",
     "Outcome",
     "Post",
     "RecordedJob",

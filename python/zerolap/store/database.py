@@ -4,15 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Engine, String, Table, inspect, select
 from sqlalchemy import table as unknown_table
 from sqlalchemy.sql.expression import column
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.faults import store_faults
-from zerolap.store.tables import REVISION
+from zerolap.store.faults import NotConductor, store_faults
+from zerolap.store.tables import REVISION, conductor
 from zerolap.store.uninterrupted import uninterrupted
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -20,7 +20,20 @@ BUSY_SECONDS: Final = 10.0
 FIRST_REVISION: Final = "0010"
 """The oldest revision from which migrations lead to the newest."""
 
+CONDUCTOR: Final = "the-conductor"
+"""What a conductor claims: the store as a whole."""
+
 _VERSION_TABLE = "alembic_version"
+
+
+class Claim(Protocol):
+    """A lock of the store that this process has taken."""
+
+    def is_held(self) -> bool:
+        """Return whether the lock is still held; once it was lost, another process may hold it.
+
+        Waits for the database's server as long as that does not answer.
+        """
 
 
 class Database(ABC):
@@ -33,6 +46,8 @@ class Database(ABC):
         self.place = place
         self.directory = directory
         self._engine = engine
+        self._epoch: int | None = None
+        self._lock: Claim | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -42,16 +57,54 @@ class Database(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Begin a write transaction; raises `EnvironmentMissing`, `UsageError` if a row lacks its parent."""
+        """Begin a write transaction.
+
+        Raises `EnvironmentMissing`, `UsageError` if a row lacks its parent, and `NotConductor` if `conduct` was called
+        here, and by another process since.
+        """
         with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
+            if self._epoch is not None:
+                self._require_epoch(connection, self._epoch)
             yield connection
+
+    @contextmanager
+    def conduct(self) -> Iterator[None]:
+        """Be the store's only conductor within the context; raises `RequestBusy` if another process is.
+
+        From now on all that is written here is refused with `NotConductor` once another process has become the
+        conductor, also after the context has ended.
+        """
+        with self.claim(CONDUCTOR) as claim:
+            with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
+                first = insert_of(connection, conductor).values(id=1, epoch=1)
+                next_epoch = {"epoch": conductor.c.epoch + 1}
+                taken = first.on_conflict_do_update(index_elements=["id"], set_=next_epoch)
+                # Waits for the transactions of the conductor before, which hold the row.
+                epoch = connection.execute(taken.returning(conductor.c.epoch)).scalar_one()
+            self._epoch, self._lock = epoch, claim
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    def has_lost_lock(self) -> bool:
+        """Return whether `conduct` was called here, and its lock is not held any more."""
+        return self._lock is not None and not self._lock.is_held()
+
+    def _require_epoch(self, connection: Connection, epoch: int) -> None:
+        # The row is held until the end of the transaction: no other process becomes the conductor before.
+        statement = select(conductor.c.epoch).with_for_update(read=True)
+        if connection.execute(statement).scalar() != epoch:
+            raise NotConductor(
+                f"another conductor works on the store {self.place}", hint="start it again: it waits as stand-by"
+            )
 
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
     @abstractmethod
-    def claim(self, identity: str) -> AbstractContextManager[None]:
+    def claim(self, identity: str) -> AbstractContextManager[Claim]:
         """Hold the request with that id within the context; raises `RequestBusy` if another process holds it."""
 
     @abstractmethod

@@ -4,6 +4,7 @@ import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import ClassVar
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -57,6 +58,12 @@ class RequestBusy(UsageError):
         super().__init__(
             f"{identity} is being worked on by another process", hint="wait until it has finished, or cancel it"
         )
+
+
+class NotConductor(ZerolapError):
+    """This process was the conductor of the store, and is not any more: it may write nothing, and has to end."""
+
+    exit_code: ClassVar[int] = 3
 
 
 class BlobDamaged(ZerolapError):

@@ -1,21 +1,26 @@
 """The store of several machines: a PostgreSQL database."""
 
 import hashlib
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, func, make_url, select, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from zerolap.records import UsageError
-from zerolap.store.database import Database
+from zerolap.store.database import Claim, Database
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.faults import RequestBusy, store_faults
 
 SCHEMA_LOCK: Final = 0x7A65726F6C6170
 """The key of the lock that a process holds while it changes the schema: "zerolap" in ASCII."""
+IDLE_TRANSACTION_SECONDS: Final = 60
+"""After so long the server ends the session of a process that was stopped, or cut off, amid a transaction."""
+SILENT_SECONDS: Final = 30
+"""After so long a connection to a server that does not even acknowledge packets is given up."""
 
 
 class PostgresqlDatabase(Database):
@@ -45,21 +50,23 @@ class PostgresqlDatabase(Database):
         return database
 
     @contextmanager
-    def claim(self, identity: str) -> Iterator[None]:
+    def claim(self, identity: str) -> Iterator[Claim]:
         """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
         with store_faults(self.place):
             session = self._sessions.connect()
         try:
+            claim = _SessionClaim(session)
             with store_faults(self.place):
                 # With these settings the server detects a lost client machine within two minutes.
                 for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
                     session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))
                 locked = session.execute(select(func.pg_try_advisory_lock(_key_of(identity)))).scalar_one()
+                claim.server_process = session.execute(select(func.pg_backend_pid())).scalar_one()
             if not locked:
                 raise RequestBusy(identity)
-            yield
+            yield claim
         finally:
-            session.close()
+            claim.close()
 
     def _reading_engine(self) -> Engine:
         return self._reader
@@ -69,6 +76,32 @@ class PostgresqlDatabase(Database):
 
     def _lock_schema(self, connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
+
+
+class _SessionClaim:
+    """A lock that lasts as long as a session with the server."""
+
+    def __init__(self, session: Connection) -> None:
+        self.server_process = 0
+        self._session = session
+        self._is_lost = False
+        self._in_use = threading.Lock()
+
+    def is_held(self) -> bool:
+        """Ask the server whether the session is the one that took the lock."""
+        with self._in_use:
+            if not self._is_lost:
+                try:
+                    process = self._session.execute(select(func.pg_backend_pid())).scalar_one()
+                    self._is_lost = process != self.server_process
+                except SQLAlchemyError:
+                    self._is_lost = True
+            return not self._is_lost
+
+    def close(self) -> None:
+        """End the session, unless a thread still waits for the server's answer: that ends with the process."""
+        if self._in_use.acquire(blocking=False):
+            self._session.close()
 
 
 def parse_url(location: str) -> tuple[URL, str | None]:
@@ -87,13 +120,22 @@ def parse_url(location: str) -> tuple[URL, str | None]:
 
 def _engine(url: URL, busy_seconds: float, **options: Any) -> Engine:
     seconds = max(1, round(busy_seconds))
-    arguments = {"connect_timeout": seconds, "client_encoding": "utf8", "application_name": "zerolap"}
+    arguments = {
+        "connect_timeout": seconds,
+        "client_encoding": "utf8",
+        "application_name": "zerolap",
+        "keepalives_idle": SILENT_SECONDS,
+        "keepalives_interval": SILENT_SECONDS // 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": SILENT_SECONDS * 1000,
+    }
     engine = create_engine(url, connect_args={**arguments, **url.query}, **options)
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {max(1, round(busy_seconds * 1000))}")
+            cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_SECONDS}s'")
         connection.commit()
 
     return engine

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.database import Database
+from zerolap.store.database import Claim, Database
 from zerolap.store.directory import keep_from_git
 from zerolap.store.faults import RequestBusy, store_faults
 from zerolap.store.tables import REVISION
@@ -79,7 +80,7 @@ class SqliteDatabase(Database):
         return database
 
     @contextmanager
-    def claim(self, identity: str) -> Iterator[None]:
+    def claim(self, identity: str) -> Iterator[Claim]:
         """Lock a file named after the request; the kernel releases the lock when the process ends."""
         if REQUEST_ID.fullmatch(identity) is None:
             raise ValueError(f"not the id of a request: {identity!r}")
@@ -90,7 +91,7 @@ class SqliteDatabase(Database):
         if handle is None:
             raise RequestBusy(identity)
         try:
-            yield
+            yield _FileClaim(handle, directory / identity)
         finally:
             # Removed before the lock is released: a process that opened the file meanwhile detects that it is gone.
             (directory / identity).unlink(missing_ok=True)
@@ -104,6 +105,18 @@ class SqliteDatabase(Database):
 
     def _lock_schema(self, connection: Connection) -> None:
         """Do nothing: the transaction holds the write lock already."""
+
+
+@dataclass(frozen=True)
+class _FileClaim:
+    """A locked file; the kernel holds the lock as long as the process has it open."""
+
+    handle: int
+    path: Path
+
+    def is_held(self) -> bool:
+        """Return whether the file was not removed: another one in its place could be locked."""
+        return _is_at(self.handle, self.path)
 
 
 def can_write(path: Path) -> bool:

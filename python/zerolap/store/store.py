@@ -33,9 +33,10 @@ from zerolap.records import (
 from zerolap.store import documents, requests, trials
 from zerolap.store import retention as retention_rows
 from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
-from zerolap.store.database import BUSY_SECONDS, Database
+from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
 from zerolap.store.directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
+from zerolap.store.faults import RequestBusy
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.requests import RecordedRequest
 from zerolap.store.retention import Removed, Retention
@@ -168,12 +169,35 @@ class Store:
         with self._database.reading() as connection:
             return requests.state(connection, identity)
 
-    def claim(self, identity: str) -> AbstractContextManager[None]:
+    def claim(self, identity: str) -> AbstractContextManager[object]:
         """Hold a request while working on it; raises `RequestBusy` if any process, this one included, holds it.
 
         The claim of a killed process is released.
         """
         return self._database.claim(identity)
+
+    def conduct(self) -> AbstractContextManager[None]:
+        """Be the store's only conductor within the context; raises `RequestBusy` if another process is.
+
+        From now on all that this object writes is refused with `NotConductor` once another process has become the
+        conductor, also after the context has ended. Other objects write as before.
+        """
+        return self._database.conduct()
+
+    def has_lost_lock(self) -> bool:
+        """Return whether `conduct` was called, and its lock is not held any more; another process may have it then.
+
+        Waits for the database's server as long as that does not answer.
+        """
+        return self._database.has_lost_lock()
+
+    def has_conductor(self) -> bool:
+        """Return whether a conductor works on the store."""
+        try:
+            with self.claim(CONDUCTOR):
+                return False
+        except RequestBusy:
+            return True
 
     def cancel(self, identity: str) -> None:
         """Ask the process that works on a request to stop; raises `UsageError`."""

@@ -353,6 +353,16 @@ attempt = Table(
     Index(None, "state"),
 )
 
+# One row, from the first conductor on: `epoch` counts how often a conductor has taken the lock of the store. What a
+# conductor of an earlier epoch writes is refused.
+conductor = Table(
+    "conductor",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("epoch", Integer, nullable=False),
+    CheckConstraint("id = 1", name="id"),
+)
+
 # Webhook deliveries that were accepted, by the id that the sender gave them; `digest` is that of the body, so that a
 # body is not accepted again under another id.
 delivery = Table(

@@ -8,6 +8,7 @@ from typing import Final
 import structlog
 
 from zerolap.records import EnvironmentMissing
+from zerolap.store import NotConductor
 
 PAUSE_SECONDS: Final = 600.0
 
@@ -25,10 +26,10 @@ class FailedSubjects:
 
     @contextlib.contextmanager
     def on_failure(self, subject: str) -> Iterator[None]:
-        """Add a subject if the block fails; raises `EnvironmentMissing`, which concerns all subjects."""
+        """Add a subject if the block fails; raises `EnvironmentMissing` and `NotConductor`, which concern all."""
         try:
             yield
-        except EnvironmentMissing:
+        except (EnvironmentMissing, NotConductor):
             raise
         except Exception:
             # The edge of a subject: what it is about may be hostile.

@@ -26,7 +26,7 @@ from zerolap.records import (
     ZerolapError,
     revision_of,
 )
-from zerolap.store import Acknowledgement, Store, StoredTrigger
+from zerolap.store import Acknowledgement, NotConductor, Store, StoredTrigger
 from zerolap.store.triggers import TriggerState
 from zerolap.triggers.affected import affected_cases
 from zerolap.triggers.mirror import Mirror
@@ -133,6 +133,9 @@ class TriggerWork:
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(stored, "refused", str(reason))
+            except NotConductor:
+                # It is worked on by the conductor that has taken over.
+                raise
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if await self._wait(stored, fault):
                     return False

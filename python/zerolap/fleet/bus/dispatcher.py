@@ -273,7 +273,7 @@ class JetStreamDispatcher:
         except Exception as fault:
             log.error("a message was not answered", agent=name.agent, exc_info=fault)
             return
-        if (session := self._connection.current) is not None:
+        if answer is not None and (session := self._connection.current) is not None:
             # The agent asks again where the answer is lost.
             with contextlib.suppress(*BUS_FAULTS):
                 await session.client.publish(message.reply, answer)
