@@ -1,19 +1,20 @@
-"""Ways from one process to another that can be cut and stalled: TCP proxies, in a thread of this process."""
+"""Ways from one process to another that can be cut and stalled: proxies, in a thread of this process."""
 
 import asyncio
 import contextlib
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 PIECE_BYTES = 1 << 16
 
 
 @dataclass
 class Road:
-    """A port of this machine, and the port that it leads to."""
+    """A port of this machine, and the port, or the path of a socket, that it leads to."""
 
     port: int
-    to: int
+    to: int | Path
     is_cut: bool = False
     flowing: asyncio.Event = field(default_factory=asyncio.Event)
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -24,7 +25,7 @@ class Road:
             writer.transport.abort()
             return
         try:
-            there, away = await asyncio.open_connection("127.0.0.1", self.to)
+            there, away = await self._open()
         except OSError:
             writer.transport.abort()
             return
@@ -36,6 +37,11 @@ class Road:
             self.writers -= both
             for one in both:
                 one.transport.abort()
+
+    async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self.to, Path):
+            return await asyncio.open_unix_connection(self.to)
+        return await asyncio.open_connection("127.0.0.1", self.to)
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -55,8 +61,8 @@ class Roads:
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._servers: list[asyncio.Server] = []
 
-    def lay(self, to: int) -> Road:
-        """Make a road to a port."""
+    def lay(self, to: int | Path) -> Road:
+        """Make a road to a port or the path of a socket."""
         return asyncio.run_coroutine_threadsafe(self._lay(to), self._loop).result()
 
     def cut(self, road: Road) -> None:
@@ -71,7 +77,7 @@ class Roads:
         """Let everything through again."""
         self._loop.call_soon_threadsafe(self._open, road)
 
-    async def _lay(self, to: int) -> Road:
+    async def _lay(self, to: int | Path) -> Road:
         road = Road(0, to)
         road.flowing.set()
         server = await asyncio.start_server(road.pass_on, "127.0.0.1", 0)

@@ -40,8 +40,11 @@ def server_user() -> str | None:
 class PostgresqlServer:
     """A running server; `ADMINISTRATOR` needs no password, all others do."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, command: list[str | Path], user: str | None) -> None:
         self.directory = directory
+        self._command = command
+        self._user = user
+        self._process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count()
 
     @classmethod
@@ -65,37 +68,34 @@ class PostgresqlServer:
             )
             (data / "pg_hba.conf").write_text(f"local all {ADMINISTRATOR} trust\nlocal all all scram-sha-256\n")
             # The kernel ends the server with the tests, also where they are killed.
-            command: list[str | Path] = [
-                "setpriv",
-                "--pdeathsig",
-                "INT",
-                binaries / "postgres",
-                "-D",
-                data,
-                "-k",
-                directory,
-            ]
-            settings = [
-                "-c",
-                "listen_addresses=",
-                "-c",
-                f"fsync={'on' if durable else 'off'}",
-                "-c",
-                "log_destination=stderr",
-            ]
-            with (
-                (directory / "log").open("wb") as log,
-                subprocess.Popen([*command, *settings], stderr=log, cwd=directory, user=as_user) as process,
-            ):
-                server = cls(directory)
-                try:
-                    server._wait(process)
-                    yield server
-                finally:
-                    process.send_signal(signal.SIGQUIT)  # without a checkpoint of what is removed next
-                    process.wait()
+            command: list[str | Path] = ["setpriv", "--pdeathsig", "INT", binaries / "postgres", "-D", data]
+            command += ["-k", directory, "-c", "listen_addresses=", "-c", f"fsync={'on' if durable else 'off'}"]
+            server = cls(directory, [*command, "-c", "log_destination=stderr"], as_user)
+            try:
+                server.start()
+                yield server
+            finally:
+                server.stop(signal.SIGQUIT)  # without a checkpoint of what is removed next
         finally:
             shutil.rmtree(directory)
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        with (self.directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, stderr=log, cwd=self.directory, user=self._user)
+        self._wait(self._process)
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> None:
+        """End it by a signal: by SIGINT after it has ended all sessions."""
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait()
+            self._process = None
+
+    @property
+    def socket(self) -> Path:
+        """The socket at which it takes connections."""
+        return self.directory / ".s.PGSQL.5432"
 
     def new_database(self) -> str:
         """Return the name of a new, empty database."""
