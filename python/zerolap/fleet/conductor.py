@@ -112,6 +112,7 @@ class Conductor:
         self.intake = Intake(store, self.roster, self._happened, self._give_load)
         self._to_plan: set[str] = set()
         self._to_plan_grew = asyncio.Event()
+        self._unplanned: set[str] = set()
         self._unrecorded: list[Attempt] = []
         self._unpublished: set[str] = set()
         self._turns = Turns(self.roster)
@@ -204,19 +205,20 @@ class Conductor:
             await self._let_go(identity)
         agents = await asyncio.to_thread(self._store.fleet.agents)
         self.roster.set_draining({agent.name: agent.draining for agent in agents})
+        self._plan_where_needed()
         # What waits for an agent may have one by now.
         self._plan_soon(identity for identity, execution in self.executions.items() if execution.waits_for)
 
     async def _take_up(self, request: Request) -> None:
-        attempts = await asyncio.to_thread(self._store.fleet.attempts, request.id)
+        attempts = await asyncio.to_thread(self._store.fleet.ended_attempts, request.id)
         self.executions[request.id] = FleetExecution(request, self.roster, self._lab)
         self._on_event(submitted_event(request))
-        self._plan_soon([request.id])
+        self._unplanned.add(request.id)
         for attempt in attempts:
-            if attempt.state == "given up":
-                self._gave_up(attempt)
+            if attempt.state == "given up" and attempt.kind != "load":
+                self.executions[request.id].note_given_up(attempt.job, attempt.created)
             elif attempt.state in ("done", "failed"):
-                self.executions[request.id].forget_given_up(attempt.job.id)
+                self.executions[request.id].forget_given_up(attempt.job)
 
     async def _let_go(self, identity: str) -> None:
         """Stop working on a request that has ended in the store, and have its jobs stopped."""
@@ -295,8 +297,7 @@ class Conductor:
         execution = self.executions.get(attempt.request)
         if execution is None or isinstance(attempt.job, LoadJob):
             return
-        times = execution.given_up[attempt.job.id] = execution.given_up.get(attempt.job.id, 0) + 1
-        execution.tried_since.setdefault(attempt.job.id, attempt.created)
+        times = execution.note_given_up(attempt.job.id, attempt.created)
         log.warning("given up", request=attempt.request, attempt=attempt.id, reason=attempt.reason, times=times)
 
     def _fail(self, identity: str, reason: str, hint: str = "") -> None:
@@ -336,12 +337,26 @@ class Conductor:
                 asyncio.get_running_loop().call_later(LEAST_PLANNING_SECONDS, self._to_plan_grew.set)
                 continue
             self._to_plan.discard(identity)
+            self._unplanned.discard(identity)
             begun = time.monotonic()
             async with execution.lock:
                 await self._plan_for(execution)
             execution.planned_at = time.monotonic()
             execution.pause_seconds = max(LEAST_PLANNING_SECONDS, 2 * (time.monotonic() - begun))
             self._wake.set()
+
+    def _plan_where_needed(self) -> None:
+        """Plan what was taken up, but for requests of whose jobs agents have enough: a plan takes time and memory."""
+        self._unplanned &= self.executions.keys()
+        attempts = self.intake.attempts.values()
+        with_attempts = {attempt.request for attempt in attempts}
+        room = self._turns.room(attempts)
+        needed = {
+            identity
+            for identity in self._unplanned
+            if identity not in with_attempts or room.get(self.executions[identity].platform, 0) > 0
+        }
+        self._plan_soon(needed)
 
     def _plan_soon(self, identities: Iterable[str]) -> None:
         self._to_plan |= set(identities)
@@ -362,7 +377,7 @@ class Conductor:
                 log.info("done", request=identity)
                 self._tell(end_events(await asyncio.to_thread(self._store.request, identity), document))
                 return
-            execution.adopt(plan, {attempt.job.id for attempt in self.intake.attempts.values()})
+            execution.adopt(plan, {attempt.job_id for attempt in self.intake.attempts.values()})
             state: RequestState = "waiting" if plan.waits_for else "running"
             reason = f"waits for {plan.waits_for}" if plan.waits_for else ""
             if execution.recorded != (state, reason):

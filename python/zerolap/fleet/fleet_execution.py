@@ -134,6 +134,12 @@ class FleetExecution:
         self._built_since.add(build)
         self.planned = {job.id: job for job in self.planned.values() if not _is_of(job, {build})}
 
+    def note_given_up(self, job: str, created: float) -> int:
+        """Note that an attempt at the job with that id was given up; returns how many were by now."""
+        self.given_up[job] = self.given_up.get(job, 0) + 1
+        self.tried_since.setdefault(job, created)
+        return self.given_up[job]
+
     def forget_given_up(self, job: str) -> None:
         """Note that the job with that id has ended, however often it was given up before."""
         self.given_up.pop(job, None)

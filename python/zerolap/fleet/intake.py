@@ -136,7 +136,7 @@ class Intake:
         closed = [attempt for attempt in self.attempts.values() if attempt.request == identity]
         for attempt in closed:
             self._forget(attempt)
-            self._gave_up.pop(attempt.job.id, None)
+            self._gave_up.pop(attempt.job_id, None)
         return closed
 
     def published(self, attempts: Iterable[Attempt]) -> list[Attempt]:
@@ -346,7 +346,7 @@ class Intake:
     def load_of(self, attempt: Attempt) -> Attempt | None:
         """Return the attempt, which has not ended, at the load of another attempt."""
         for other in self.attempts.values():
-            if isinstance(other.job, LoadJob) and other.job.attempt == attempt.id:
+            if other.kind == "load" and isinstance(other.job, LoadJob) and other.job.attempt == attempt.id:
                 return other
         return None
 
@@ -356,7 +356,7 @@ class Intake:
         self._note(_Change(attempt=replace(load, state="done", ended=time.time())))
 
     def _forget(self, attempt: Attempt) -> None:
-        if self._roster.load_of(attempt.platform, attempt.job) is not None and (load := self.load_of(attempt)):
+        if self._roster.load_for(attempt.platform, attempt.engine) is not None and (load := self.load_of(attempt)):
             self.end_load(load)
         self.attempts.pop(attempt.id, None)
         self._heard.pop(attempt.id, None)

@@ -158,7 +158,11 @@ class Roster:
 
     def load_of(self, platform: str, job: GivenJob) -> str | None:
         """Return the platform that puts load on the servers of a job; none if the machine does so itself."""
-        if not isinstance(job, TrialsJob) or job.engine not in LOADED_FROM_ELSEWHERE or platform not in self.platforms:
+        return self.load_for(platform, job.engine if isinstance(job, TrialsJob) else None)
+
+    def load_for(self, platform: str, engine: str | None) -> str | None:
+        """Return the platform that puts load on the servers of trials by an engine; none as `load_of`."""
+        if engine not in LOADED_FROM_ELSEWHERE or platform not in self.platforms:
             return None
         return self.platforms[platform].requirement.load
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap.fleet.fleet_execution import FleetExecution
 from zerolap.fleet.roster import Roster
-from zerolap.records import PRIORITIES, BuildJob, GivenJob, LoadJob, TrialsJob
+from zerolap.records import PRIORITIES, BuildJob, GivenJob, TrialsJob
 from zerolap.store import Attempt
 
 JOBS_PER_AGENT: Final = 2
@@ -24,22 +24,23 @@ class Turns:
 
     def choose(self, executions: Collection[FleetExecution], attempts: Collection[Attempt]) -> list[Attempt]:
         """Return attempts at the next jobs of requests; `attempts` are those that have not ended."""
-        building = {(one.platform, one.job.spec.digest) for one in attempts if isinstance(one.job, BuildJob)}
-        room = self._room(attempts)
+        builds = [(attempt.platform, attempt.job) for attempt in attempts if attempt.kind == "build"]
+        building = {(platform, job.spec.digest) for platform, job in builds if isinstance(job, BuildJob)}
+        room = self.room(attempts)
         chosen: list[Attempt] = []
         while (execution := self._next(executions, room, building)) is not None:
             job = execution.give()
             platform = self._platform_of(execution, job)
             if isinstance(job, BuildJob):
                 building.add((platform, job.spec.digest))
-            for needed in self._needed(platform, job):
+            for needed in self._needed(platform, _engine_of(job)):
                 room[needed] -= 1
             self._count += 1
             execution.turn = self._count
             chosen.append(new_attempt(execution.id, platform, job))
         return chosen
 
-    def _room(self, attempts: Collection[Attempt]) -> dict[str, int]:
+    def room(self, attempts: Collection[Attempt]) -> dict[str, int]:
         """Return how many further jobs the agents of each platform have room for.
 
         A job is not given to one agent to wait for the load of another: both have to be free for it.
@@ -49,16 +50,16 @@ class Turns:
             for platform, machines in self._roster.machines().items()
         }
         for attempt in attempts:
-            for needed in self._needed(attempt.platform, attempt.job):
+            if attempt.kind == "load":
+                # It is counted with the job that it belongs to.
+                continue
+            for needed in self._needed(attempt.platform, attempt.engine):
                 room[needed] = room.get(needed, 0) - 1
         return room
 
-    def _needed(self, platform: str, job: GivenJob) -> list[str]:
-        """Return the platforms of the agents that a job on a platform needs."""
-        if isinstance(job, LoadJob):
-            # It is counted with the job that it belongs to.
-            return []
-        load = self._roster.load_of(platform, job)
+    def _needed(self, platform: str, engine: str | None) -> list[str]:
+        """Return the platforms of the agents that a job on a platform needs, with its engine if it has trials."""
+        load = self._roster.load_for(platform, engine)
         return [platform] if load is None else [platform, load]
 
     def _next(
@@ -79,7 +80,7 @@ class Turns:
         """Whether agents are free for the first job of a request, and the same builder does not build it already."""
         for job in itertools.islice(execution.planned.values(), 1):
             platform = self._platform_of(execution, job)
-            needed = self._needed(platform, job)
+            needed = self._needed(platform, _engine_of(job))
             is_built = isinstance(job, BuildJob) and (platform, job.spec.digest) in building
             return not is_built and all(room.get(platform, 0) > 0 for platform in needed)
         return False
@@ -87,6 +88,10 @@ class Turns:
     def _platform_of(self, execution: FleetExecution, job: BuildJob | TrialsJob) -> str:
         platform = execution.platform
         return self._roster.builder_of(platform) if isinstance(job, BuildJob) else platform
+
+
+def _engine_of(job: BuildJob | TrialsJob) -> str | None:
+    return job.engine if isinstance(job, TrialsJob) else None
 
 
 def new_attempt(request: str, platform: str, job: GivenJob) -> Attempt:

@@ -165,9 +165,11 @@ class Case(Record):
         """Return the fields that a JSON document holds."""
         if not isinstance(document, dict) or "commands" not in document:
             return document
-        fields = {name: value for name, value in document.items() if name not in WrittenClient.model_fields}
+        # Looked up once: requests have thousands of cases.
+        of_client = WrittenClient.model_fields.keys()
+        fields = {name: value for name, value in document.items() if name not in of_client}
         if fields.get("client") is None:
-            written = {name: value for name, value in document.items() if name in WrittenClient.model_fields}
+            written = {name: value for name, value in document.items() if name in of_client}
             fields["client"] = WrittenClient.model_validate(written).client
         return fields
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
@@ -28,7 +29,24 @@ from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, 
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
 
+JobKind: TypeAlias = Literal["build", "trials", "load"]
+
 OPEN_ATTEMPTS: Final = ("ready", "claimed")
+
+
+@dataclass
+class StoredJob:
+    """A job as it is recorded, read when it is first needed: a conductor may have many thousands of them."""
+
+    id: str
+    kind: JobKind
+    engine: str | None
+    document: str
+
+    @cached_property
+    def job(self) -> GivenJob:
+        """The job; raises `ValidationError`."""
+        return read_given_job(self.document)
 
 
 @dataclass(frozen=True)
@@ -42,7 +60,7 @@ class Attempt:
     id: str
     request: str
     platform: str
-    job: GivenJob
+    given: GivenJob | StoredJob
     state: AttemptState = "ready"
     agent: str | None = None
     delivery: int = 0
@@ -52,6 +70,26 @@ class Attempt:
     claimed: float | None = None
     ended: float | None = None
     reason: str = ""
+
+    @property
+    def job(self) -> GivenJob:
+        """The job, which may have to be read first: what looks at many attempts uses `job_id`, `kind` and `engine`."""
+        return self.given.job if isinstance(self.given, StoredJob) else self.given
+
+    @property
+    def job_id(self) -> str:
+        """The id of the job."""
+        return self.given.id
+
+    @property
+    def kind(self) -> JobKind:
+        """The kind of the job."""
+        return self.given.kind
+
+    @property
+    def engine(self) -> str | None:
+        """The engine that carries out the trials of the job; none if it has no trials."""
+        return self.given.engine if isinstance(self.given, StoredJob | TrialsJob) else None
 
     @property
     def is_open(self) -> bool:
@@ -118,7 +156,19 @@ class AdmittedAgent:
     replaces: bool = False
 
 
-_WITH_JOB = select(attempt, job.c.document).join(job, job.c.id == attempt.c.job_id)
+@dataclass(frozen=True)
+class EndedAttempt:
+    """An attempt that has ended, without its job, of which it has the id and the kind."""
+
+    id: str
+    job: str
+    kind: JobKind
+    state: AttemptState
+    created: float
+    reason: str
+
+
+_WITH_JOB = select(attempt, job.c.kind, job.c.engine, job.c.document).join(job, job.c.id == attempt.c.job_id)
 
 
 class FleetRecords:
@@ -212,6 +262,14 @@ class FleetRecords:
         statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
         with self._database.reading() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
+
+    def ended_attempts(self, identity: str) -> list[EndedAttempt]:
+        """Return the attempts at the jobs of a request that have ended, in the order of recording."""
+        columns = (attempt.c.id, attempt.c.job_id, job.c.kind, attempt.c.state, attempt.c.created, attempt.c.reason)
+        is_meant = (attempt.c.request_id == identity, attempt.c.state.not_in(OPEN_ATTEMPTS))
+        statement = select(*columns).join(job, job.c.id == attempt.c.job_id).where(*is_meant)
+        with self._database.reading() as connection:
+            return [EndedAttempt(*row) for row in connection.execute(statement.order_by(attempt.c.number))]
 
     def job_states(self, identity: str) -> dict[str, AttemptState]:
         """Return the state of the last attempt at each job of a request, by the id of the job."""
@@ -363,7 +421,7 @@ def _columns(of_attempt: Attempt) -> dict[str, Any]:
     return {
         "id": of_attempt.id,
         "request_id": of_attempt.request,
-        "job_id": of_attempt.job.id,
+        "job_id": of_attempt.job_id,
         "platform": of_attempt.platform,
         "state": of_attempt.state,
         "agent": of_attempt.agent,
@@ -381,7 +439,8 @@ def _attempt(row: Row[Any]) -> Attempt:
     counts = ("delivery", "publications", "starts")
     same = ("id", "platform", "state", "agent", *counts, "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
-    return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
+    given = StoredJob(row.job_id, row.kind, row.engine, row.document)
+    return Attempt(request=row.request_id, given=given, **columns)
 
 
 def _artifact(row: Row[Any]) -> Artifact:
