@@ -16,6 +16,9 @@ Submit with zerolap compare or zerolap run, --platform, and the same --store. Wi
 local: this machine builds and measures, one job at a time. With --fleet, the agents of the fleet do, which zerolap \
 fleet init has set up in that directory.
 
+A second one on the same store is the stand-by: it takes over when the first one ends or loses its database, which \
+ends with exit code 3.
+
 It can be stopped and started at any moment: what was measured is kept, and what was not is measured again. Once an \
 hour it removes files to which no result refers, builds that were not used for 30 days, and the results that --keep, \
 --keep-newest and --keep-bytes do not keep.
