@@ -26,7 +26,7 @@ from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
 from benches.chaos_checks import Verified, here, left_behind, verify
 from benches.chaos_faults import DECK, Faults
 from benches.chaos_ledger import Ledger
-from benches.chaos_processes import AGENTS, PLATFORMS, Fleet, has_programs, set_up
+from benches.chaos_processes import AGENTS, CONDUCTORS, LOADED, PLATFORMS, Fleet, has_programs, set_up
 from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.cases import core_suite, load_cases, select
@@ -76,7 +76,7 @@ class Requests:
         base, head, cases = self._of_redis(number) if number % 5 in (2, 4) else self._of_toy(number)
         if number % 9 == 4:
             options = Options(engines=["timed"], budget_seconds=15, seed=number)
-            cases = cases[:1]
+            platforms, cases = [LOADED], cases[:1]
         else:
             options = Options(engines=["counted"], quick=number % 7 != 3, seed=number)
         asked = comparison_request(base, head, cases, options)
@@ -166,8 +166,9 @@ class Run:
             if not self.fleet.members[name].end():
                 self.orphans.append(f"{name} did not end")
         self.orphans += self.fleet.strangers()
-        for name, numbers in (("conductor", signal.SIGTERM), ("bus", signal.SIGTERM), ("database", signal.SIGQUIT)):
-            if not self.fleet.members[name].end(numbers):
+        by_signal = {**dict.fromkeys((*CONDUCTORS, "bus"), signal.SIGTERM), "database": signal.SIGQUIT}
+        for name, number in by_signal.items():
+            if not self.fleet.members[name].end(number):
                 self.orphans.append(f"{name} did not end")
 
     def _tick(self) -> None:
@@ -202,7 +203,7 @@ class Run:
         return [*attempts, *self._kept_messages(), *self.fleet.strangers(), *left_behind(self.fleet.directory)]
 
     def _kept_messages(self) -> list[str]:
-        count = self.faults.kept_messages()
+        count = self.faults.messages.kept_messages()
         return ["the bus does not answer"] if count is None else [f"{count} messages on the bus"] if count else []
 
 
@@ -274,7 +275,7 @@ def _figures(run: Run, verified: Verified, ledger: Ledger, seconds: float) -> di
     by_kind = Counter(fault.kind for fault in run.faults.done)
     executions = [len(digests) for digests in ledger.executed.values()]
     requests, faults = len(run.requests.submitted), len(run.faults.done)
-    twice = [*verified.twice, *(f"accepted: {lie}" for lie in run.faults.accepted_lies)]
+    twice = [*verified.twice, *(f"accepted: {lie}" for lie in run.faults.messages.accepted_lies)]
     is_full = faults >= FAULTS and requests >= REQUESTS
     short = [] if is_full else [f"a short run: a whole one has {FAULTS} faults and {REQUESTS} requests"]
     complete_notes = [

@@ -17,6 +17,7 @@ from zerolap.store import Store
 LEASE_SECONDS = 4.0
 """Short, so that leases lapse within a run."""
 PACE = Pace(lease_seconds=LEASE_SECONDS, poll_seconds=0.25, sweep_seconds=1.5)
+LOAD_ADDRESS = "127.0.0.1"
 YOUNG_SECONDS = 5
 """A scratch directory that nobody holds is abandoned after so long: soon, so that a run need not wait for it."""
 
@@ -35,7 +36,7 @@ def run_agent(credentials: Path, directory: Path, ledger: Path) -> None:
         asyncio.run(
             remote_agent.work(
                 read_agent_credentials(credentials),
-                remote_agent.AgentMachine(directory, SandboxPolicy.REQUIRED),
+                remote_agent.AgentMachine(directory, SandboxPolicy.REQUIRED, LOAD_ADDRESS),
                 LEASE_SECONDS,
                 LedgerWorker(LedgerLink.ledger),
             )

@@ -10,10 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
+import httpx
 import psutil
+import psycopg
 from postgresql_server import ADMINISTRATOR, programs, server_user
 
 from benches.chaos_roads import Road, Roads
@@ -27,16 +30,27 @@ BENCH_AGENTS: Final = {
     "alpha-2": AgentEntry(lab="porto", platform="alpha"),
     "beta-1": AgentEntry(lab="berlin", platform="beta"),
     "beta-2": AgentEntry(lab="berlin", platform="beta"),
+    "gamma-1": AgentEntry(lab="berlin", platform="gamma"),
 }
 BUILD_AGENTS: Final = {
     "builder-1": AgentEntry(lab="berlin", platform=BUILDERS, kind="build"),
     "builder-2": AgentEntry(lab="porto", platform=BUILDERS, kind="build"),
 }
-AGENTS: Final = BENCH_AGENTS | BUILD_AGENTS
+LOADERS: Final = "loaders"
+LOADED: Final = "gamma"
+"""Its servers take their load from agents of `LOADERS`."""
+LOAD_AGENTS: Final = {
+    "loader-1": AgentEntry(lab="berlin", platform=LOADERS, kind="load"),
+    "loader-2": AgentEntry(lab="berlin", platform=LOADERS, kind="load"),
+}
+AGENTS: Final = BENCH_AGENTS | BUILD_AGENTS | LOAD_AGENTS
 PLATFORMS: Final = ("alpha", "beta")
-DISK_MIB: Final = {"bench": 160, "build": 1000}
+CONDUCTORS: Final = ("conductor-1", "conductor-2")
+DISK_MIB: Final = {"bench": 160, "build": 1000, "load": 160}
 """A builder wants 600 MiB of space before it begins."""
 RESTART_SECONDS: Final = (0.2, 2.5)
+LOOK_SECONDS: Final = 0.5
+HEALTH_SECONDS: Final = 0.5
 STARTING_SECONDS: Final = 60.0
 
 Command = list[str | Path]
@@ -89,13 +103,13 @@ class Member:
                 user=self.user,
             )
 
-    def kill(self) -> bool:
-        """Kill it as `kill -9` does; returns false if it did not run."""
+    def kill(self, signal_number: signal.Signals = signal.SIGKILL) -> bool:
+        """Kill it, by default as `kill -9` does; returns false if it did not run."""
         number = self.number
         if number is None:
             return False
         self.is_killed = True
-        os.kill(number, signal.SIGKILL)
+        os.kill(number, signal_number)
         return True
 
     def tend(self, chance: random.Random) -> None:
@@ -190,11 +204,12 @@ class Fleet:
     chance: random.Random
     roads: Roads
     bus_port: int
-    api_port: int
+    api_ports: dict[str, int]
     store_location: str
     members: dict[str, Member] = field(default_factory=dict)
     disks: dict[str, Disk] = field(default_factory=dict)
     ways: dict[str, list[Road]] = field(default_factory=dict)
+    _next_look: float = 0.0
 
     @property
     def credentials_directory(self) -> Path:
@@ -211,8 +226,25 @@ class Fleet:
         path = self.credentials_directory / "agents" / f"{agent}.toml"
         return read_agent_credentials(path).model_copy(update={"bus": f"tls://127.0.0.1:{self.bus_port}"})
 
+    def database_session(self) -> psycopg.Connection:
+        """Return a session of the administrator, without transactions."""
+        directory = str(self.directory / "db")
+        return psycopg.connect(host=directory, user=ADMINISTRATOR, dbname="zerolap", autocommit=True)
+
+    def _lead_to_conductor(self) -> None:
+        """Have the ways to the API lead to the conductor that works, as a proxy does that asks for `/health`."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK_SECONDS
+        for name, port in self.api_ports.items():
+            if self.members[name].number is not None and _is_working(port):
+                for agent in AGENTS:
+                    self.ways[agent][1].to = port
+
     def tend(self) -> None:
         """Start again what has ended, and take in the ends of processes that others left behind."""
+        self._lead_to_conductor()
         for member in self.members.values():
             member.tend(self.chance)
         if os.getpid() == 1:
@@ -260,19 +292,26 @@ class Fleet:
 def set_up(directory: Path, chance: random.Random, nats_server: Path, *, can_mount: bool) -> Fleet:
     """Make the files of a fleet and its members, and start its database."""
     roads = Roads()
-    bus_port, api_port = _free_ports(2)
+    bus_port, *free_ports = _free_ports(1 + len(CONDUCTORS))
+    api_ports = dict(zip(CONDUCTORS, free_ports, strict=True))
+    api_port = free_ports[0]
     database = directory / "db"
     blobs = directory / "blobs"
     store = f"postgresql://{ADMINISTRATOR}@/zerolap?host={database}&blobs={blobs}"
-    fleet = Fleet(directory, chance, roads, bus_port, api_port, store)
+    fleet = Fleet(directory, chance, roads, bus_port, api_ports, store)
     conductors = roads.lay(bus_port)
     fleet.ways["conductor"] = [conductors]
+    for name in CONDUCTORS:
+        fleet.ways[f"database of {name}"] = [roads.lay(database / ".s.PGSQL.5432")]
     configuration = FleetConfiguration(
         bus=f"tls://127.0.0.1:{conductors.port}",
         listen=f"127.0.0.1:{bus_port}",
         artifacts=f"https://127.0.0.1:{api_port}",
         labs={"berlin": LabEntry(), "porto": LabEntry()},
-        platforms=dict.fromkeys(PLATFORMS, PlatformRequirement(builder=BUILDERS)),
+        platforms={
+            **dict.fromkeys(PLATFORMS, PlatformRequirement(builder=BUILDERS)),
+            LOADED: PlatformRequirement(builder=BUILDERS, load=LOADERS),
+        },
         agents=AGENTS,
     )
     initialise(fleet.credentials_directory, configuration)
@@ -312,8 +351,12 @@ def _add_members(fleet: Fleet, nats_server: Path, database: Path) -> None:
     member: Command = [sys.executable, "-m", "benches.chaos_member"]
     path = os.pathsep.join(filter(None, [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path}
-    serve: Command = [*member, "serve", fleet.credentials_directory, fleet.store_location, str(fleet.api_port)]
-    add("conductor", serve, environment=environment)
+    for name in CONDUCTORS:
+        [road] = fleet.ways[f"database of {name}"]
+        way = f"host=127.0.0.1&port={road.port}&application_name={name}"
+        location = f"postgresql://{ADMINISTRATOR}@/zerolap?{way}&blobs={fleet.directory / 'blobs'}"
+        port = str(fleet.api_ports[name])
+        add(name, [*member, "serve", fleet.credentials_directory, location, port], environment=environment)
     for name in AGENTS:
         disk = fleet.disks[name].directory
         credentials = fleet.credentials_directory / "agents" / f"{name}.toml"
@@ -322,8 +365,6 @@ def _add_members(fleet: Fleet, nats_server: Path, database: Path) -> None:
 
 
 def _create_database(fleet: Fleet, directory: Path) -> None:
-    import psycopg
-
     end = time.monotonic() + STARTING_SECONDS
     while True:
         try:
@@ -336,6 +377,15 @@ def _create_database(fleet: Fleet, directory: Path) -> None:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
+
+
+def _is_working(port: int) -> bool:
+    """Whether the conductor at a port answers that it works."""
+    try:
+        answer = httpx.get(f"https://127.0.0.1:{port}/health", verify=False, timeout=HEALTH_SECONDS)
+    except httpx.HTTPError:
+        return False
+    return answer.status_code == HTTPStatus.OK
 
 
 def _free_ports(count: int) -> list[int]:

@@ -350,7 +350,7 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
         [other] = {request.id for request in requests} - {built.request}
         # As if agents had given up the other's, before it was made for this one.
         job = built.job.model_copy(update={"request": other})
-        of_other = replace(built, id="a-other", request=other, job=job, state="given up")
+        of_other = replace(built, id="a-other", request=other, given=job, state="given up")
         fleet.store.fleet.add_attempts([of_other])
         for _ in range(3):
             conductor._gave_up(of_other)

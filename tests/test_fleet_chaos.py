@@ -11,12 +11,13 @@ import pytest
 from nats_server import required_program
 from postgresql_server import programs, server_user
 
+from benches.chaos_faults import DECK
 from zerolap.sandbox import available
 
 pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
-REQUESTS, FAULTS = 4, 19
+REQUESTS, FAULTS = 5, len(DECK)
 
 
 @pytest.fixture(scope="module")
