@@ -62,7 +62,7 @@ bench-load: setup  ## measure how cheap and how true the load generator is; half
 bench-suites: setup  ## measure how the public suites run and how faults in them are found; half an hour; writes .bench/suites.json
 	@.venv/bin/python -m benches.suites $(FIGURES)
 
-bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, and what 500 cases cost; half an hour; writes .bench/frame.json
+bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, and what 500 cases and 20,000 open jobs cost; half an hour; writes .bench/frame.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.frame $(FIGURES)
 
 bench-truth: setup  ## measure how true verdicts on harmless edits and changes in time are; a day; writes .bench/truth.json

@@ -143,10 +143,9 @@ class Run:
                 self._keep_busy()
             if now >= next_fault and len(self.faults.done) < self.wanted_faults:
                 next_fault = now + chance.expovariate(1 / MEAN_PAUSE_SECONDS)
-                self.faults.inject()
-                if self.faults.done:
-                    last = self.faults.done[-1]
-                    print(f"{len(self.faults.done):4} {last.kind}: {last.target}", flush=True)
+                fault = self.faults.inject()
+                if fault is not None:
+                    print(f"{len(self.faults.done):4} {fault.kind}: {fault.target}", flush=True)
         print("peace", flush=True)
         self.faults.undo(everything=True)
         end = time.monotonic() + PATIENCE_SECONDS

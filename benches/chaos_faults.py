@@ -84,8 +84,8 @@ class Faults:
     def __post_init__(self) -> None:
         self.messages = Messages(self.fleet, self.store, self.chance)
 
-    def inject(self) -> None:
-        """Do the next fault that is possible now."""
+    def inject(self) -> Fault | None:
+        """Do the next fault that is possible now, and return it."""
         for _ in range(len(DECK)):
             if not self._deck:
                 # The first deck has each kind once: a short run has all of them.
@@ -99,8 +99,9 @@ class Faults:
                 target = None
             if target is not None:
                 self.done.append(Fault(kind, target, time.time(), self._job_of(target)))
-                return
+                return self.done[-1]
             self._deck.insert(self.chance.randrange(len(self._deck) + 1), kind)
+        return None
 
     def undo(self, *, everything: bool = False) -> None:
         """Undo the faults whose time is over."""

@@ -17,7 +17,7 @@ from zerolap.sandbox import available
 pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
-REQUESTS, FAULTS = 5, len(DECK)
+REQUESTS, FAULTS = 6, len(DECK)
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ class Turn:
     def open(self, conductor: Conductor) -> None:
         """Have the API of this conductor answer from now on."""
         serving = self.serving
-        self.entrance.conductors = application(conductor, serving.store, serving.triggers, serving.fleet)
+        self.entrance.application = application(conductor, serving.store, serving.triggers, serving.fleet)
 
 
 async def _conduct(turn: Turn) -> None:

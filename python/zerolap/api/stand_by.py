@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from fastapi import Response
 
@@ -11,21 +11,21 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-STAND_BY: str = "stand-by: another conductor works on the store"
-RETRY_SECONDS: int = 1
+STAND_BY: Final = "stand-by: another conductor works on the store"
+RETRY_SECONDS: Final = 1
 
 
 class Entrance:
-    """An ASGI application: that of the conductor once there is `conductors`, before it 503 with the `state`."""
+    """An ASGI application: the `application` of the conductor once there is one, before it 503 with the `state`."""
 
     def __init__(self) -> None:
         self.state = "starting"
-        self.conductors: Application | None = None
+        self.application: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, `/health` as all others."""
-        if self.conductors is not None:
-            await self.conductors(scope, receive, send)
+        if self.application is not None:
+            await self.application(scope, receive, send)
             return
         headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
         answer = Response(f"{self.state}\n", HTTPStatus.SERVICE_UNAVAILABLE, headers, "text/plain")
