@@ -3,16 +3,21 @@
 import asyncio
 import contextlib
 import hashlib
+import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
 
 from zerolap.api.app import application
+from zerolap.api.hosts import KnownHosts, names_of_machine
+from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.refusals import Refusals
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
 from zerolap.events.lab_event import LabEvent
 from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
@@ -52,7 +57,8 @@ class Serving:
     """What is served: a store, at an address, or at none.
 
     `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
-    asked; `retention` is what is kept of results. Once `until`, if it is given, has ended, so does serving.
+    asked; `retention` is what is kept of results. `hosts` are further names of the lab; with `public_reports` reports
+    need no token, whatever the settings of triggers. Once `until`, if it is given, has ended, so does serving.
     """
 
     store: Store
@@ -63,6 +69,8 @@ class Serving:
     triggers: Triggers | None = None
     retention: Retention = field(default_factory=Retention)
     until: Callable[[], Awaitable[None]] | None = None
+    hosts: Sequence[str] = ()
+    public_reports: bool = False
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
         """Raise `UsageError` if the triggers are for a platform that is not one of these."""
@@ -153,8 +161,13 @@ async def _until_stopped(
     works: list[asyncio.Task[None]] = list(ended_by_cancelling)
     server: _Server | None = None
     if serving.address is not None:
-        server = _Server(_uvicorn_settings(serving, serving.address, conductor))
-        works.append(asyncio.create_task(server.listen()))
+        refusals = Refusals()
+        connections = Connections(ConnectionLimits.of_process(), refusals)
+        listener = Listener.at(serving.address.host, serving.address.port, connections)
+        server = _Server(_uvicorn_settings(serving, conductor, connections))
+        works.append(asyncio.create_task(server.serve([listener])))
+        ended_by_cancelling.append(asyncio.create_task(connections.sweep_always()))
+        ended_by_cancelling.append(asyncio.create_task(refusals.log_always()))
     if agent is not None:
         works.append(asyncio.create_task(agent.run()))
     waiting = asyncio.create_task(stopping.wait())
@@ -193,26 +206,29 @@ async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Ev
 
 
 class _Server(uvicorn.Server):
-    """Leaves the signals to the process; an address that is taken is an error of the user."""
+    """Leaves the signals to the process."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    async def listen(self) -> None:
-        try:
-            await self.serve()
-        except SystemExit as ended:
-            address = f"{self.config.host}:{self.config.port}"
-            raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
 
-
-def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) -> uvicorn.Config:
+def _uvicorn_settings(serving: Serving, conductor: Conductor, connections: Connections) -> uvicorn.Config:
     fleet = serving.fleet
+    # A line for each malformed request would be theirs who send them; they are counted.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    app = application(
+        conductor,
+        serving.store,
+        serving.triggers,
+        fleet,
+        refusals=connections.refusals,
+        public_reports=serving.public_reports,
+    )
     return uvicorn.Config(
-        application(conductor, serving.store, serving.triggers, fleet),
-        host=address.host,
-        port=address.port,
+        KnownHosts(app, _names(serving), connections.refusals),
+        http=protocol_of(connections),
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -220,6 +236,19 @@ def _uvicorn_settings(serving: Serving, address: Address, conductor: Conductor) 
         ssl_certfile=None if fleet is None else str(fleet / CERTIFICATE),
         ssl_keyfile=None if fleet is None else str(fleet / CERTIFICATE_KEY),
     )
+
+
+def _names(serving: Serving) -> frozenset[str]:
+    """Return the names that a request may have in its header Host, beside addresses."""
+    names = {*names_of_machine(), *(host.lower() for host in serving.hosts)}
+    if serving.address is not None:
+        names.add(serving.address.host.lower())
+    public = None if serving.triggers is None else serving.triggers.settings.lab.public_url
+    if public is not None:
+        names.add((urlsplit(public).hostname or "").lower())
+    if serving.fleet is not None:
+        names.add((urlsplit(read_configuration(serving.fleet).artifacts).hostname or "").lower())
+    return frozenset(names)
 
 
 @contextlib.asynccontextmanager
