@@ -40,10 +40,10 @@ def served(app: FastAPI) -> Iterator[str]:
 
 @contextlib.contextmanager
 def served_lab(store: Store, settings: TriggerSettings | None = None, mirrors: Path = Path("mirrors")) -> Iterator[str]:
-    """Serve what `zerolap serve` does; nothing is measured, and triggers stay as they are recorded."""
+    """Serve what `zerolap serve` does; nothing is measured, triggers stay as they are recorded, reports are public."""
     conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
     triggers = None if settings is None else Triggers(store, settings, mirrors)
-    with served(application(conductor, store, triggers)) as url:
+    with served(application(conductor, store, triggers, public_reports=settings is None)) as url:
         yield url
 
 

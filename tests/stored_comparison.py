@@ -6,11 +6,11 @@ from benches.page import FIXTURE
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token, token_digest
 from zerolap.records import Comparison, Request, Resolved
 from zerolap.store import ApiToken, Store
-from zerolap.triggers.settings import LabSettings, TriggerSettings
+from zerolap.triggers.settings import TriggerSettings
 
 COMPARISON = Comparison.model_validate_json(FIXTURE.read_text())
 ID = "c-0123456789abcdef01234567"
-ONLY_WITH_A_TOKEN = TriggerSettings(lab=LabSettings(reports="token"))
+ONLY_WITH_A_TOKEN = TriggerSettings()
 
 
 def recorded_comparison(store: Store, **changes: Any) -> Comparison:

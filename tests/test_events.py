@@ -214,7 +214,7 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
         (str(path), state) for path in (fleet.server, head) for state in ("started", "done")
     )
     request = of(events, "request", first)[0]
-    assert (request["schema"], request["time"]) == ("zerolap.event/1", first.created)
+    assert (request["schema"], request["time"]) == ("zerolap.happening/1", first.created)
     assert (request["kind"], request["platform"], request["priority"]) == ("compare", PLATFORM, "release")
     assert (request["topic"], request["trigger"]) == ("redis/redis#12", "redis/redis#12 by alice")
     assert (request["base"], request["head"]) == (

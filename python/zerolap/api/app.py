@@ -12,6 +12,7 @@ from zerolap.api.files import files_router
 from zerolap.api.joining import joining_router
 from zerolap.api.metrics import conductor_metrics
 from zerolap.api.problems import state_problems
+from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
@@ -31,16 +32,20 @@ def application(
     store: Store,
     triggers: Triggers | None = None,
     fleet: Path | None = None,
+    *,
+    refusals: Refusals | None = None,
+    public_reports: bool = False,
 ) -> FastAPI:
     """Return the application of a conductor: reports, the HTTP API, `/health`, `/metrics`, and the files of jobs.
 
     With the directory of a fleet, agents can join it; with triggers whose settings have a secret for them, there are
-    also webhooks. `/openapi.json` describes reports and API.
+    also webhooks. Reports need a token, unless `public_reports` or the settings make them public. What is refused is
+    counted in `refusals`. `/openapi.json` describes reports and API.
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     state_problems(app)
-    authorization = Authorization(store.triggers, settings.limits)
+    authorization = Authorization(store.triggers, settings.limits, refusals or Refusals())
     app.include_router(files_router(conductor, store), include_in_schema=False)
     if fleet is not None:
         app.include_router(joining_router(fleet, store, settings.limits), include_in_schema=False)
@@ -48,7 +53,9 @@ def application(
         app.include_router(webhooks_router(store, settings, triggers.wake), include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
-    app.include_router(reports_router(store, authorization, is_public=settings.lab.reports == "public"))
+    app.include_router(
+        reports_router(store, authorization, is_public=public_reports or settings.lab.reports == "public")
+    )
 
     @app.get("/health", include_in_schema=False)
     async def health() -> Response:

@@ -2,36 +2,59 @@
 
 import asyncio
 import base64
-import hmac
+import math
 import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated, Final, TypeAlias
 
-import structlog
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from zerolap.api.problems import Problem, too_many
+from zerolap.api.refusals import Refusals
 from zerolap.api.tokens import TokenScope, token_digest
 from zerolap.store import ApiToken, TriggerRecords
 from zerolap.triggers.settings import Limits
 from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
 from zerolap.triggers.webhooks.rates import Rate, network_of
 
+TOKENS_READ_SECONDS: Final = 2.0
 USE_RECORDED_SECONDS: Final = 60.0
 """The use of a token is recorded at most so often."""
 BEARER: Final = HTTPBearer(auto_error=False, description="A token that `zerolap token add` has made.")
 GivenToken: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 
-log = structlog.get_logger("zerolap.api")
+
+class KnownTokens:
+    """The tokens of the store, read again after a moment: a wrong one costs no query, however often it comes."""
+
+    def __init__(self, records: TriggerRecords) -> None:
+        self._records = records
+        self._by_digest: dict[str, ApiToken] = {}
+        self._read = -math.inf
+        self._lock = asyncio.Lock()
+
+    async def of_digest(self, digest: str) -> ApiToken | None:
+        """Return the token with that digest; raises `EnvironmentMissing`."""
+        if time.monotonic() - self._read > TOKENS_READ_SECONDS:
+            async with self._lock:
+                if time.monotonic() - self._read > TOKENS_READ_SECONDS:
+                    tokens = await asyncio.to_thread(self._records.tokens)
+                    self._by_digest = {token.digest: token for token in tokens}
+                    self._read = time.monotonic()
+        # Digests of random tokens: their comparison takes no time that leads to a token.
+        return self._by_digest.get(digest)
 
 
 class Authorization:
-    """Checks tokens anew at each request, so that a removed one is refused at once."""
+    """Checks tokens at each request; one that is added or removed is known within two seconds."""
 
-    def __init__(self, records: TriggerRecords, limits: Limits) -> None:
+    def __init__(self, records: TriggerRecords, limits: Limits, refusals: Refusals) -> None:
         self._records = records
+        self._known = KnownTokens(records)
+        self._used: dict[str, float] = {}
+        self._refusals = refusals
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
         self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
 
@@ -50,7 +73,8 @@ class Authorization:
         await self._checked(request, token, "read", 'Basic realm="Zerolap", charset="UTF-8"')
 
     async def _checked(self, request: Request, token: str, scope: TokenScope, challenge: str) -> ApiToken:
-        known = await asyncio.to_thread(self._known, token)
+        digest = token_digest(token)
+        known = None if digest is None else await self._known.of_digest(digest)
         if known is None:
             raise self._refusal(request, token, challenge)
         if not self._requests.permits(known.name):
@@ -61,27 +85,23 @@ class Authorization:
                 f"the token {known.name} has not the scope {scope}",
                 f"zerolap token add NAME --scope {scope} makes one that has",
             )
+        await self._note_use(known)
         return known
 
-    def _known(self, token: str) -> ApiToken | None:
-        """Return what is recorded of a token, and record that it is used; none for one that is not known."""
-        digest = token_digest(token)
-        known = None if digest is None else self._records.token(digest)
-        if digest is None or known is None or not hmac.compare_digest(known.digest, digest):
-            return None
+    async def _note_use(self, token: ApiToken) -> None:
         now = time.time()
-        if known.last_used is None or now - known.last_used >= USE_RECORDED_SECONDS:
-            self._records.used_token(known.name, now)
-        return known
+        if now - max(self._used.get(token.name, 0.0), token.last_used or 0.0) >= USE_RECORDED_SECONDS:
+            self._used[token.name] = now
+            await asyncio.to_thread(self._records.used_token, token.name, now)
 
     def _refusal(self, request: Request, token: str, challenge: str) -> Problem:
         hint, headers = "zerolap token add NAME makes one", {"WWW-Authenticate": challenge}
         if not token:
             return Problem(HTTPStatus.UNAUTHORIZED, "this needs a token", hint, headers)
         address = "" if request.client is None else request.client.host
+        self._refusals.count("wrong_tokens")
         if not self._failures.permits(network_of(address)):
             return too_many("too many requests with wrong tokens", self._failures.wait_seconds)
-        log.warning("a wrong token was refused", address=address, path=request.url.path)
         return Problem(HTTPStatus.UNAUTHORIZED, "the lab does not know this token", hint, headers)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import logging
 import os
 import signal
 import threading
@@ -10,11 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
 
 from zerolap.api.app import application
+from zerolap.api.hosts import KnownHosts, names_of_machine
+from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.refusals import Refusals
 from zerolap.api.stand_by import STAND_BY, Entrance
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
 from zerolap.events.lab_event import LabEvent
@@ -56,7 +61,8 @@ class Serving:
     """What is served: a store, at an address, or at none.
 
     `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
-    asked; `retention` is what is kept of results. Once `until`, if it is given, has ended, so does serving.
+    asked; `retention` is what is kept of results. `hosts` are further names of the lab; with `public_reports` reports
+    need no token, whatever the settings of triggers. Once `until`, if it is given, has ended, so does serving.
     """
 
     store: Store
@@ -67,6 +73,8 @@ class Serving:
     triggers: Triggers | None = None
     retention: Retention = field(default_factory=Retention)
     until: Callable[[], Awaitable[None]] | None = None
+    hosts: Sequence[str] = ()
+    public_reports: bool = False
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
         """Raise `UsageError` if the triggers are for a platform that is not one of these."""
@@ -91,18 +99,24 @@ async def serve(serving: Serving) -> None:
     if serving.fleet is not None:
         # Faults of the directory are shown also while another conductor works.
         read_conductor_credentials(serving.fleet)
-    entrance = Entrance()
-    conducting = asyncio.create_task(_conduct(Turn(serving, entrance, stopping)))
-    works: list[asyncio.Task[None]] = [conducting]
+    entrance, refusals = Entrance(), Refusals()
+    listening: list[asyncio.Task[None]] = []
     server: _Server | None = None
     if serving.address is not None:
-        server = _Server(_uvicorn_settings(serving, serving.address, entrance))
-        works.append(asyncio.create_task(server.listen()))
+        connections = Connections(ConnectionLimits.of_process(), refusals)
+        listener = Listener.at(serving.address.host, serving.address.port, connections)
+        server = _Server(_uvicorn_settings(serving, entrance, connections))
+        listening = [asyncio.create_task(connections.sweep_always()), asyncio.create_task(refusals.log_always())]
+    works: list[asyncio.Task[None]] = [asyncio.create_task(_conduct(Turn(serving, entrance, refusals, stopping)))]
+    if server is not None:
+        works.append(asyncio.create_task(server.serve([listener])))
     done, _ = await asyncio.wait([*works, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
     stopping.set()
     if server is not None:
         server.should_exit = True
     await asyncio.wait(works, timeout=ENDING_SECONDS)
+    for task in listening:
+        task.cancel()
     for ended in [one for one in works if one in done] or [one for one in works if one.done()]:
         await ended
 
@@ -113,12 +127,20 @@ class Turn:
 
     serving: Serving
     entrance: Entrance
+    refusals: Refusals
     stopping: asyncio.Event
 
     def open(self, conductor: Conductor) -> None:
         """Have the API of this conductor answer from now on."""
         serving = self.serving
-        self.entrance.application = application(conductor, serving.store, serving.triggers, serving.fleet)
+        self.entrance.application = application(
+            conductor,
+            serving.store,
+            serving.triggers,
+            serving.fleet,
+            refusals=self.refusals,
+            public_reports=serving.public_reports,
+        )
 
 
 async def _conduct(turn: Turn) -> None:
@@ -243,26 +265,21 @@ async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Ev
 
 
 class _Server(uvicorn.Server):
-    """Leaves the signals to the process; an address that is taken is an error of the user."""
+    """Leaves the signals to the process."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    async def listen(self) -> None:
-        try:
-            await self.serve()
-        except SystemExit as ended:
-            address = f"{self.config.host}:{self.config.port}"
-            raise EnvironmentMissing(f"cannot listen at {address}", hint="give another address: --listen") from ended
 
-
-def _uvicorn_settings(serving: Serving, address: Address, entrance: Entrance) -> uvicorn.Config:
+def _uvicorn_settings(serving: Serving, entrance: Entrance, connections: Connections) -> uvicorn.Config:
     fleet = serving.fleet
+    # A line for each malformed request would be theirs who send them; they are counted.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     return uvicorn.Config(
-        entrance,
-        host=address.host,
-        port=address.port,
+        KnownHosts(entrance, _names(serving), connections.refusals),
+        http=protocol_of(connections),
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -270,6 +287,19 @@ def _uvicorn_settings(serving: Serving, address: Address, entrance: Entrance) ->
         ssl_certfile=None if fleet is None else str(fleet / CERTIFICATE),
         ssl_keyfile=None if fleet is None else str(fleet / CERTIFICATE_KEY),
     )
+
+
+def _names(serving: Serving) -> frozenset[str]:
+    """Return the names that a request may have in its header Host, beside addresses."""
+    names = {*names_of_machine(), *(host.lower() for host in serving.hosts)}
+    if serving.address is not None:
+        names.add(serving.address.host.lower())
+    public = None if serving.triggers is None else serving.triggers.settings.lab.public_url
+    if public is not None:
+        names.add((urlsplit(public).hostname or "").lower())
+    if serving.fleet is not None:
+        names.add((urlsplit(read_configuration(serving.fleet).artifacts).hostname or "").lower())
+    return frozenset(names)
 
 
 @contextlib.asynccontextmanager

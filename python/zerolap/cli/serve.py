@@ -67,6 +67,18 @@ def serve(
     keep: options.Keep = None,
     keep_newest: options.KeepNewest = None,
     keep_bytes: options.KeepBytes = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            help="Further name under which the lab is reached, such as that of a proxy; requests to other names are"
+            " refused. Addresses, localhost, this machine's name, and those of --listen and public_url are permitted.",
+            metavar="NAME",
+        ),
+    ] = None,
+    public_reports: Annotated[
+        bool, typer.Option("--public-reports", help="Let everybody read reports, without a token.")
+    ] = False,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
@@ -96,4 +108,14 @@ def serve(
         policy = options.sandbox_policy(unsafe_no_sandbox)
         address = Address(host.strip("[]"), int(port))
         by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
-        asyncio.run(serve_store(Serving(results, address, fleet, policy, triggers=by_itself, retention=retention)))
+        serving = Serving(
+            results,
+            address,
+            fleet,
+            policy,
+            triggers=by_itself,
+            retention=retention,
+            hosts=hosts or (),
+            public_reports=public_reports,
+        )
+        asyncio.run(serve_store(serving))

@@ -43,7 +43,7 @@ from zerolap.records import (
 )
 from zerolap.store import Attempt, RecordedRequest, StoredTrigger
 
-HAPPENING_SCHEMA: Final = "zerolap.event/1"
+HAPPENING_SCHEMA: Final = "zerolap.happening/1"
 MAIN_METRICS: Final = RUN_TABLE
 LONGEST_REASON: Final = 1000
 """In characters: a reason may quote what a compiler or a server has written."""
@@ -52,7 +52,7 @@ LONGEST_REASON: Final = 1000
 class _LabEvent(Record):
     """`time` is in UTC (ISO 8601); `request` is the id of the request that it belongs to, null where it is of none."""
 
-    schema_: Literal["zerolap.event/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
+    schema_: Literal["zerolap.happening/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
     event: str
     id: str
     time: str

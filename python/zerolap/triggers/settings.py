@@ -98,7 +98,7 @@ class LabSettings(_Part):
     """
 
     public_url: WebUrl | None = None
-    reports: Literal["public", "token"] = "public"
+    reports: Literal["public", "token"] = "token"
 
 
 class Notification(_Part):

@@ -1,0 +1,242 @@
+"""The socket of `zerolap serve`, which holds its own against connections that are many, slow or silent."""
+
+import asyncio
+import resource
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from zerolap.api.refusals import Refusals
+from zerolap.records import EnvironmentMissing
+from zerolap.triggers.webhooks.rates import network_of
+
+HEAD_SECONDS: Final = 15.0
+"""So long a connection may take for the handshake of TLS and the head of a request."""
+BODY_SECONDS: Final = 30.0
+"""So long nothing may come of a body that is not complete."""
+MOST_CONNECTIONS: Final = 4096
+MOST_PER_ADDRESS: Final = 1024
+SPARED_DESCRIPTORS: Final = 512
+"""For files, the database and the bus."""
+SWEEP_SECONDS: Final = 1.0
+BACKLOG: Final = 2048
+
+PeerAddress: TypeAlias = Any
+"""What `accept` returns: it depends on the family of the socket."""
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """How many connections there may be, in all and of one address, and how slow they may be."""
+
+    total: int = MOST_CONNECTIONS
+    per_address: int = MOST_PER_ADDRESS
+    head_seconds: float = HEAD_SECONDS
+    body_seconds: float = BODY_SECONDS
+
+    @classmethod
+    def of_process(cls) -> "ConnectionLimits":
+        """Return limits within this process's number of open files, which is raised as far as it may be."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < hard:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        total = max(min(MOST_CONNECTIONS, hard - SPARED_DESCRIPTORS), hard // 2)
+        return cls(total=min(total, MOST_CONNECTIONS), per_address=min(MOST_PER_ADDRESS, max(1, total // 2)))
+
+
+@dataclass
+class _Connection:
+    """An open connection: `waiting_since` is none while a request is worked on, `body_since` unless a body is due."""
+
+    socket: "_AcceptedSocket"
+    network: str
+    waiting_since: float | None
+    body_since: float | None = None
+
+
+@dataclass
+class Connections:
+    """The open connections of a listener, by the descriptors of their sockets; used in one event loop.
+
+    Where there are too many, the oldest that has sent no request makes room: who sends one is always answered.
+    """
+
+    limits: ConnectionLimits
+    refusals: Refusals
+    _open: dict[int, _Connection] = field(default_factory=dict)
+    _waiting: dict[str, dict[int, None]] = field(default_factory=dict)
+    _by_network: dict[str, int] = field(default_factory=dict)
+
+    def admit(self, accepted: "_AcceptedSocket", network: str) -> bool:
+        """Take in a connection; returns false where there are too many, which are all worked on."""
+        if self._by_network.get(network, 0) >= self.limits.per_address and not self._make_room(network):
+            self.refusals.count("connections_of_an_address")
+            return False
+        if len(self._open) >= self.limits.total and not self._make_room_anywhere():
+            self.refusals.count("connections")
+            return False
+        number = accepted.fileno()
+        self._open[number] = _Connection(accepted, network, time.monotonic())
+        self._waiting.setdefault(network, {})[number] = None
+        self._by_network[network] = self._by_network.get(network, 0) + 1
+        return True
+
+    def closed(self, number: int) -> None:
+        """Forget a connection."""
+        connection = self._open.pop(number, None)
+        if connection is None:
+            return
+        self._not_waiting(number, connection.network)
+        self._by_network[connection.network] -= 1
+        if not self._by_network[connection.network]:
+            del self._by_network[connection.network]
+
+    def note(self, number: int, *, is_busy: bool, has_body_left: bool) -> None:
+        """Note that something came on a connection, or that a request of it was answered."""
+        connection = self._open.get(number)
+        if connection is None:
+            return
+        now = time.monotonic()
+        connection.body_since = now if is_busy and has_body_left else None
+        if is_busy and connection.waiting_since is not None:
+            connection.waiting_since = None
+            self._not_waiting(number, connection.network)
+        elif not is_busy and connection.waiting_since is None:
+            connection.waiting_since = now
+            self._waiting.setdefault(connection.network, {})[number] = None
+
+    async def sweep_always(self) -> None:
+        """Close connections that are too slow, until cancelled."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Close connections that are too slow."""
+        now = time.monotonic()
+        for number, connection in list(self._open.items()):
+            since = connection.waiting_since
+            if since is not None and now - since > self.limits.head_seconds:
+                self._end(number, "slow_heads")
+            elif connection.body_since is not None and now - connection.body_since > self.limits.body_seconds:
+                self._end(number, "slow_bodies")
+
+    def _make_room(self, network: str) -> bool:
+        number = next(iter(self._waiting.get(network, ())), None)
+        if number is None:
+            return False
+        self._end(number, "connections_of_an_address")
+        return True
+
+    def _make_room_anywhere(self) -> bool:
+        """Close the oldest that waits of the address that has most of them."""
+        network = max(self._waiting, key=lambda one: len(self._waiting[one]), default=None)
+        if network is None:
+            return False
+        number = next(iter(self._waiting[network]))
+        self._end(number, "connections")
+        return True
+
+    def _end(self, number: int, cause: str) -> None:
+        """Have a connection closed: the event loop reads its end."""
+        self.refusals.count(cause)
+        connection = self._open[number]
+        self.closed(number)
+        connection.socket.end()
+
+    def _not_waiting(self, number: int, network: str) -> None:
+        waiting = self._waiting.get(network)
+        if waiting is not None:
+            waiting.pop(number, None)
+            if not waiting:
+                del self._waiting[network]
+
+
+class _AcceptedSocket(socket.socket):
+    """A connection that reports its end."""
+
+    connections: Connections | None = None
+
+    def end(self) -> None:
+        """End both directions; the descriptor is closed by its owner."""
+        try:
+            self.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            # The other side was first.
+            return
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        if self.connections is not None and self.fileno() >= 0:
+            self.connections.closed(self.fileno())
+        super().close()
+
+
+class Listener(socket.socket):
+    """A listening socket that accepts as many connections as there may be."""
+
+    connections: Connections
+
+    @classmethod
+    def at(cls, host: str, port: int, connections: Connections) -> "Listener":
+        """Return a socket that listens; raises `EnvironmentMissing` where the address cannot be had."""
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            family, _, _, _, address = found[0]
+            # With its protocol named, asyncio has answers sent at once and not after the client's acknowledgement.
+            listener = cls(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError as fault:
+            raise EnvironmentMissing(
+                f"cannot listen at {host}:{port}: {fault.strerror}", hint="give another address: --listen"
+            ) from fault
+        listener.setblocking(False)
+        listener.connections = connections
+        return listener
+
+    def accept(self) -> tuple[socket.socket, PeerAddress]:
+        """Return the next connection; those that are too many are closed."""
+        while True:
+            descriptor, address = self._accept()  # type: ignore[attr-defined]
+            accepted = _AcceptedSocket(self.family, self.type, self.proto, fileno=descriptor)
+            if self.connections.admit(accepted, network_of(str(address[0]))):
+                accepted.connections = self.connections
+                return accepted, address
+            accepted.close()
+
+
+def protocol_of(connections: Connections) -> type[H11Protocol]:
+    """Return the protocol of connections that keeps note of what comes on them."""
+
+    class NotedProtocol(H11Protocol):
+        """Notes when the head of a request is complete, when its body is, and when it was answered."""
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._number = transport.get_extra_info("socket").fileno()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._note()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._note()
+
+        def send_400_response(self, msg: str) -> None:
+            connections.refusals.count("malformed_requests")
+            super().send_400_response(msg)
+
+        def _note(self) -> None:
+            # uvicorn's annotation leaves out that there is none before the first request.
+            cycle: RequestResponseCycle | None = self.cycle
+            is_busy = cycle is not None and not cycle.response_complete
+            has_body_left = cycle is not None and is_busy and cycle.more_body
+            connections.note(self._number, is_busy=is_busy, has_body_left=has_body_left)
+
+    return NotedProtocol
