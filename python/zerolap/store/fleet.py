@@ -1,11 +1,12 @@
 """What a conductor records: the attempts at jobs, artifacts, platforms and agents."""
 
+import contextlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from zerolap.records import (
     Abilities,
@@ -17,16 +18,20 @@ from zerolap.records import (
     RequestState,
     TrialDone,
     TrialsJob,
+    UnreadableRecord,
     UsageError,
-    read_given_job,
+    read_stored,
+    read_stored_given_job,
 )
 from zerolap.store import requests, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
-from zerolap.store.requests import RecordedRequest, RequestInShort, find
+from zerolap.store.requests import RequestInShort, find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
+
+JobKind: TypeAlias = Literal["build", "trials", "load"]
 
 OPEN_ATTEMPTS: Final = ("ready", "claimed")
 
@@ -130,10 +135,15 @@ class FleetRecords:
 
     # Requests.
 
-    def requests(self, *, is_open: bool, limit: int | None = None) -> list[RecordedRequest]:
-        """Return the requests to the fleet in the order of recording; all, those that have not ended, or the newest."""
+    def newest_requests(self, limit: int | None = None) -> list[RequestInShort]:
+        """Return the newest requests to the fleet in short, or all, the newest first."""
         with self._database.reading() as connection:
-            return requests.read_all(connection, is_open=is_open, limit=limit)
+            return requests.newest_in_short(connection, limit)
+
+    def open_requests_on(self, topic: str) -> list[RequestInShort]:
+        """Return the requests to the fleet that have not ended and whose topic begins so, in the order of recording."""
+        with self._database.reading() as connection:
+            return requests.open_in_short(connection, topic)
 
     def in_short(self, identity: str) -> RequestInShort | None:
         """Return the request to the fleet with that id in short."""
@@ -201,14 +211,25 @@ class FleetRecords:
             # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
             connection.execute(insert_new(connection, attempt), rows)
 
-    def open_attempts(self) -> list[Attempt]:
-        """Return the attempts that have not ended, in the order of recording."""
+    def open_attempts(
+        self, on_unreadable: Callable[[str, UnreadableRecord], None] = lambda _request, _fault: None
+    ) -> list[Attempt]:
+        """Return the attempts that have not ended, in the order of recording.
+
+        `on_unreadable` is called with the request of each attempt whose job cannot be read, which is left out.
+        """
         statement = _WITH_JOB.where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
+        attempts = []
         with self._database.reading() as connection:
-            return [_attempt(row) for row in connection.execute(statement)]
+            for row in connection.execute(statement):
+                try:
+                    attempts.append(_attempt(row))
+                except UnreadableRecord as fault:
+                    on_unreadable(row.request_id, fault)
+        return attempts
 
     def attempts(self, identity: str) -> list[Attempt]:
-        """Return all attempts at the jobs of a request, in the order of recording."""
+        """Return all attempts at the jobs of a request, in the order of recording; raises `UnreadableRecord`."""
         statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
         with self._database.reading() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
@@ -218,6 +239,25 @@ class FleetRecords:
         columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.request_id == identity)
         with self._database.reading() as connection:
             return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
+
+    def job_counts(self, identity: str) -> dict[tuple[JobKind, AttemptState], int]:
+        """Return how many jobs of a request there are, by their kind and the state of the last attempt at each."""
+        last = select(func.max(attempt.c.number)).where(attempt.c.request_id == identity).group_by(attempt.c.job_id)
+        statement = (
+            select(job.c.kind, attempt.c.state, func.count().label("jobs"))
+            .join(attempt, job.c.id == attempt.c.job_id)
+            .where(attempt.c.number.in_(last))
+            .group_by(job.c.kind, attempt.c.state)
+        )
+        with self._database.reading() as connection:
+            return {(row.kind, row.state): row.jobs for row in connection.execute(statement)}
+
+    def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
+        """Return how many attempts at the jobs of a request there were, by their state."""
+        counts = select(attempt.c.state, func.count().label("attempts")).where(attempt.c.request_id == identity)
+        with self._database.reading() as connection:
+            rows = connection.execute(counts.group_by(attempt.c.state).order_by(func.min(attempt.c.number)))
+            return {row.state: row.attempts for row in rows}
 
     def take_in(self, changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
         """Record changed attempts and what was reported of others, in one transaction.
@@ -256,10 +296,17 @@ class FleetRecords:
             connection.execute(statement.on_conflict_do_update(index_elements=["build", "builder"], set_=values))
 
     def artifacts(self, builds: Iterable[str], builder: str) -> dict[str, Artifact]:
-        """Return the artifacts of builds that a builder has made, by their digests."""
+        """Return the artifacts of builds that a builder has made, by their digests.
+
+        One that cannot be read is left out: its build is made again, and replaces it.
+        """
         statement = select(artifact).where(artifact.c.build.in_(list(builds)), artifact.c.builder == builder)
+        artifacts = {}
         with self._database.reading() as connection:
-            return {row.build: _artifact(row) for row in connection.execute(statement)}
+            for row in connection.execute(statement):
+                with contextlib.suppress(UnreadableRecord):
+                    artifacts[row.build] = _artifact(row)
+        return artifacts
 
     # Platforms and agents.
 
@@ -381,9 +428,10 @@ def _attempt(row: Row[Any]) -> Attempt:
     counts = ("delivery", "publications", "starts")
     same = ("id", "platform", "state", "agent", *counts, "created", "claimed", "ended", "reason")
     columns = {name: getattr(row, name) for name in same}
-    return Attempt(request=row.request_id, job=read_given_job(row.document), **columns)
+    return Attempt(request=row.request_id, job=read_stored_given_job(row.document, row.job_id), **columns)
 
 
 def _artifact(row: Row[Any]) -> Artifact:
-    build, abilities = Build.model_validate_json(row.document), Abilities.model_validate_json(row.abilities)
+    name = f"the artifact of the build {row.build}"
+    build, abilities = read_stored(Build, row.document, name), read_stored(Abilities, row.abilities, name)
     return Artifact(build, row.builder, row.blob, abilities)

@@ -52,7 +52,8 @@ class Store:
     """Requests, results and blobs; its methods may be called from any thread.
 
     Each method writes in a single transaction: if the process is killed, the store stays unchanged. All methods raise
-    `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked.
+    `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked, and
+    `UnreadableRecord` for what is recorded in a form that this version cannot read; lists show it as unreadable.
     """
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
@@ -149,6 +150,11 @@ class Store:
         """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.read(connection, identity)
+
+    def outcome(self, request: Request) -> RecordedRequest:
+        """Return the state of a request that is known already; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return requests.read_outcome(connection, request)
 
     def resolved(self, identity: str) -> Resolved | None:
         """Return what the request of that name means on its platform; none while its servers are not built.
