@@ -19,6 +19,7 @@ from typing import Any
 from postgresql_server import PostgresqlServer, programs, server_user
 
 from benches.figures import Figure, show_figures, write_figures
+from benches.idle import idle_conductor_share
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import Execution, Lab, LocalPlatform, Options, Worker, compare, comparison_request
@@ -364,6 +365,8 @@ def main(chosen: Sequence[str]) -> None:
             figures["rss_mib_500_cases"] = rss_mib_500_cases(work)
         if wanted("store_inserts_per_second"):
             figures |= store_inserts_per_second(work)
+        if wanted("idle_conductor_share"):
+            figures["idle_conductor_share"] = idle_conductor_share(work)
         if wanted("jobs_elsewhere"):
             figures["jobs_elsewhere"] = jobs_elsewhere(work)
         if wanted("resume_wrong", "measured_twice"):

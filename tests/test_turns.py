@@ -79,7 +79,7 @@ class Interrupting(str):
         if self.roster is None:
             return str.__eq__(self, other)
         type(self).times += 1
-        self.roster.introduce(AgentName("lab", "another", f"agent-{self.times}"), HELLO)
+        self.roster.introduce(AgentName("lab", "another", f"other-{self.times}"), HELLO)
         return str.__eq__(self, other)
 
     __hash__ = str.__hash__

@@ -26,13 +26,15 @@ _VERSION_TABLE = "alembic_version"
 class Database(ABC):
     """An open database; its methods may be called from any thread.
 
-    `place` names it in messages; `directory` holds what belongs to it on this machine.
+    `place` names it in messages; `directory` holds what belongs to it on this machine. `changes` grows with each write
+    transaction of this object that has ended; equal values before two reads mean that it wrote nothing in between.
     """
 
     def __init__(self, place: str, directory: Path, engine: Engine) -> None:
         self.place = place
         self.directory = directory
         self._engine = engine
+        self.changes = 0
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -41,10 +43,16 @@ class Database(ABC):
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Begin a write transaction; raises `EnvironmentMissing`, `UsageError` if a row lacks its parent."""
+    def writing(self, *, is_change: bool = True) -> Iterator[Connection]:
+        """Begin a write transaction; raises `EnvironmentMissing`, `UsageError` if a row lacks its parent.
+
+        What follows from nothing but signs of life is not counted in `changes`.
+        """
         with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
             yield connection
+        if is_change:
+            # Of several threads that count at the same time one is enough: each has ended its transaction before.
+            self.changes += 1
 
     def close(self) -> None:
         """Close all connections."""

@@ -118,6 +118,15 @@ def newest(connection: Connection, limit: int) -> list[StoredRow]:
     return [_short(row) for row in connection.execute(_IN_SHORT.order_by(document.c.number.desc()).limit(limit))]
 
 
+def done_comparisons(connection: Connection, limit: int) -> list[str]:
+    """Return the ids of the newest comparisons that are done, the newest first."""
+    statement = select(document.c.id).join(request, request.c.id == document.c.id)
+    is_meant = (document.c.kind == "compare", request.c.state == "done")
+    return list(
+        connection.execute(statement.where(*is_meant).order_by(document.c.number.desc()).limit(limit)).scalars()
+    )
+
+
 def in_short(connection: Connection, identities: Iterable[str]) -> dict[str, StoredRow]:
     """Return comparisons and runs in short, by id."""
     return {row.id: _short(row) for row in connection.execute(_IN_SHORT.where(document.c.id.in_(list(identities))))}

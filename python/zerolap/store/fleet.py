@@ -326,7 +326,7 @@ class FleetRecords:
 
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
-        with self._database.writing() as connection:
+        with self._database.writing(is_change=False) as connection:
             statement = insert_of(connection, agent)
             changed = {name: statement.excluded[name] for name in ("lab", "platform", "document", "seen", "refusal")}
             rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]

@@ -104,6 +104,14 @@ class Store:
         return self._database.place
 
     @property
+    def changes(self) -> int:
+        """A number that grows with all that this object records, but for signs of life and what was written elsewhere.
+
+        Equal numbers before two reads mean that nothing was recorded here in between. Other processes are not counted.
+        """
+        return self._database.changes
+
+    @property
     def builds_directory(self) -> Path:
         """The directory of builds on this machine."""
         return self._database.directory / "builds"
@@ -368,6 +376,11 @@ class Store:
         """Return the newest comparisons and runs in short, the newest first."""
         with self._database.reading() as connection:
             return documents.newest(connection, limit)
+
+    def done_comparisons(self, limit: int) -> list[str]:
+        """Return the ids of the newest comparisons that are done, the newest first."""
+        with self._database.reading() as connection:
+            return documents.done_comparisons(connection, limit)
 
     def in_short(self, identities: Iterable[str]) -> dict[str, StoredRow]:
         """Return those of the comparisons and runs that are recorded, by id, in short."""
