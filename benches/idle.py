@@ -57,7 +57,7 @@ def idle_conductor_share(work: Path) -> Figure:
         [round(sample, 5) for sample in samples],
         len(samples),
         notes=[
-            f"{PULL_REQUESTS * JOBS_EACH:,} open jobs, {PULL_REQUESTS} pull requests with {comments} comments, limit 0.02"
+            f"{PULL_REQUESTS * JOBS_EACH:,} open jobs, {PULL_REQUESTS} pull requests, {comments} comments; limit 0.02"
         ],
     )
 

@@ -37,7 +37,8 @@ class SimulatedFleet:
     """Agents of one platform, which builds for itself; `engine` stands in for all engines.
 
     With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_event`
-    is called with what happens. `pace` is that of the tests unless it is given. `further_platforms` have an agent each, with an engine of its own.
+    is called with what happens. `pace` is that of the tests unless it is given.
+    `further_platforms` have an agent each, with an engine of its own.
     """
 
     store: Store

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, TypeAdapter
-from sqlalchemy import Connection, Row, Table, delete, func, select, update
+from sqlalchemy import Connection, Row, Table, delete, select, update
 
 from zerolap.records import (
     Platform,
@@ -29,6 +29,7 @@ from zerolap.store.tables import document, platform, platform_facts, request, re
 
 LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
+LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
 
 
@@ -287,14 +288,15 @@ def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: 
     exact = connection.execute(rows.where(table.c.id == wanted)).first()
     if exact is not None:
         return exact
-    beginning = func.substr(table.c.id, 1, len(wanted)) == wanted
-    matching = connection.execute(rows.where(beginning).limit(NAMED_IN_ERRORS + 1)).all() if wanted else []
+    ids = select(table.c.id).filter_by(**fixed).order_by(table.c.number.desc())
+    beginning = (table.c.id >= wanted, table.c.id < wanted + LAST_CHARACTER)
+    matching = list(connection.execute(ids.where(*beginning).limit(NAMED_IN_ERRORS + 1)).scalars()) if wanted else []
     if len(matching) == 1:
-        return matching[0]
+        return connection.execute(rows.where(table.c.id == matching[0])).one()
     if matching:
-        named = ", ".join(row.id for row in matching[:NAMED_IN_ERRORS])
+        named = ", ".join(matching[:NAMED_IN_ERRORS])
         raise UsageError(f"more than one id begins with {wanted!r}", hint=f"name one of {named}")
-    names = [row.id for row in connection.execute(rows.limit(NAMED_IN_ERRORS))]
+    names = list(connection.execute(ids.limit(NAMED_IN_ERRORS)).scalars())
     hint = f"the newest are {', '.join(names)}" if names else _what_there_is(connection)
     raise UsageError(f"the store holds no {noun} {wanted!r}", hint=hint)
 
