@@ -29,7 +29,7 @@ from zerolap.triggers.watching import Watcher
 from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
-LOOK_AGAIN_SECONDS: Final = 30.0
+LOOK_AGAIN_SECONDS: Final = 10.0
 """So long nothing is read while nothing is recorded: what could not be written is tried again at its end."""
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
