@@ -1,7 +1,7 @@
 """The base of all records, and how those are read that a store holds."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -21,7 +21,7 @@ class Record(BaseModel):
 
 
 @functools.cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -31,7 +31,7 @@ def read_stored(kind: type[T] | TypeAdapter[T], content: str | Mapping[str, Any]
     Another version of Zerolap may have written it: unknown fields are ignored at all levels, unlike in what users and
     agents write. Raises `UnreadableRecord`.
     """
-    adapter = kind if isinstance(kind, TypeAdapter) else _adapter(kind)
+    adapter: TypeAdapter[T] = kind if isinstance(kind, TypeAdapter) else _adapter(kind)
     try:
         if isinstance(content, str):
             return adapter.validate_json(content, extra="ignore", context=STORED)

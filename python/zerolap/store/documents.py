@@ -274,8 +274,9 @@ def _short(row: Row[Any]) -> StoredRow:
     try:
         return _read_short(row, common)
     except UnreadableRecord as fault:
-        empty = {"created": "", "base": None, "head": "", "command_line": "", "summary": None}
-        return StoredRow(**common, **empty, unreadable=fault.message)
+        return StoredRow(
+            **common, created="", base=None, head="", command_line="", summary=None, unreadable=fault.message
+        )
 
 
 def _read_short(row: Row[Any], common: dict[str, Any]) -> StoredRow:
