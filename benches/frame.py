@@ -262,6 +262,7 @@ def _simulated(store: Store, engines: Sequence[str] = ("counted", "timed")) -> R
     lab = Lab(store)
     platform = LocalPlatform(lab)
     platform.keep_programs(request)
+    store.submit([request])
     resolved = Execution(request, lab, platform).resolve()
     store.begin(resolved)
     return resolved

@@ -174,7 +174,11 @@ class Conductor:
         for known in fleet.agents():
             self.roster.recall(known)
         unreadable: dict[str, str] = {}
-        attempts = fleet.open_attempts(lambda request, fault: unreadable.setdefault(request, fault.message))
+
+        def note(request: str, fault: UnreadableRecord) -> None:
+            unreadable[request] = fault.message
+
+        attempts = fleet.open_attempts(note)
         for request, reason in unreadable.items():
             log.error("failed", request=request, reason=reason)
             fleet.set_state(request, "failed", reason)

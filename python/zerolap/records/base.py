@@ -1,7 +1,6 @@
 """The base of all records, and how those are read that a store holds."""
 
-import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -13,16 +12,13 @@ STORED: Final = {"stored": True}
 
 T = TypeVar("T")
 
+_ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+
 
 class Record(BaseModel):
     """An immutable value that is written to and read from JSON under its field names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-@functools.cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def read_stored(kind: type[T] | TypeAdapter[T], content: str | Mapping[str, Any], name: str) -> T:
@@ -31,7 +27,9 @@ def read_stored(kind: type[T] | TypeAdapter[T], content: str | Mapping[str, Any]
     Another version of Zerolap may have written it: unknown fields are ignored at all levels, unlike in what users and
     agents write. Raises `UnreadableRecord`.
     """
-    adapter: TypeAdapter[T] = kind if isinstance(kind, TypeAdapter) else _adapter(kind)
+    adapter = kind if isinstance(kind, TypeAdapter) else _ADAPTERS.get(kind)
+    if adapter is None:
+        adapter = _ADAPTERS[kind] = TypeAdapter(kind)
     try:
         if isinstance(content, str):
             return adapter.validate_json(content, extra="ignore", context=STORED)
