@@ -19,6 +19,7 @@ from typing import Any
 from postgresql_server import PostgresqlServer, programs, server_user
 
 from benches.figures import Figure, show_figures, write_figures
+from benches.idle import idle_conductor_share
 from benches.restart import restart
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
@@ -262,6 +263,7 @@ def _simulated(store: Store, engines: Sequence[str] = ("counted", "timed")) -> R
     lab = Lab(store)
     platform = LocalPlatform(lab)
     platform.keep_programs(request)
+    store.submit([request])
     resolved = Execution(request, lab, platform).resolve()
     store.begin(resolved)
     return resolved
@@ -367,6 +369,8 @@ def main(chosen: Sequence[str]) -> None:
             figures |= store_inserts_per_second(work)
         if wanted("restart_seconds_20000", "restart_mib_20000"):
             figures |= restart(work)
+        if wanted("idle_conductor_share"):
+            figures["idle_conductor_share"] = idle_conductor_share(work)
         if wanted("jobs_elsewhere"):
             figures["jobs_elsewhere"] = jobs_elsewhere(work)
         if wanted("resume_wrong", "measured_twice"):

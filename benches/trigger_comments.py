@@ -105,8 +105,8 @@ def _overhead_seconds(scene: Scene, number: int) -> tuple[float, float]:
 
 
 def _attempts(store: Store) -> Iterator[Attempt]:
-    for work in store.fleet.requests(is_open=False):
-        yield from store.fleet.attempts(work.request.id)
+    for work in store.fleet.newest_requests():
+        yield from store.fleet.attempts(work.id)
 
 
 def _busy_seconds(attempts: Sequence[Attempt]) -> float:

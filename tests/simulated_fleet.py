@@ -37,7 +37,8 @@ class SimulatedFleet:
     """Agents of one platform, which builds for itself; `engine` stands in for all engines.
 
     With `load_agents`, that is the number of agents that put load on its servers; 0 of them are too few. `on_event`
-    is called with what happens. `further_platforms` have an agent each, with an engine of its own.
+    is called with what happens. `pace` is that of the tests unless it is given.
+    `further_platforms` have an agent each, with an engine of its own.
     """
 
     store: Store
@@ -48,6 +49,7 @@ class SimulatedFleet:
     on_event: Callable[[LabEvent], None] = lambda _event: None
     further_platforms: Mapping[str, Simulated] = field(default_factory=dict)
     new_queues: Callable[[], InProcess] = InProcess
+    pace: Pace | None = None
     queues: InProcess = field(default_factory=InProcess)
     running: list[Agent] = field(default_factory=list)
     conductor: Conductor | None = None
@@ -125,7 +127,9 @@ class SimulatedFleet:
         requirement = PlatformRequirement(load=None if self.load_agents is None else LOAD_PLATFORM)
         platform = ServedPlatform(PLATFORM, PLATFORM, requirement)
         further = [ServedPlatform(name, name) for name in self.further_platforms]
-        self.conductor = Conductor(self.store, self.queues, [platform, *further], pace=PACE, on_event=self.on_event)
+        self.conductor = Conductor(
+            self.store, self.queues, [platform, *further], pace=self.pace or PACE, on_event=self.on_event
+        )
         self.running, self._tasks = [], [asyncio.create_task(self.conductor.run())]
         for number in range(self.agents):
             self.start(self.agent(number))

@@ -51,7 +51,7 @@ from zerolap.store.tables import series
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 HELLO = (
-    '{"message":"hello","kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    '{"message":"hello","protocol":1,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
 
@@ -136,7 +136,7 @@ def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None
     for is_here, expected in ((True, "f"), (False, "here/f")):
         roster = Roster([ServedPlatform(HERE, HERE, is_here=is_here)])
         roster.introduce(AgentName("lab", HERE, "agent-0"), hello)
-        known = roster.known_platform(HERE)
+        known = roster.snapshot().known_platform(HERE)
         assert known is not None
         assert known.platform.fingerprint == expected
 
@@ -877,8 +877,11 @@ def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFlee
     fleet.run(scenario)
 
 
-def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zerolap.fleet.conductor.MOST_PUBLICATIONS", 2)
+def test_a_job_that_agents_do_not_keep_waits_for_one_that_does(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zerolap.fleet.conductor.MANY_PUBLICATIONS", 2)
+    monkeypatch.setattr("zerolap.fleet.conductor.SELDOM_SECONDS", 0.5)
     fleet.agents = 0
     request = fleet.submit(made_up_cases(1))
 
@@ -892,12 +895,14 @@ def test_a_job_is_not_published_for_ever(fleet: SimulatedFleet, monkeypatch: pyt
                 await delivered.give_back(0)
 
         giving_back = asyncio.create_task(give_back_all())
-        assert await fleet.ended(request) == ["failed"]
+        await fleet.until(lambda: "an agent that keeps its jobs" in fleet.store.request(request.id).reason)
         giving_back.cancel()
+        assert fleet.states(request) == ["running"]
+        fleet.start(fleet.agent(0))
+        assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    publications = [attempt.reason for attempt in fleet.store.fleet.attempts(request.id)]
-    assert publications == ["published 2 times, and no agent kept it"] * 3
+    assert {attempt.state for attempt in fleet.store.fleet.attempts(request.id)} == {"done"}
 
 
 def test_a_job_that_is_too_large_for_the_bus_fails_alone(fleet: SimulatedFleet) -> None:

@@ -43,7 +43,7 @@ def test_an_early_store_is_refused_and_converted(early_store: Path, tmp_path: Pa
         asked_of_fleet, run, compared = store.comparisons()
         assert [row.state for row in (asked_of_fleet, run, compared)] == ["done"] * 3
         assert store.request(asked_of_fleet.id).request.platform == "local"
-        assert [work.request.id for work in store.fleet.requests(is_open=False)] == [asked_of_fleet.id]
+        assert [work.id for work in store.fleet.newest_requests()] == [asked_of_fleet.id]
         assert len(store.fleet.attempts(asked_of_fleet.id)) == 2
         resolved = store.resolved(compared.id)
         assert resolved is not None

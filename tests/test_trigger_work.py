@@ -161,7 +161,7 @@ def test_what_had_to_wait_does_not_supersede_what_is_newer(lab: Lab) -> None:
     newer = lab.push(lab.source.first, head)
     assert asyncio.run(lab.work.work_on(absent))
     assert (lab.ended(absent).state, lab.ended(newer).state) == ("refused", "done")
-    assert [work.request.id for work in lab.store.fleet.requests(is_open=True)] == list(newer.requests)
+    assert lab.store.fleet.open_requests() == list(newer.requests)
 
 
 def test_the_base_is_the_merge_base_with_the_branch_as_it_is_now(lab: Lab) -> None:

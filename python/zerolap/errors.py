@@ -75,6 +75,10 @@ class CaseRefused(TrialFailed):
         return self
 
 
+class UnreadableRecord(ZerolapError):
+    """What the store holds of one thing cannot be read: another version has written it, or it is damaged."""
+
+
 class Interrupted(ZerolapError):
     """The user stopped the work; completed measurements are kept."""
 

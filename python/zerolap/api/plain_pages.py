@@ -39,7 +39,7 @@ def submission_page(work: RequestInShort) -> Page:
     has_ended = work.ended is not None
     again = "" if has_ended else f'<meta http-equiv="refresh" content="{LOOK_AGAIN_SECONDS}">'
     sides = " .. ".join(side.name for side in work.sides.values())
-    reason = f"<pre>{escape(work.reason)}</pre>" if work.reason else ""
+    reason = "".join(f"<pre>{escape(text)}</pre>" for text in (work.reason, work.unreadable) if text)
     nothing = "Nothing was measured." if has_ended else "Nothing was measured yet."
     body = (
         f"<p>{escape(sides)} on the platform {escape(work.platform)}: <b>{work.state}</b></p>\n"
@@ -55,7 +55,7 @@ def missing_page(detail: str, status: HTTPStatus = HTTPStatus.NOT_FOUND) -> Page
 
 def _cells(row: StoredRow) -> str:
     servers = row.head if row.base is None else f"{row.base} .. {row.head}"
-    outcome: str = row.state
+    outcome: str = row.unreadable or row.state
     if row.summary is not None and row.state == "done":
         counts = row.summary.model_dump(exclude={"machine_seconds"})
         outcome = ", ".join(f"{count} {word}" for word, count in counts.items() if count) or row.state

@@ -1,7 +1,7 @@
 """What `/api/v1` answers with; the names are stable."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ from zerolap.store import (
     StoredTrigger,
     TriggerState,
 )
+
+UNREADABLE: Final = NamedSource("unreadable", None)
 
 State = Annotated[RequestState, Field(description="How it stands; the last four are ends.")]
 
@@ -140,14 +142,14 @@ def comparison_fields(asked: RequestInShort, recorded: StoredRow | None, address
         "id": asked.id,
         "platform": asked.platform,
         "state": asked.state,
-        "reason": asked.reason,
+        "reason": asked.reason or asked.unreadable,
         "created": moment(asked.submitted),
         "ended": None if asked.ended is None else moment(asked.ended),
         "priority": asked.priority,
         "topic": asked.topic,
         "cause": asked.trigger,
-        "base": _side(asked.sides[BASE]),
-        "head": _side(asked.sides[HEAD]),
+        "base": _side(asked.sides.get(BASE, UNREADABLE)),
+        "head": _side(asked.sides.get(HEAD, UNREADABLE)),
         "summary": recorded.summary if recorded is not None and asked.state == "done" else None,
         "links": ComparisonLinks(
             self=of_api,

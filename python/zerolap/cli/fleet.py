@@ -1,7 +1,6 @@
 """`zerolap fleet`: shows the state of a fleet, and retries, cancels or drains; `fleet_setup` has the other commands."""
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,17 +123,17 @@ def _document(store: "Store") -> dict[str, object]:
         ],
         "submissions": [
             {
-                "id": work.request.id,
-                "kind": work.request.kind,
-                "platform": work.request.platform,
-                "priority": work.request.priority,
-                "topic": work.request.topic,
-                "state": work.state,
-                "reason": work.reason,
-                "age_seconds": round(time.time() - work.submitted, 1),
-                "jobs": _job_counts(store, work.request.id),
+                "id": asked.id,
+                "kind": asked.kind,
+                "platform": asked.platform,
+                "priority": asked.priority,
+                "topic": asked.topic,
+                "state": asked.state,
+                "reason": asked.reason or asked.unreadable,
+                "age_seconds": round(time.time() - asked.submitted, 1),
+                "jobs": store.fleet.attempt_counts(asked.id),
             }
-            for work in store.fleet.requests(is_open=False, limit=LISTED)
+            for asked in store.fleet.newest_requests(LISTED)
         ],
     }
 
@@ -166,15 +165,14 @@ def _show(store: "Store") -> None:
             seen = _age(time.time() - agent.seen)
             table.add_row(agent.name, agent.platform, _state_of(agent, attempts), f"{seen} ago", doing)
         console.print(table)
-    works = store.fleet.requests(is_open=False, limit=LISTED)
-    if works:
+    newest = store.fleet.newest_requests(LISTED)
+    if newest:
         table = _table("request", "platform", "priority", "state", "age", "jobs", "reason")
-        for work in works:
-            counts = _job_counts(store, work.request.id)
-            jobs = ", ".join(f"{count} {state}" for state, count in counts.items())
-            age = _age((work.ended or time.time()) - work.submitted)
-            row = (work.request.id, work.request.platform, work.request.priority, work.state)
-            table.add_row(*row, age, jobs, work.reason)
+        for asked in newest:
+            jobs = ", ".join(f"{count} {state}" for state, count in store.fleet.attempt_counts(asked.id).items())
+            age = _age((asked.ended or time.time()) - asked.submitted)
+            row = (asked.id, asked.platform, asked.priority, asked.state)
+            table.add_row(*row, age, jobs, asked.reason or asked.unreadable)
         console.print(table)
 
 
@@ -202,10 +200,6 @@ def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:
         return "draining"
     is_busy = any(attempt.agent == agent.name and attempt.state == "claimed" for attempt in attempts)
     return "busy" if is_busy else "idle"
-
-
-def _job_counts(store: "Store", identity: str) -> dict[str, int]:
-    return dict(Counter(attempt.state for attempt in store.fleet.attempts(identity)))
 
 
 def _described(attempt: "Attempt") -> str:

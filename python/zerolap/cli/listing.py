@@ -19,7 +19,7 @@ def show_newest(store: Store) -> None:
         table.add_column(heading, overflow="fold")
     for row in rows:
         servers = row.head if row.base is None else f"{row.base} .. {row.head}"
-        outcome = ""
+        outcome = row.unreadable
         if row.summary is not None:
             counts = row.summary.model_dump(exclude={"machine_seconds"})
             outcome = ", ".join(f"{count} {word}" for word, count in counts.items() if count)

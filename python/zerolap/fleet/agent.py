@@ -22,6 +22,7 @@ from zerolap.engines import COMPARING, Place, engine_named
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentLink, DeliveredJob
 from zerolap.fleet.in_thread import EventsInThread
 from zerolap.fleet.messages import (
+    PROTOCOL,
     AgentKind,
     Answer,
     Claim,
@@ -30,8 +31,10 @@ from zerolap.fleet.messages import (
     Hello,
     OfferedJob,
     Report,
+    Version,
     message_json,
     subject_of,
+    version_of,
 )
 from zerolap.fleet.two_hosts import LoadFromElsewhere, put_load
 from zerolap.host import fingerprint, hardware_counters, read_processors
@@ -64,6 +67,8 @@ LONGEST_REST_SECONDS: Final = 60.0
 MOST_GIVEN_UP: Final = 10
 LEAST_FREE_BYTES: Final = 1 << 20
 """With less than this, a job that failed may have failed for want of space: another agent is to try it."""
+OTHER_VERSION_SECONDS: Final = 300.0
+"""So long an agent waits before it introduces itself again to a conductor that speaks another protocol."""
 GIVEN_BACK_SECONDS: Final = 5.0
 END_SECONDS: Final = 0.02
 """So long an agent waits for the end of a job after a trial, to report both at once."""
@@ -243,16 +248,25 @@ class Agent:
             if answer is not None and answer.accepted:
                 self._draining = answer.draining
                 return
-            is_refused = answer is not None and not answer.again
-            if answer is not None and is_refused:
-                log.warning("the conductor gives this agent no jobs", reason=answer.reason)
-            await self._pause(IDLE_SECONDS if is_refused else RETRY_SECONDS)
+            if answer is None or answer.again:
+                await self._pause(RETRY_SECONDS)
+                continue
+            log.warning("the conductor gives this agent no jobs", reason=answer.reason)
+            await self._pause(IDLE_SECONDS if answer.protocol == PROTOCOL else OTHER_VERSION_SECONDS)
 
     async def _take(self, delivered: DeliveredJob) -> None:
         """Claim a job and execute it."""
         try:
-            offered = OfferedJob.model_validate_json(delivered.content)
+            offered: OfferedJob | None = OfferedJob.model_validate_json(delivered.content)
         except ValidationError:
+            offered = None
+        protocol = version_of(delivered.content).protocol if offered is None else offered.protocol
+        if protocol not in (0, PROTOCOL):
+            log.warning("a job is of another version of Zerolap", protocol=protocol, own=PROTOCOL)
+            await delivered.give_back(GIVEN_BACK_SECONDS)
+            await self._introduce()
+            return
+        if offered is None:
             log.warning("a message is no job")
             await delivered.refuse()
             return
@@ -278,7 +292,7 @@ class Agent:
         if answer is None:
             await delivered.give_back(GIVEN_BACK_SECONDS)
             return
-        if answer.unknown or answer.again:
+        if answer.unknown or answer.again or answer.protocol != PROTOCOL:
             await delivered.give_back(GIVEN_BACK_SECONDS)
             await self._introduce()
             return
@@ -431,7 +445,10 @@ class Agent:
         try:
             answer = Answer.model_validate_json(content)
         except ValidationError:
-            return None
+            version = version_of(content)
+            if version.protocol in (0, PROTOCOL):
+                return None
+            answer = _of_other_version(version)
         self._draining = answer.draining
         return answer
 
@@ -455,6 +472,15 @@ class Agent:
 
 def _is_accepted(answer: Answer | None) -> bool:
     return answer is not None and answer.accepted
+
+
+def _of_other_version(version: Version) -> Answer:
+    """Return what an answer means that a conductor of another version gave."""
+    reason = (
+        f"its protocol is {version.protocol}, that of this agent is {PROTOCOL} (Zerolap {__version__}): install the"
+        " same version on both"
+    )
+    return Answer(protocol=version.protocol, accepted=False, reason=reason)
 
 
 def _hello(kind: AgentKind, address: str) -> Hello:

@@ -6,8 +6,10 @@ and what the bus loses is published again: the conductor can be killed at any mo
 
 import asyncio
 import contextlib
+import itertools
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -30,7 +32,7 @@ from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json, subject_of
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.fleet.setup.tokens import Grant, Tokens
-from zerolap.fleet.turns import Turns, new_attempt
+from zerolap.fleet.turns import Turns, aged_priority, new_attempt
 from zerolap.lab import Lab
 from zerolap.records import (
     BuildDone,
@@ -42,9 +44,10 @@ from zerolap.records import (
     JobFinished,
     JobStarted,
     LoadJob,
-    Request,
+    Priority,
     RequestState,
     TrialsJob,
+    UnreadableRecord,
     ZerolapError,
 )
 from zerolap.sandbox import SandboxPolicy
@@ -53,8 +56,9 @@ from zerolap.store import Attempt, NotConductor, Outcome, Store
 ATTEMPTS_PER_JOB: Final = 3
 """A job that was given up so often has failed, but not before `Pace.patience_seconds` are over."""
 PATIENCE_SECONDS: Final = 300.0
-MOST_PUBLICATIONS: Final = 50
-"""A job that was lost so often is given up: agents that cannot read it may have taken it from the queue."""
+MANY_PUBLICATIONS: Final = 50
+"""A job that was lost so often is published seldom from then on: agents may take it from the queue unread."""
+SELDOM_SECONDS: Final = 60.0
 MOST_STARTS: Final = 5
 """A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
 POLL_SECONDS: Final = 0.5
@@ -79,6 +83,14 @@ class Pace:
     poll_seconds: float = POLL_SECONDS
     sweep_seconds: float = SWEEP_SECONDS
     patience_seconds: float = PATIENCE_SECONDS
+
+
+@dataclass(frozen=True)
+class _Publication:
+    """With what priority an attempt was published last, and when by the monotonic clock."""
+
+    priority: Priority
+    time: float
 
 
 class Conductor:
@@ -118,6 +130,8 @@ class Conductor:
         self._turns = Turns(self.roster)
         self._wake = asyncio.Event()
         self._losses = Losses(self._pace.sweep_seconds)
+        self._published: dict[str, _Publication] = {}
+        self._known_changes = -1
         self._swept = 0.0
         self._polled = 0.0
 
@@ -172,7 +186,16 @@ class Conductor:
         fleet.set_platforms([platform.row for platform in self.roster.platforms.values()])
         for known in fleet.agents():
             self.roster.recall(known)
-        attempts = fleet.open_attempts()
+        unreadable: dict[str, str] = {}
+
+        def note(request: str, fault: UnreadableRecord) -> None:
+            unreadable[request] = fault.message
+
+        attempts = fleet.open_attempts(note)
+        for request, reason in unreadable.items():
+            log.error("failed", request=request, reason=reason)
+            fleet.set_state(request, "failed", reason)
+        attempts = [attempt for attempt in attempts if attempt.request not in unreadable]
         if not self._dispatcher.outlives_conductor:
             attempts = [replace(attempt, state="ready", agent=None, publications=0) for attempt in attempts]
         self.intake.recall(attempts)
@@ -196,22 +219,30 @@ class Conductor:
         is_open = await asyncio.to_thread(self._store.fleet.open_requests)
         for identity in is_open:
             if identity not in self.executions:
-                work = await asyncio.to_thread(self._store.request, identity)
-                # It may have ended since.
-                if work.ended is None:
-                    await self._take_up(work.request)
-                    log.info("taken up", request=identity, platform=work.request.platform)
+                try:
+                    await self._take_up(identity)
+                except UnreadableRecord as fault:
+                    log.error("failed", request=identity, reason=fault.message)
+                    await asyncio.to_thread(self._store.fleet.set_state, identity, "failed", fault.message)
         for identity in [identity for identity in self.executions if identity not in is_open]:
             await self._let_go(identity)
         agents = await asyncio.to_thread(self._store.fleet.agents)
         self.roster.set_draining({agent.name: agent.draining for agent in agents})
         self._plan_where_needed()
-        # What waits for an agent may have one by now.
-        self._plan_soon(identity for identity, execution in self.executions.items() if execution.waits_for)
+        if self.roster.changes != self._known_changes:
+            # What waits for an agent may have one by now.
+            self._known_changes = self.roster.changes
+            self._plan_soon(identity for identity, execution in self.executions.items() if execution.waits_for)
 
-    async def _take_up(self, request: Request) -> None:
+    async def _take_up(self, identity: str) -> None:
+        """Begin to work on a request, unless it has ended since it was found; raises `UnreadableRecord`."""
+        work = await asyncio.to_thread(self._store.request, identity)
+        if work.ended is not None:
+            return
+        request = work.request
         attempts = await asyncio.to_thread(self._store.fleet.ended_attempts, request.id)
-        self.executions[request.id] = FleetExecution(request, self.roster, self._lab)
+        self.executions[request.id] = FleetExecution(request, self.roster, self._lab, work.submitted)
+        log.info("taken up", request=identity, platform=request.platform)
         self._on_event(submitted_event(request))
         self._unplanned.add(request.id)
         for attempt in attempts:
@@ -227,7 +258,7 @@ class Conductor:
         closed = self.intake.close(identity)
         try:
             await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
-            work = await asyncio.to_thread(self._store.request, identity)
+            work = await asyncio.to_thread(self._store.outcome, execution.request)
             async with execution.lock:
                 # It may have come to its end while the open requests were read: its document is finished then.
                 if work.state != "done":
@@ -368,22 +399,18 @@ class Conductor:
             return
         try:
             await self._fail_given_up(execution)
-            plan = await asyncio.to_thread(execution.plan)
+            plan = await execution.plan()
             if plan.is_measured:
                 document = await asyncio.to_thread(execution.finish)
                 await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
                 self.executions.pop(identity, None)
                 self.intake.close(identity)
                 log.info("done", request=identity)
-                self._tell(end_events(await asyncio.to_thread(self._store.request, identity), document))
+                self._tell(end_events(await asyncio.to_thread(self._store.outcome, execution.request), document))
                 return
             execution.adopt(plan, {attempt.job_id for attempt in self.intake.attempts.values()})
-            state: RequestState = "waiting" if plan.waits_for else "running"
-            reason = f"waits for {plan.waits_for}" if plan.waits_for else ""
-            if execution.recorded != (state, reason):
-                await asyncio.to_thread(self._store.fleet.set_state, identity, state, reason)
-                execution.recorded = (state, reason)
-                self._on_event(request_event(execution.request, state, reason))
+            of_request = [attempt for attempt in self.intake.attempts.values() if attempt.request == identity]
+            await self._record_waiting(execution, of_request)
         except EnvironmentMissing:
             self._to_plan.add(identity)
             raise
@@ -395,6 +422,30 @@ class Conductor:
             # What agents reported ends the work on one request, not on all.
             log.error("results cannot be worked with", request=identity, exc_info=fault)
             self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
+
+    async def _record_waiting(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> None:
+        """Record whether a request waits, and for what, unless that is recorded already."""
+        state: RequestState = "waiting" if execution.waits_for else "running"
+        waits_for = execution.waits_for or self._missing_for(execution, attempts)
+        reason = f"waits for {waits_for}" if waits_for else ""
+        if execution.recorded != (state, reason):
+            await asyncio.to_thread(self._store.fleet.set_state, execution.id, state, reason)
+            execution.recorded = (state, reason)
+            self._on_event(request_event(execution.request, state, reason))
+
+    def _missing_for(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> str:
+        """Return what keeps all jobs of a request from being carried out, `attempts` at them included."""
+        if any(attempt.state == "claimed" for attempt in attempts):
+            return ""
+        # All planned jobs are builds, or none is.
+        of_next = (self._turns.platform_of(execution, job) for job in itertools.islice(execution.planned.values(), 1))
+        platforms = sorted({*(attempt.platform for attempt in attempts), *of_next})
+        if platforms and not any(map(self.roster.usable, platforms)):
+            return self.roster.snapshot().missing_agent(platforms[0])
+        publications = max((attempt.publications for attempt in attempts), default=0)
+        if publications >= MANY_PUBLICATIONS:
+            return f"an agent that keeps its jobs, which were published {publications} times"
+        return ""
 
     def _tell(self, events: Iterable[LabEvent]) -> None:
         for event in events:
@@ -475,7 +526,12 @@ class Conductor:
                 self._fail(attempt.request, f"{subject_of(attempt.job)}: {reason}")
                 self._wake.set()
         for attempt in self.intake.published(one for one in attempts if one.starts < MOST_STARTS):
-            job = attempt.job
+            try:
+                job = attempt.job
+            except UnreadableRecord as fault:
+                self._fail(attempt.request, fault.message)
+                self._wake.set()
+                continue
             token = self._tokens.token_for(attempt.id)
             if isinstance(job, LoadJob):
                 token = self._load_secret(job.attempt)
@@ -486,8 +542,8 @@ class Conductor:
                 reason = f"the job has {len(content):,} bytes, and the bus takes {largest_bytes:,}"
                 await self._give_up_for_good(attempt, reason)
                 continue
-            execution = self.executions.get(attempt.request)
-            priority = "pull" if execution is None else execution.request.priority
+            priority = self._priority_of(attempt)
+            self._published[attempt.id] = _Publication(priority, time.monotonic())
             message = f"{attempt.id}.{attempt.publications}"
             messages.append(JobMessage(attempt.platform, priority, attempt.request, message, content))
         await self._dispatcher.publish(messages)
@@ -503,15 +559,37 @@ class Conductor:
         unpublished = self._unpublished | {unrecorded.id for unrecorded in self._unrecorded}
         published = [attempt for attempt in self.intake.attempts.values() if attempt.id not in unpublished]
         held = {attempt.id for attempt in published if self.intake.is_held(attempt)}
-        await self._publish_again(self._losses.among(published, held, kept, queues))
+        lost = self._losses.among(published, held, kept, queues)
+        await self._publish([attempt for attempt in lost if self._is_due(attempt)])
         self._losses.made_good(queues)
+        await self._publish([attempt for attempt in published if self._has_risen(attempt)])
+        self._published = {one: how for one, how in self._published.items() if one in self.intake.attempts}
+        by_request = defaultdict(list)
+        for attempt in self.intake.attempts.values():
+            by_request[attempt.request].append(attempt)
+        for execution in list(self.executions.values()):
+            if execution.recorded is not None:
+                await self._record_waiting(execution, by_request[execution.id])
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
 
-    async def _publish_again(self, lost: Sequence[Attempt]) -> None:
-        for attempt in lost:
-            if attempt.publications >= MOST_PUBLICATIONS:
-                await self.intake.give_up(attempt, f"published {attempt.publications} times, and no agent kept it")
-        await self._publish([one for one in lost if one.publications < MOST_PUBLICATIONS])
+    def _is_due(self, lost: Attempt) -> bool:
+        """Whether an attempt that was lost is to be published again now."""
+        before = self._published.get(lost.id)
+        is_long_ago = before is None or time.monotonic() - before.time >= SELDOM_SECONDS
+        return lost.publications < MANY_PUBLICATIONS or is_long_ago
+
+    def _priority_of(self, attempt: Attempt) -> Priority:
+        execution = self.executions.get(attempt.request)
+        return "pull" if execution is None else aged_priority(execution)
+
+    def _has_risen(self, attempt: Attempt) -> bool:
+        """Whether an attempt that waits on the bus is of a higher priority now than when it was published."""
+        execution = self.executions.get(attempt.request)
+        if execution is None or attempt.state != "ready":
+            return False
+        before = self._published.get(attempt.id)
+        published_as = execution.request.priority if before is None else before.priority
+        return aged_priority(execution) != published_as
 
     async def _give_up_exhausted(self, content: bytes) -> None:
         try:
@@ -523,7 +601,7 @@ class Conductor:
             return
         if attempt.state != "claimed" or attempt.delivery < MAX_DELIVERIES:
             # Agents gave it back because the conductor did not answer.
-            await self._publish_again([attempt])
+            await self._publish([attempt] if self._is_due(attempt) else [])
             return
         # No agent came to its end with it.
         await self._give_up_for_good(attempt, "it was delivered again and again, and no agent ended it")

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-"""Releases before pull requests before backfills: the order in which an agent asks for jobs."""
 LEASE_SECONDS: Final = 30.0
 """A job whose agent has not reported for so long is delivered to another."""
 MAX_DELIVERIES: Final = 5

@@ -1,11 +1,12 @@
 """An execution as a conductor drives it: which of its jobs can be given out, and what agents have recorded of them."""
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds, unpack_build
-from zerolap.fleet.roster import Roster
+from zerolap.fleet.roster import Roster, RosterSnapshot
 from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of
 from zerolap.records import (
     Abilities,
@@ -16,6 +17,7 @@ from zerolap.records import (
     Case,
     Comparison,
     DocumentState,
+    EnvironmentMissing,
     Event,
     Request,
     RequestState,
@@ -29,28 +31,28 @@ from zerolap.store import Artifact, Store
 
 
 class RemotePlatform:
-    """A platform of a fleet, as its agents describe it; `builder` builds for it."""
+    """A platform of a fleet, as its agents describe it, who are those in `roster`."""
 
-    def __init__(self, name: str, roster: Roster, lab: Lab) -> None:
+    def __init__(self, name: str, roster: RosterSnapshot, lab: Lab) -> None:
+        self.roster = roster
         self._name = name
-        self._roster = roster
         self._lab = lab
         self._artifacts: dict[str, Artifact] = {}
 
     def known(self) -> KnownPlatform:
         """Return the platform under its name; raises `PlatformAway` while no agent has reported."""
-        known = self._roster.known_platform(self._name)
+        known = self.roster.known_platform(self._name)
         if known is None:
-            raise PlatformAway(f"an agent of the platform {self._name}")
+            raise PlatformAway(self.roster.missing_agent(self._name))
         return replace(known, platform=known.platform.model_copy(update={"name": self._name}))
 
     def specs(self, request: Request) -> Mapping[Side, BuildSpec]:
         """Return the specifications of the builds; raises `PlatformAway` while no agent can build them."""
         self.known()
-        tools = self._roster.tools_of_builder(self._name)
+        tools = self.roster.tools_of_builder(self._name)
         if tools is None:
-            builder = self._roster.builder_of(self._name)
-            raise PlatformAway(f"an agent of the platform {builder}, which builds for {self._name}")
+            builder = self.roster.builder_of(self._name)
+            raise PlatformAway(f"{self.roster.missing_agent(builder)}, which builds for {self._name}")
         specs = {}
         for side, spec in specs_of(request, tools).items():
             if spec is None:
@@ -61,7 +63,7 @@ class RemotePlatform:
     def builds(self, specs: Mapping[Side, BuildSpec]) -> Mapping[str, Build]:
         """Return the builds that agents can get: from the blobs, or on this machine, which they share."""
         digests = [spec.digest for spec in specs.values()]
-        self._artifacts = self._lab.store.fleet.artifacts(digests, self._roster.builder_of(self._name))
+        self._artifacts = self._lab.store.fleet.artifacts(digests, self.roster.builder_of(self._name))
         return {
             digest: artifact.build
             for digest, artifact in self._artifacts.items()
@@ -87,17 +89,21 @@ class RemotePlatform:
 
 @dataclass
 class FleetExecution:
-    """The execution of a request to a fleet; `plan`, `finish` and `stop` take long and run in a thread.
+    """The execution of a request to a fleet; `finish` and `stop` take long and are to be called in a thread.
+
+    All other methods are of the event loop. What a thread works with is handed over to it, and does not change.
 
     `planned` are the jobs that can be given out, by id and in order; `given_up` counts how often each was given up by
     now, of which the first attempt was made at `tried_since`. `failure` is why the request cannot go on. `recorded` is
     the state that the store has of it, with its reason. It was last planned at `planned_at` and is not planned again
-    before `pause_seconds` are over. `lock` is held while something runs in a thread.
+    before `pause_seconds` are over. `submitted` is when it was, in seconds since the epoch. `lock` is held while
+    something runs in a thread.
     """
 
     request: Request
     roster: Roster
     lab: Lab
+    submitted: float = field(default_factory=time.time)
     planned: dict[str, BuildJob | TrialsJob] = field(default_factory=dict)
     waits_for: str = ""
     given_up: dict[str, int] = field(default_factory=dict)
@@ -112,6 +118,10 @@ class FleetExecution:
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[BuildJob | TrialsJob, Event]] = field(default_factory=list)
     _execution: Execution | None = None
+    _platform: RemotePlatform = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._platform = RemotePlatform(self.request.platform, self.roster.snapshot(), self.lab)
 
     @property
     def id(self) -> str:
@@ -145,17 +155,27 @@ class FleetExecution:
         self.given_up.pop(job, None)
         self.tried_since.pop(job, None)
 
-    def give(self) -> BuildJob | TrialsJob:
-        """Return the next job to be given out, which is then not planned any more."""
-        return self.planned.pop(next(iter(self.planned)))
+    def give(self, job: BuildJob | TrialsJob) -> None:
+        """Note that a job is given out, which is then not planned any more."""
+        del self.planned[job.id]
 
-    def plan(self) -> Plan:
+    async def plan(self) -> Plan:
         """Return the jobs that can be carried out, given out or not; raises `ZerolapError` if it cannot go on."""
         # What was built before this is in the store, what is built from now on may not be known to this plan.
         self._built_since = set()
         # What ends from now on is not known to this plan.
         self._ended_since = set()
         happened, self._happened = self._happened, []
+        try:
+            return await asyncio.to_thread(self._planned_after, tuple(happened), self.roster.snapshot())
+        except EnvironmentMissing:
+            # The next plan takes it in; what was taken in by this one changes nothing then.
+            self._happened = [*happened, *self._happened]
+            raise
+
+    def _planned_after(self, happened: Sequence[tuple[BuildJob | TrialsJob, Event]], roster: RosterSnapshot) -> Plan:
+        """Return the plan after what has happened, with these agents; takes long."""
+        self._platform.roster = roster
         execution = self._opened()
         for job, event in happened:
             execution.take_in(job, event)
@@ -184,7 +204,7 @@ class FleetExecution:
 
     def _opened(self) -> Execution:
         if self._execution is None:
-            self._execution = Execution(self.request, self.lab, RemotePlatform(self.platform, self.roster, self.lab))
+            self._execution = Execution(self.request, self.lab, self._platform)
         return self._execution
 
 

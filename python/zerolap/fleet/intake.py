@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.fleet_execution import record_build
 from zerolap.fleet.messages import (
     LONGEST_NAME,
+    PROTOCOL,
     Answer,
     Claim,
     GiveUp,
@@ -24,9 +25,11 @@ from zerolap.fleet.messages import (
     Hello,
     Message,
     Report,
+    Version,
     has_zero_byte,
     message_json,
     read_message,
+    version_of,
 )
 from zerolap.fleet.roster import PresentAgent, Roster
 from zerolap.fleet.uploads import Uploads
@@ -42,6 +45,7 @@ from zerolap.records import (
     LoadJob,
     TrialDone,
     TrialsJob,
+    UnreadableRecord,
     ZerolapError,
 )
 from zerolap.store import Attempt, NotConductor, Outcome, Store
@@ -175,16 +179,31 @@ class Intake:
         try:
             message = read_message(content)
         except ValidationError as fault:
+            version = version_of(content)
+            if version.message == "hello" and version.protocol != PROTOCOL:
+                return await self._answered(name, lambda: self._refuse_version(name, version))
+            if version.message != "hello" and self._roster.get(name) is None:
+                return message_json(Answer(accepted=False, unknown=True, reason="the agent has to introduce itself"))
             log.warning("a message cannot be read", agent=name.agent, fault=fault.errors()[0]["msg"])
             return message_json(Answer(accepted=False, again=True, reason="the message cannot be read"))
+        return await self._answered(name, lambda: self._answer(name, message))
+
+    async def _answered(self, name: AgentName, answering: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Return an answer, or that the agent is to ask again while the store cannot be used."""
         try:
-            return await self._answer(name, message)
+            return await answering()
         except EnvironmentMissing as fault:
             log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
             return message_json(Answer(accepted=False, again=True, reason="the store cannot be used"))
+        except UnreadableRecord as fault:
+            # Its request fails once the job is to be published again.
+            log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
+            return message_json(Answer(accepted=False, reason=fault.message))
 
     async def _answer(self, name: AgentName, message: Message) -> bytes:
         if isinstance(message, Hello):
+            if message.protocol != PROTOCOL:
+                return await self._refuse_version(name, Version(protocol=message.protocol, zerolap=message.zerolap))
             return message_json(await self._introduce(name, message))
         present = self._roster.get(name)
         if present is None or present.refusal is not None:
@@ -210,6 +229,15 @@ class Intake:
         row = next(row for row in self._roster.rows() if row.name == name.agent)
         await asyncio.to_thread(self._store.fleet.saw_agents, [row])
         return Answer(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
+
+    async def _refuse_version(self, name: AgentName, version: Version) -> bytes:
+        """Refuse an agent that speaks another protocol, and record the reason."""
+        if not self._allowances[name.agent].introductions.take():
+            return message_json(Answer(accepted=False, again=True, reason="the agent introduces itself too often"))
+        row = self._roster.refuse_version(name, version)
+        log.warning("an agent is refused", agent=name.agent, platform=name.platform, reason=row.refusal)
+        await asyncio.to_thread(self._store.fleet.saw_agents, [row])
+        return message_json(Answer(accepted=False, reason=row.refusal or ""))
 
     def _heartbeat(self, present: PresentAgent, message: Heartbeat) -> Answer:
         if message.attempt is None:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, TrialDone, TrialsJob
 from zerolap.records.base import Record
+
+PROTOCOL: Final = 1
+"""The number of this form of the messages; another form has another number."""
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
 
@@ -27,6 +30,16 @@ def _without_zero_bytes(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
+class Version(BaseModel):
+    """What every version of Zerolap can read of a greeting, of an answer and of an offered job. It never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    message: str = ""
+    protocol: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
+    zerolap: Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_without_zero_bytes)] = ""
+
+
 class OfferedJob(Record):
     """The content of a job's message: the job, the attempt that it is published for, and the token for its files.
 
@@ -34,6 +47,7 @@ class OfferedJob(Record):
     load for others is the secret by which it connects.
     """
 
+    protocol: int = PROTOCOL
     attempt: str
     token: str
     job: GivenJob
@@ -49,6 +63,7 @@ class Hello(Record):
     """
 
     message: Literal["hello"] = "hello"
+    protocol: int = PROTOCOL
     kind: AgentKind
     zerolap: str
     platform: Platform
@@ -118,6 +133,7 @@ class Answer(Record):
     earlier attempts carried out. `load_secret` is known to the agent alone that puts load on the servers of the job.
     """
 
+    protocol: int = PROTOCOL
     accepted: bool
     reason: str = ""
     unknown: bool = False
@@ -133,6 +149,14 @@ _MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
 def read_message(content: bytes) -> Message:
     """Return the message in a JSON document; raises `pydantic.ValidationError` for another form."""
     return _MESSAGE.validate_json(content)
+
+
+def version_of(content: bytes) -> Version:
+    """Return the version of what another version of Zerolap may have sent; its protocol is 0 where that has none."""
+    try:
+        return Version.model_validate_json(content)
+    except ValidationError:
+        return Version()
 
 
 def message_json(message: Record) -> bytes:

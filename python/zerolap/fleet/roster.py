@@ -2,16 +2,15 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from pydantic import ValidationError
-
+from zerolap import __version__
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
-from zerolap.fleet.messages import Hello
+from zerolap.fleet.messages import PROTOCOL, Hello, Version
 from zerolap.fleet.setup.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.lab import KnownPlatform
-from zerolap.records import GivenJob, TrialsJob
+from zerolap.records import GivenJob, TrialsJob, UnreadableRecord, read_stored
 from zerolap.store import FleetPlatform, KnownAgent
 
 GONE_AFTER_LEASES = 4
@@ -70,7 +69,7 @@ class Clock(Protocol):
         """Return the time."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class PresentAgent:
     """An agent that has reported since the conductor started, or before."""
 
@@ -81,8 +80,53 @@ class PresentAgent:
     refusal: str | None = None
 
 
+@dataclass(frozen=True)
+class RosterSnapshot:
+    """The agents as they were when the snapshot was taken: it does not change, and any thread may read it.
+
+    `refusals` are why agents are given no jobs, by platform and name.
+    """
+
+    platforms: Mapping[str, ServedPlatform]
+    agents: tuple[PresentAgent, ...] = ()
+    refusals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def builder_of(self, platform: str) -> str:
+        """Return the platform that builds for a platform."""
+        return self.platforms[platform].builder if platform in self.platforms else platform
+
+    def known_platform(self, platform: str) -> KnownPlatform | None:
+        """Return what the agents of a platform are, the least memory of them included; none if none has reported.
+
+        The fingerprint is of the platform: history and verdicts go by it, and an agent may state that of any machine.
+        """
+        of_platform = [agent for agent in self.agents if agent.name.platform == platform and agent.refusal is None]
+        if not of_platform:
+            return None
+        described = max(of_platform, key=lambda agent: agent.seen).hello.platform
+        if platform not in self.platforms or not self.platforms[platform].is_here:
+            # No name of a platform has a slash, nor has the fingerprint of this machine.
+            described = described.model_copy(update={"fingerprint": f"{platform}/{described.fingerprint}"})
+        return KnownPlatform(described, min(agent.hello.memory_bytes for agent in of_platform))
+
+    def tools_of_builder(self, platform: str) -> Mapping[str, tuple[str, ...]] | None:
+        """Return the tools of the agents that build for a platform; none if none has reported."""
+        builder = self.builder_of(platform)
+        builders = [agent for agent in self.agents if agent.name.platform == builder and agent.refusal is None]
+        return max(builders, key=lambda agent: agent.seen).hello.tools if builders else None
+
+    def missing_agent(self, platform: str) -> str:
+        """Return the agent that a platform lacks in words, with the reason why one that is there is refused."""
+        refusals = self.refusals.get(platform, {})
+        first = "".join(f" ({agent} is refused: {reason})" for agent, reason in sorted(refusals.items())[:1])
+        return f"an agent of the platform {platform}{first}"
+
+
 class Roster:
-    """Knows which agents are there; used from the conductor's event loop, and read from its threads."""
+    """Knows which agents are there; used from the conductor's event loop only, other threads get a snapshot.
+
+    `changes` counts the changes of what agents are, which platforms and tools there are.
+    """
 
     def __init__(
         self, platforms: Sequence[ServedPlatform], lease_seconds: float = LEASE_SECONDS, clock: Clock = time.time
@@ -93,12 +137,29 @@ class Roster:
         self.lease_seconds = lease_seconds
         self._clock = clock
         self._agents: dict[str, PresentAgent] = {}
+        self._refused: dict[str, KnownAgent] = {}
+        self.changes = 0
+
+    def snapshot(self) -> RosterSnapshot:
+        """Return the agents as they are now."""
+        refusals: dict[str, dict[str, str]] = {}
+        for row in self._refused.values():
+            refusals.setdefault(row.platform, {})[row.name] = row.refusal or ""
+        for present in self._agents.values():
+            if present.refusal is not None:
+                refusals.setdefault(present.name.platform, {})[present.name.agent] = present.refusal
+        return RosterSnapshot(self.platforms, tuple(self._agents.values()), refusals)
 
     def recall(self, known: KnownAgent) -> None:
         """Take in an agent that reported to an earlier conductor."""
         try:
-            hello = Hello.model_validate_json(known.document)
-        except ValidationError:
+            hello = read_stored(Hello, known.document, f"the agent {known.name}")
+        except UnreadableRecord:
+            # It introduces itself again.
+            hello = None
+        if hello is None or hello.protocol != PROTOCOL:
+            if known.refusal is not None:
+                self._refused[known.name] = known
             return
         name = AgentName(known.lab, known.platform, known.name)
         self._agents[known.name] = PresentAgent(name, hello, known.seen, known.draining, known.refusal)
@@ -109,7 +170,23 @@ class Roster:
         before = self._agents.get(name.agent)
         draining = before is not None and before.draining
         self._agents[name.agent] = PresentAgent(name, hello, self._clock(), draining, refusal)
+        self._refused.pop(name.agent, None)
+        self.changes += 1
         return self._agents[name.agent]
+
+    def refuse_version(self, name: AgentName, version: Version) -> KnownAgent:
+        """Note that an agent speaks another protocol, and return what is to be recorded of it, with the reason."""
+        refusal = (
+            f"its protocol is {version.protocol} (Zerolap {version.zerolap or 'of an unknown version'}), that of the"
+            f" conductor is {PROTOCOL} (Zerolap {__version__}): install the same version on both"
+        )
+        self._agents.pop(name.agent, None)
+        document = version.model_dump_json()
+        self._refused[name.agent] = KnownAgent(
+            name.agent, name.lab, name.platform, document, self._clock(), refusal=refusal
+        )
+        self.changes += 1
+        return self._refused[name.agent]
 
     def get(self, name: AgentName) -> PresentAgent | None:
         """Return an agent that has introduced itself under that name, lab and platform."""
@@ -118,12 +195,14 @@ class Roster:
 
     def forget(self, name: AgentName) -> None:
         """Have an agent that does not belong to the fleet any more be given no jobs."""
+        self._refused.pop(name.agent, None)
         if self.get(name) is not None:
             del self._agents[name.agent]
+        self.changes += 1
 
     def saw(self, present: PresentAgent) -> None:
         """Note that an agent is there."""
-        present.seen = self._clock()
+        self._agents[present.name.agent] = replace(present, seen=self._clock())
 
     def is_there(self, agent: str | None) -> bool:
         """Whether an agent was heard of within a lease."""
@@ -133,8 +212,8 @@ class Roster:
     def set_draining(self, draining: Mapping[str, bool]) -> None:
         """Take over which agents are to be drained, by name."""
         for name, is_draining in draining.items():
-            if name in self._agents:
-                self._agents[name].draining = is_draining
+            if name in self._agents and self._agents[name].draining != is_draining:
+                self._agents[name] = replace(self._agents[name], draining=is_draining)
 
     def usable(self, platform: str) -> list[PresentAgent]:
         """Return the agents of a platform that take jobs."""
@@ -165,26 +244,6 @@ class Roster:
         if engine not in LOADED_FROM_ELSEWHERE or platform not in self.platforms:
             return None
         return self.platforms[platform].requirement.load
-
-    def known_platform(self, platform: str) -> KnownPlatform | None:
-        """Return what the agents of a platform are, the least memory of them included; none if none has reported.
-
-        The fingerprint is of the platform: history and verdicts go by it, and an agent may state that of any machine.
-        """
-        of_platform = [one for one in self._agents.values() if one.name.platform == platform and one.refusal is None]
-        if not of_platform:
-            return None
-        described = max(of_platform, key=lambda one: one.seen).hello.platform
-        if platform not in self.platforms or not self.platforms[platform].is_here:
-            # No name of a platform has a slash, nor has the fingerprint of this machine.
-            described = described.model_copy(update={"fingerprint": f"{platform}/{described.fingerprint}"})
-        return KnownPlatform(described, min(one.hello.memory_bytes for one in of_platform))
-
-    def tools_of_builder(self, platform: str) -> Mapping[str, tuple[str, ...]] | None:
-        """Return the tools of the agents that build for a platform; none if none has reported."""
-        builder = self.builder_of(platform)
-        builders = [one for one in self._agents.values() if one.name.platform == builder and one.refusal is None]
-        return max(builders, key=lambda one: one.seen).hello.tools if builders else None
 
     def rows(self) -> list[KnownAgent]:
         """Return what is to be recorded of the agents."""

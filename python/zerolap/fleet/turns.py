@@ -1,6 +1,5 @@
 """Whose job is given out next: by priority, in turn over requests, where agents have room for it."""
 
-import itertools
 import secrets
 import time
 from collections.abc import Collection
@@ -8,11 +7,19 @@ from typing import Final
 
 from zerolap.fleet.fleet_execution import FleetExecution
 from zerolap.fleet.roster import Roster
-from zerolap.records import PRIORITIES, BuildJob, GivenJob, TrialsJob
+from zerolap.records import PRIORITIES, BuildJob, GivenJob, Priority, TrialsJob
 from zerolap.store import Attempt
 
 JOBS_PER_AGENT: Final = 2
 """So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
+AGEING_SECONDS: Final = 6 * 3600.0
+"""A request that is open for so long is of the next higher priority, and after twice that of the one above."""
+
+
+def aged_priority(execution: FleetExecution) -> Priority:
+    """Return the priority of a request now: it rises with time, so that newer requests do not hold it up for ever."""
+    levels = int(max(0.0, time.time() - execution.submitted) / AGEING_SECONDS)
+    return PRIORITIES[max(0, PRIORITIES.index(execution.request.priority) - levels)]
 
 
 class Turns:
@@ -28,9 +35,10 @@ class Turns:
         building = {(platform, job.spec.digest) for platform, job in builds if isinstance(job, BuildJob)}
         room = self.room(attempts)
         chosen: list[Attempt] = []
-        while (execution := self._next(executions, room, building)) is not None:
-            job = execution.give()
-            platform = self._platform_of(execution, job)
+        while (following := self._next(executions, room, building)) is not None:
+            execution, job = following
+            execution.give(job)
+            platform = self.platform_of(execution, job)
             if isinstance(job, BuildJob):
                 building.add((platform, job.spec.digest))
             for needed in self._needed(platform, _engine_of(job)):
@@ -64,28 +72,36 @@ class Turns:
 
     def _next(
         self, executions: Collection[FleetExecution], room: dict[str, int], building: set[tuple[str, str]]
-    ) -> FleetExecution | None:
+    ) -> tuple[FleetExecution, BuildJob | TrialsJob] | None:
         """Return the request that is given the next job: of the first priority, that one served longest ago."""
-        ready = [execution for execution in executions if self._has_room(execution, room, building)]
-        return min(
-            ready,
-            key=lambda execution: (
-                PRIORITIES.index(execution.request.priority),
-                execution.turn,
-            ),
-            default=None,
+        if all(left <= 0 for left in room.values()):
+            return None
+        by_turn = sorted(
+            (execution for execution in executions if execution.planned),
+            key=lambda execution: (PRIORITIES.index(aged_priority(execution)), execution.turn),
         )
+        for execution in by_turn:
+            job = self._first_with_room(execution, room, building)
+            if job is not None:
+                return execution, job
+        return None
 
-    def _has_room(self, execution: FleetExecution, room: dict[str, int], building: set[tuple[str, str]]) -> bool:
-        """Whether agents are free for the first job of a request, and the same builder does not build it already."""
-        for job in itertools.islice(execution.planned.values(), 1):
-            platform = self._platform_of(execution, job)
-            needed = self._needed(platform, _engine_of(job))
+    def _first_with_room(
+        self, execution: FleetExecution, room: dict[str, int], building: set[tuple[str, str]]
+    ) -> BuildJob | TrialsJob | None:
+        """Return the first planned job of a request for which agents are free and which is not being built already."""
+        here, builder = execution.platform, self._roster.builder_of(execution.platform)
+        if room.get(here, 0) <= 0 and room.get(builder, 0) <= 0:
+            return None
+        for job in execution.planned.values():
+            platform = self.platform_of(execution, job)
             is_built = isinstance(job, BuildJob) and (platform, job.spec.digest) in building
-            return not is_built and all(room.get(platform, 0) > 0 for platform in needed)
-        return False
+            if not is_built and all(room.get(needed, 0) > 0 for needed in self._needed(platform, _engine_of(job))):
+                return job
+        return None
 
-    def _platform_of(self, execution: FleetExecution, job: BuildJob | TrialsJob) -> str:
+    def platform_of(self, execution: FleetExecution, job: BuildJob | TrialsJob) -> str:
+        """Return the platform whose agents carry out a job."""
         platform = execution.platform
         return self._roster.builder_of(platform) if isinstance(job, BuildJob) else platform
 

@@ -54,6 +54,7 @@ class Trials:
     failure: TrialFailed | None = None
     refusal: str | None = None
     is_valid: bool = True
+    _whole_blocks: frozenset[int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def usable(self) -> bool:
@@ -81,10 +82,12 @@ class Trials:
         return len(self.whole_blocks)
 
     @property
-    def whole_blocks(self) -> set[int]:
+    def whole_blocks(self) -> frozenset[int]:
         """The numbers of the blocks that were carried out on all sides."""
-        numbers = [set(self.block_numbers.get(side, ())) for side in self.measurements]
-        return set[int]().union(*numbers[:1]).intersection(*numbers)
+        if self._whole_blocks is None:
+            numbers = [frozenset(self.block_numbers.get(side, ())) for side in self.measurements]
+            self._whole_blocks = frozenset.intersection(*numbers) if numbers else frozenset()
+        return self._whole_blocks
 
     def in_whole_blocks(self, side: Side) -> list[Measurement]:
         """Return a side's measurements in the blocks that were carried out on all sides."""
@@ -98,12 +101,8 @@ class Trials:
         first = next((measurement for side in self.measurements.values() for measurement in side), None)
         return None if first is None else first.amounts.windows
 
-    @property
-    def seconds(self) -> float:
-        """The machine time of the trials."""
-        return sum(measurement.seconds for side in self.measurements.values() for measurement in side)
-
     def _keep(self, side: Side, block: int, measurement: Measurement) -> None:
+        self._whole_blocks = None
         numbers = self.block_numbers.setdefault(side, [])
         # Jobs of several blocks are carried out side by side.
         position = bisect(numbers, block)
@@ -133,15 +132,13 @@ class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
     `disturbed` are the checks because of which there is no timed verdict. Once there are enough starts for a look, one
-    that the machine does not leave alone is dropped, and the case is `settled` with what there is. `lost_seconds` went
-    into such starts.
+    that the machine does not leave alone is dropped, and the case is `settled` with what there is.
     """
 
     per_second: int | None = None
     pairs: list[TimedPair] = field(default_factory=list)
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
-    lost_seconds: float = 0.0
     paced: "TimedTrials | None" = None
 
     @property
@@ -175,11 +172,6 @@ class TimedTrials(Trials):
         """Whether memory does not hold all sides at once."""
         return any(measurement.amounts.alone for side in self.measurements.values() for measurement in side)
 
-    @property
-    def seconds(self) -> float:
-        """The machine time of these trials, those at an equal rate too."""
-        return super().seconds + self.lost_seconds + (self.paced.seconds if self.paced is not None else 0.0)
-
     def amounts_after(self, starts: int) -> Amounts:
         """Return the amounts of the last of so many starts."""
         return next(iter(self.measurements.values()))[starts - 1].amounts
@@ -190,7 +182,6 @@ class TimedTrials(Trials):
         is_disturbed = bool(failed) and failed.keys() <= OF_TIMING
         if is_disturbed and self.blocks >= LOOKS[0]:
             self.settled = True
-            self.lost_seconds += sum(measurement.seconds for measurement in measurements.values())
             return
         if is_disturbed:
             self.disturbed = list(failed.values())
@@ -253,6 +244,8 @@ class Results:
         self.ended_jobs: set[str] = set()
         self.recorded: dict[str, list[TrialDone]] = {}
         self.version = 0
+        self._counted_ns = 0
+        self._other_ns = 0
         self._blobs = blobs
         self._identities: dict[str, Identity] = {}
         self._not_to_be_timed: tuple[int, frozenset[str]] = (-1, frozenset())
@@ -275,6 +268,7 @@ class Results:
                 return
             event = new
             self.recorded.setdefault(job.id, []).append(event)
+            self._add_machine_time(job, event)
         trials = self._trials(job)
         if isinstance(trials, TimedTrials) and isinstance(event, TrialDone):
             trials.start(event.block, event.measurements, self._blobs)
@@ -282,6 +276,14 @@ class Results:
             trials.add(event)
         if job.engine == "counted" and isinstance(event, JobFinished):
             self._compare_executed(trials)
+
+    def _add_machine_time(self, job: TrialsJob, done: TrialDone) -> None:
+        # In integers, whose sum does not depend on the order in which trials end.
+        added_ns = sum(round(measurement.seconds * 1e9) for measurement in done.measurements.values())
+        if job.engine == "counted":
+            self._counted_ns += added_ns
+        else:
+            self._other_ns += added_ns
 
     def _compare_executed(self, trials: Trials) -> None:
         """Note whether both sides of a case execute the same: here, as plans read no blobs."""
@@ -379,13 +381,12 @@ class Results:
     @property
     def counted_seconds(self) -> float:
         """The machine time of counted trials."""
-        return sum(trials.seconds for trials in self.counted.values())
+        return self._counted_ns / 1e9
 
     @property
     def other_seconds(self) -> float:
         """The machine time of all other trials, which run one at a time."""
-        others: list[Mapping[str, Trials]] = [self.timed, self.sampled, *self.other.values()]
-        return sum(trials.seconds for by_case in others for trials in by_case.values())
+        return self._other_ns / 1e9
 
     @property
     def machine_seconds(self) -> float:

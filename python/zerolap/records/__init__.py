@@ -7,12 +7,13 @@ from zerolap.errors import (
     EnvironmentMissing,
     Interrupted,
     TrialFailed,
+    UnreadableRecord,
     UsageError,
     ZerolapError,
 )
 from zerolap.records.abilities import Abilities
 from zerolap.records.amounts import Amounts, Windows
-from zerolap.records.base import Record
+from zerolap.records.base import Record, read_stored
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
@@ -58,7 +59,18 @@ from zerolap.records.event import (
     read_event,
 )
 from zerolap.records.finding import Caller, Carrier, Finding, PerSide
-from zerolap.records.job import Block, BuildJob, GivenJob, Job, LoadJob, TrialsJob, job_json, read_given_job, read_job
+from zerolap.records.job import (
+    Block,
+    BuildJob,
+    GivenJob,
+    Job,
+    LoadJob,
+    TrialsJob,
+    job_json,
+    read_job,
+    read_stored_given_job,
+    read_stored_job,
+)
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import COUNTER_METRICS, METRICS, RUN_TABLE, Answer, Metric, metric_named
@@ -216,6 +228,7 @@ __all__ = [
     "TrialDone",
     "TrialFailed",
     "TrialsJob",
+    "UnreadableRecord",
     "UsageError",
     "Validity",
     "Verdict",
@@ -233,8 +246,10 @@ __all__ = [
     "metric_named",
     "parse_command",
     "read_event",
-    "read_given_job",
     "read_job",
+    "read_stored",
+    "read_stored_given_job",
+    "read_stored_job",
     "revision_of",
     "verb_of",
 ]

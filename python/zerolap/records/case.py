@@ -7,10 +7,17 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from zerolap.records.base import Record
+from zerolap.records.base import STORED, Record
 from zerolap.records.client import DEFAULT_DATA_SIZE, Client, WrittenClient
 from zerolap.records.fields import Number, Positive
 from zerolap.records.keys import Keys
@@ -161,7 +168,7 @@ class Case(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, document: Any) -> Any:
+    def _read(cls, document: Any, info: ValidationInfo) -> Any:
         """Return the fields that a JSON document holds."""
         if not isinstance(document, dict) or "commands" not in document:
             return document
@@ -170,7 +177,8 @@ class Case(Record):
         fields = {name: value for name, value in document.items() if name not in of_client}
         if fields.get("client") is None:
             written = {name: value for name, value in document.items() if name in of_client}
-            fields["client"] = WrittenClient.model_validate(written).client
+            extra: Literal["ignore", "forbid"] = "ignore" if info.context == STORED else "forbid"
+            fields["client"] = WrittenClient.model_validate(written, extra=extra).client
         return fields
 
     @model_serializer(mode="wrap")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from zerolap.records.amounts import Amounts
-from zerolap.records.base import Record
+from zerolap.records.base import Record, read_stored
 from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
 from zerolap.records.revision import ArchiveSource
@@ -113,11 +113,16 @@ def job_json(job: BuildJob | TrialsJob | LoadJob) -> str:
     return job.model_dump_json(by_alias=True)
 
 
+def read_stored_job(text: str, identity: str) -> BuildJob | TrialsJob:
+    """Return the job of that id that a store holds; raises `UnreadableRecord`."""
+    return read_stored(_JOB, text, f"the job {identity}")
+
+
+def read_stored_given_job(text: str, identity: str) -> BuildJob | TrialsJob | LoadJob:
+    """Return the job of any kind with that id that a store holds; raises `UnreadableRecord`."""
+    return read_stored(_GIVEN_JOB, text, f"the job {identity}")
+
+
 def read_job(text: str | bytes) -> BuildJob | TrialsJob:
     """Return the job in a JSON document; raises `pydantic.ValidationError` for another form."""
     return _JOB.validate_json(text)
-
-
-def read_given_job(text: str | bytes) -> BuildJob | TrialsJob | LoadJob:
-    """Return the job in a JSON document, of any kind that agents are given; raises `pydantic.ValidationError`."""
-    return _GIVEN_JOB.validate_json(text)

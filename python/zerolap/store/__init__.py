@@ -11,6 +11,7 @@ from zerolap.store.fleet import (
     AttemptState,
     FleetPlatform,
     FleetRecords,
+    JobKind,
     KnownAgent,
     Outcome,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "FailedTrial",
     "FleetPlatform",
     "FleetRecords",
+    "JobKind",
     "KnownAgent",
     "NamedSource",
     "NotConductor",

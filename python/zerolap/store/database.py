@@ -39,13 +39,15 @@ class Claim(Protocol):
 class Database(ABC):
     """An open database; its methods may be called from any thread.
 
-    `place` names it in messages; `directory` holds what belongs to it on this machine.
+    `place` names it in messages; `directory` holds what belongs to it on this machine. `changes` grows with each write
+    transaction of this object that has ended; equal values before two reads mean that it wrote nothing in between.
     """
 
     def __init__(self, place: str, directory: Path, engine: Engine) -> None:
         self.place = place
         self.directory = directory
         self._engine = engine
+        self.changes = 0
         self._epoch: int | None = None
         self._lock: Claim | None = None
 
@@ -56,8 +58,8 @@ class Database(ABC):
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Begin a write transaction.
+    def writing(self, *, is_change: bool = True) -> Iterator[Connection]:
+        """Begin a write transaction; what follows from nothing but signs of life is not counted in `changes`.
 
         Raises `EnvironmentMissing`, `UsageError` if a row lacks its parent, and `NotConductor` if `conduct` was called
         here, and by another process since.
@@ -66,6 +68,9 @@ class Database(ABC):
             if self._epoch is not None:
                 self._require_epoch(connection, self._epoch)
             yield connection
+        if is_change:
+            # Of several threads that count at the same time one is enough: each has ended its transaction before.
+            self.changes += 1
 
     @contextmanager
     def conduct(self) -> Iterator[None]:

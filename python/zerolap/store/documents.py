@@ -17,8 +17,10 @@ from zerolap.records import (
     RunReport,
     Spread,
     Summary,
+    UnreadableRecord,
     UsageError,
     document_state,
+    read_stored,
 )
 from zerolap.store.database import insert_new, insert_of
 from zerolap.store.requests import find, keep_platform, state
@@ -39,7 +41,10 @@ LONGEST_NAME: Final = 500
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A comparison or run in short; `base` and `summary` are None for a run."""
+    """A comparison or run in short; `base` and `summary` are None for a run.
+
+    `unreadable` is why its document cannot be read; what would be in the document is empty then.
+    """
 
     id: str
     kind: Kind
@@ -49,6 +54,7 @@ class StoredRow:
     head: str
     command_line: str
     summary: Summary | None
+    unreadable: str = ""
 
 
 def keep_comparison(connection: Connection, comparison: Comparison) -> None:
@@ -87,16 +93,18 @@ def keep_run(connection: Connection, report: RunReport) -> None:
 def read_comparison(connection: Connection, wanted: str) -> Comparison:
     """Return the comparison that `wanted` names, with its recorded cases; raises `UsageError`."""
     row = find(connection, document, wanted, "comparison", kind="compare")
-    cases = [CaseResult.model_validate_json(text) for text in _cases_of(connection, row.id)]
+    name = f"the comparison {row.id}"
+    cases = [read_stored(CaseResult, text, f"a case of {name}") for text in _cases_of(connection, row.id)]
     changed = {"cases": cases, "state": document_state(state(connection, row.id))}
-    return Comparison.model_validate_json(row.document).model_copy(update=changed)
+    return read_stored(Comparison, row.document, name).model_copy(update=changed)
 
 
 def read_run(connection: Connection, wanted: str) -> RunReport:
     """Return the run that `wanted` names; an unfinished one has a note. Raises `UsageError`."""
     row = find(connection, document, wanted, "run", kind="run")
-    cases = [RunCase.model_validate_json(text) for text in _cases_of(connection, row.id)]
-    report = RunReport.model_validate_json(row.document)
+    name = f"the run {row.id}"
+    cases = [read_stored(RunCase, text, f"a case of {name}") for text in _cases_of(connection, row.id)]
+    report = read_stored(RunReport, row.document, name)
     reached = document_state(state(connection, row.id))
     notes = [*report.notes, UNFINISHED_NOTES[reached]] if reached in UNFINISHED_NOTES else report.notes
     return report.model_copy(update={"cases": cases, "notes": notes})
@@ -108,6 +116,15 @@ _IN_SHORT = select(document, request.c.state).join(request, request.c.id == docu
 def newest(connection: Connection, limit: int) -> list[StoredRow]:
     """Return the newest comparisons and runs in short, the newest first."""
     return [_short(row) for row in connection.execute(_IN_SHORT.order_by(document.c.number.desc()).limit(limit))]
+
+
+def done_comparisons(connection: Connection, limit: int) -> list[str]:
+    """Return the ids of the newest comparisons that are done, the newest first."""
+    statement = select(document.c.id).join(request, request.c.id == document.c.id)
+    is_meant = (document.c.kind == "compare", request.c.state == "done")
+    return list(
+        connection.execute(statement.where(*is_meant).order_by(document.c.number.desc()).limit(limit)).scalars()
+    )
 
 
 def in_short(connection: Connection, identities: Iterable[str]) -> dict[str, StoredRow]:
@@ -254,8 +271,17 @@ def _cases_of(connection: Connection, identity: str) -> Iterable[str]:
 
 def _short(row: Row[Any]) -> StoredRow:
     common = {"id": row.id, "kind": row.kind, "state": document_state(row.state)}
+    try:
+        return _read_short(row, common)
+    except UnreadableRecord as fault:
+        return StoredRow(
+            **common, created="", base=None, head="", command_line="", summary=None, unreadable=fault.message
+        )
+
+
+def _read_short(row: Row[Any], common: dict[str, Any]) -> StoredRow:
     if row.kind == "run":
-        report = RunReport.model_validate_json(row.document)
+        report = read_stored(RunReport, row.document, f"the run {row.id}")
         return StoredRow(
             **common,
             created=report.created,
@@ -264,7 +290,7 @@ def _short(row: Row[Any]) -> StoredRow:
             command_line=report.command_line,
             summary=None,
         )
-    comparison = Comparison.model_validate_json(row.document)
+    comparison = read_stored(Comparison, row.document, f"the comparison {row.id}")
     return StoredRow(
         **common,
         created=comparison.created,

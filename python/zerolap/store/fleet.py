@@ -1,12 +1,13 @@
 """What a conductor records: the attempts at jobs, artifacts, platforms and agents."""
 
+import contextlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from zerolap.records import (
     Abilities,
@@ -18,13 +19,15 @@ from zerolap.records import (
     RequestState,
     TrialDone,
     TrialsJob,
+    UnreadableRecord,
     UsageError,
-    read_given_job,
+    read_stored,
+    read_stored_given_job,
 )
 from zerolap.store import requests, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
-from zerolap.store.requests import RecordedRequest, RequestInShort, find
+from zerolap.store.requests import RequestInShort, find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
@@ -45,8 +48,8 @@ class StoredJob:
 
     @cached_property
     def job(self) -> GivenJob:
-        """The job; raises `ValidationError`."""
-        return read_given_job(self.document)
+        """The job; raises `UnreadableRecord`."""
+        return read_stored_given_job(self.document, self.id)
 
 
 @dataclass(frozen=True)
@@ -180,10 +183,15 @@ class FleetRecords:
 
     # Requests.
 
-    def requests(self, *, is_open: bool, limit: int | None = None) -> list[RecordedRequest]:
-        """Return the requests to the fleet in the order of recording; all, those that have not ended, or the newest."""
+    def newest_requests(self, limit: int | None = None) -> list[RequestInShort]:
+        """Return the newest requests to the fleet in short, or all, the newest first."""
         with self._database.reading() as connection:
-            return requests.read_all(connection, is_open=is_open, limit=limit)
+            return requests.newest_in_short(connection, limit)
+
+    def open_requests_on(self, topic: str) -> list[RequestInShort]:
+        """Return the requests to the fleet that have not ended and whose topic begins so, in the order of recording."""
+        with self._database.reading() as connection:
+            return requests.open_in_short(connection, topic)
 
     def in_short(self, identity: str) -> RequestInShort | None:
         """Return the request to the fleet with that id in short."""
@@ -251,14 +259,30 @@ class FleetRecords:
             # They may be there: a server that is lost at the end of a transaction does not tell whether it has ended.
             connection.execute(insert_new(connection, attempt), rows)
 
-    def open_attempts(self) -> list[Attempt]:
-        """Return the attempts that have not ended, in the order of recording."""
+    def open_attempts(
+        self, on_unreadable: Callable[[str, UnreadableRecord], None] = lambda _request, _fault: None
+    ) -> list[Attempt]:
+        """Return the attempts that have not ended, in the order of recording.
+
+        `on_unreadable` is called with the request of each attempt whose job cannot be read, which is left out; trials
+        are read when they are first needed.
+        """
         statement = _WITH_JOB.where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
+        attempts = []
         with self._database.reading() as connection:
-            return [_attempt(row) for row in connection.execute(statement)]
+            for row in connection.execute(statement):
+                try:
+                    of_row = _attempt(row)
+                    if of_row.kind != "trials":
+                        # Builds and load are few, and looked at all the time: they are read now.
+                        of_row = replace(of_row, given=of_row.job)
+                    attempts.append(of_row)
+                except UnreadableRecord as fault:
+                    on_unreadable(row.request_id, fault)
+        return attempts
 
     def attempts(self, identity: str) -> list[Attempt]:
-        """Return all attempts at the jobs of a request, in the order of recording."""
+        """Return all attempts at the jobs of a request, in the order of recording; raises `UnreadableRecord`."""
         statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
         with self._database.reading() as connection:
             return [_attempt(row) for row in connection.execute(statement)]
@@ -276,6 +300,25 @@ class FleetRecords:
         columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.request_id == identity)
         with self._database.reading() as connection:
             return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
+
+    def job_counts(self, identity: str) -> dict[tuple[JobKind, AttemptState], int]:
+        """Return how many jobs of a request there are, by their kind and the state of the last attempt at each."""
+        last = select(func.max(attempt.c.number)).where(attempt.c.request_id == identity).group_by(attempt.c.job_id)
+        statement = (
+            select(job.c.kind, attempt.c.state, func.count().label("jobs"))
+            .join(attempt, job.c.id == attempt.c.job_id)
+            .where(attempt.c.number.in_(last))
+            .group_by(job.c.kind, attempt.c.state)
+        )
+        with self._database.reading() as connection:
+            return {(row.kind, row.state): row.jobs for row in connection.execute(statement)}
+
+    def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
+        """Return how many attempts at the jobs of a request there were, by their state."""
+        counts = select(attempt.c.state, func.count().label("attempts")).where(attempt.c.request_id == identity)
+        with self._database.reading() as connection:
+            rows = connection.execute(counts.group_by(attempt.c.state).order_by(func.min(attempt.c.number)))
+            return {row.state: row.attempts for row in rows}
 
     def take_in(self, changed: Sequence[Attempt], outcomes: Sequence[Outcome]) -> None:
         """Record changed attempts and what was reported of others, in one transaction.
@@ -314,10 +357,17 @@ class FleetRecords:
             connection.execute(statement.on_conflict_do_update(index_elements=["build", "builder"], set_=values))
 
     def artifacts(self, builds: Iterable[str], builder: str) -> dict[str, Artifact]:
-        """Return the artifacts of builds that a builder has made, by their digests."""
+        """Return the artifacts of builds that a builder has made, by their digests.
+
+        One that cannot be read is left out: its build is made again, and replaces it.
+        """
         statement = select(artifact).where(artifact.c.build.in_(list(builds)), artifact.c.builder == builder)
+        artifacts = {}
         with self._database.reading() as connection:
-            return {row.build: _artifact(row) for row in connection.execute(statement)}
+            for row in connection.execute(statement):
+                with contextlib.suppress(UnreadableRecord):
+                    artifacts[row.build] = _artifact(row)
+        return artifacts
 
     # Platforms and agents.
 
@@ -337,7 +387,7 @@ class FleetRecords:
 
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
-        with self._database.writing() as connection:
+        with self._database.writing(is_change=False) as connection:
             statement = insert_of(connection, agent)
             changed = {name: statement.excluded[name] for name in ("lab", "platform", "document", "seen", "refusal")}
             rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
@@ -444,5 +494,6 @@ def _attempt(row: Row[Any]) -> Attempt:
 
 
 def _artifact(row: Row[Any]) -> Artifact:
-    build, abilities = Build.model_validate_json(row.document), Abilities.model_validate_json(row.abilities)
+    name = f"the artifact of the build {row.build}"
+    build, abilities = read_stored(Build, row.document, name), read_stored(Abilities, row.abilities, name)
     return Artifact(build, row.builder, row.blob, abilities)

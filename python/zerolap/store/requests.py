@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel
-from sqlalchemy import Connection, Row, Table, delete, func, select, update
+from pydantic import BaseModel, TypeAdapter
+from sqlalchemy import Connection, Row, Table, delete, select, update
 
 from zerolap.records import (
     Platform,
@@ -18,8 +18,10 @@ from zerolap.records import (
     Resolved,
     Revision,
     Side,
+    UnreadableRecord,
     UsageError,
     digest_of,
+    read_stored,
     revision_of,
 )
 from zerolap.store.database import insert_new
@@ -27,6 +29,7 @@ from zerolap.store.tables import document, platform, platform_facts, request, re
 
 LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
+LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
 
 
@@ -51,18 +54,24 @@ class NamedSource:
 
 @dataclass(frozen=True)
 class RequestInShort:
-    """A request with its state, without its cases: it is read a hundred times as fast."""
+    """A request with its state, without its cases: it is read a hundred times as fast.
+
+    `unreadable` is why its document cannot be read; `trigger`, `command_line` and `sides` are empty then.
+    """
 
     id: str
     platform: str
     priority: Priority
     topic: str
     trigger: str
+    command_line: str
     sides: Mapping[Side, NamedSource]
     state: RequestState
     reason: str
     submitted: float
     ended: float | None
+    kind: Literal["compare", "run"] = "compare"
+    unreadable: str = ""
 
 
 class _Source(BaseModel):
@@ -78,7 +87,11 @@ class _Asked(BaseModel):
     """What is read of a request in short: its cases, which are nearly all of it, are left out."""
 
     trigger: str
+    command_line: str
     servers: dict[Side, _Server]
+
+
+_FIELDS: Final = TypeAdapter(dict[str, Any])
 
 
 def submit(connection: Connection, new: Request) -> None:
@@ -160,17 +173,34 @@ def read_resolved(connection: Connection, wanted: str) -> Resolved | None:
     if row.resolved is None:
         return None
     # Written as two documents: what was asked for does not change.
-    return Resolved.model_validate({**json.loads(row.resolved), "request": json.loads(row.document)})
+    name = f"the request {row.id}"
+    asked, meant = (read_stored(_FIELDS, text, name) for text in (row.document, row.resolved))
+    return read_stored(Resolved, {**meant, "request": asked}, name)
 
 
-def read_all(connection: Connection, *, is_open: bool, limit: int | None) -> list[RecordedRequest]:
-    """Return the requests to a fleet in the order of recording; all, those that have not ended, or the newest."""
-    statement = select(request).where(request.c.platform != "").order_by(request.c.number)
-    if is_open:
-        statement = statement.where(request.c.state.in_(OPEN_STATES))
-    if limit is not None:
-        statement = select(request).where(request.c.platform != "").order_by(request.c.number.desc()).limit(limit)
-    return [_recorded(row) for row in connection.execute(statement)]
+def read_outcome(connection: Connection, asked: Request) -> RecordedRequest:
+    """Return the state of a request that is known already; raises `UsageError`."""
+    columns = select(request.c.state, request.c.reason, request.c.submitted, request.c.ended)
+    row = connection.execute(columns.where(request.c.id == asked.id)).first()
+    if row is None:
+        raise _unknown(asked.id)
+    return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
+
+
+def newest_in_short(connection: Connection, limit: int | None) -> list[RequestInShort]:
+    """Return the newest requests to a fleet in short, the newest first."""
+    statement = select(request).where(request.c.platform != "").order_by(request.c.number.desc()).limit(limit)
+    return [_in_short(row) for row in connection.execute(statement)]
+
+
+def open_in_short(connection: Connection, topic: str) -> list[RequestInShort]:
+    """Return the requests to a fleet that have not ended and whose topic begins so, in the order of recording."""
+    is_meant = (
+        request.c.platform != "",
+        request.c.state.in_(OPEN_STATES),
+        request.c.topic.startswith(topic, autoescape=True),
+    )
+    return [_in_short(row) for row in connection.execute(select(request).where(*is_meant).order_by(request.c.number))]
 
 
 def open_ids(connection: Connection) -> list[str]:
@@ -258,14 +288,15 @@ def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: 
     exact = connection.execute(rows.where(table.c.id == wanted)).first()
     if exact is not None:
         return exact
-    beginning = func.substr(table.c.id, 1, len(wanted)) == wanted
-    matching = connection.execute(rows.where(beginning).limit(NAMED_IN_ERRORS + 1)).all() if wanted else []
+    ids = select(table.c.id).filter_by(**fixed).order_by(table.c.number.desc())
+    beginning = (table.c.id >= wanted, table.c.id < wanted + LAST_CHARACTER)
+    matching = list(connection.execute(ids.where(*beginning).limit(NAMED_IN_ERRORS + 1)).scalars()) if wanted else []
     if len(matching) == 1:
-        return matching[0]
+        return connection.execute(rows.where(table.c.id == matching[0])).one()
     if matching:
-        named = ", ".join(row.id for row in matching[:NAMED_IN_ERRORS])
+        named = ", ".join(matching[:NAMED_IN_ERRORS])
         raise UsageError(f"more than one id begins with {wanted!r}", hint=f"name one of {named}")
-    names = [row.id for row in connection.execute(rows.limit(NAMED_IN_ERRORS))]
+    names = list(connection.execute(ids.limit(NAMED_IN_ERRORS)).scalars())
     hint = f"the newest are {', '.join(names)}" if names else _what_there_is(connection)
     raise UsageError(f"the store holds no {noun} {wanted!r}", hint=hint)
 
@@ -325,17 +356,22 @@ def _what_there_is(connection: Connection) -> str:
 
 
 def _recorded(row: Row[Any]) -> RecordedRequest:
-    asked = Request.model_validate_json(row.document)
+    asked = read_stored(Request, row.document, f"the request {row.id}")
     return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
 
 
 def _in_short(row: Row[Any]) -> RequestInShort:
-    asked = _Asked.model_validate_json(row.document)
-    same = ("id", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
+    same = ("id", "kind", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
+    columns = {name: getattr(row, name) for name in same}
+    try:
+        asked = read_stored(_Asked, row.document, f"the request {row.id}")
+    except UnreadableRecord as fault:
+        return RequestInShort(**columns, trigger="", command_line="", sides={}, unreadable=fault.message)
     sources = {side: server.source for side, server in asked.servers.items()}
     return RequestInShort(
-        **{name: getattr(row, name) for name in same},
+        **columns,
         trigger=asked.trigger,
+        command_line=asked.command_line,
         sides={
             side: NamedSource(source.name, None if source.revision is None else source.revision.commit)
             for side, source in sources.items()

@@ -1,12 +1,16 @@
 """What is kept of ended requests, and which blobs nothing refers to any more."""
 
+import contextlib
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, delete, select, update
 
+from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.requests import OPEN_STATES
 from zerolap.store.tables import artifact, job, request, trial, trigger
 
@@ -17,6 +21,7 @@ GRACE_SECONDS: Final = 86_400.0
 
 
 BUILD_SECONDS: Final = 30 * 86_400.0
+DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,16 @@ class Retention:
     per_branch: int | None = None
     blob_bytes: int | None = None
     build_seconds: float = BUILD_SECONDS
+
+
+class _Server(BaseModel):
+    spec: BuildSpec
+
+
+class _Servers(BaseModel):
+    """What is read of what a request means."""
+
+    servers: dict[Side, _Server]
 
 
 @dataclass(frozen=True)
@@ -117,20 +132,23 @@ def referenced_blobs(connection: Connection) -> set[str]:
 def open_builds(connection: Connection) -> set[str]:
     """Return the digests of the builds of requests that have not ended."""
     statement = select(request.c.resolved).where(request.c.state.in_(OPEN_STATES), request.c.resolved.is_not(None))
-    servers = (json.loads(text)["servers"].values() for text in connection.execute(statement).scalars())
-    return {_build_digest(server) for of_request in servers for server in of_request}
-
-
-def _build_digest(server: dict[str, object]) -> str:
-    from zerolap.records import BuildSpec
-
-    return BuildSpec.model_validate(server["spec"]).digest
+    digests: set[str] = set()
+    for text in connection.execute(statement).scalars():
+        # The request of a row that cannot be read fails, and its builds are needed no more.
+        with contextlib.suppress(UnreadableRecord):
+            servers = read_stored(_Servers, text, "a request").servers.values()
+            digests |= {server.spec.digest for server in servers}
+    return digests
 
 
 def _archives(document: str | None) -> Iterator[str]:
     """Yield the digests of the packed sources of a request."""
-    servers = json.loads(document or "{}").get("servers", {})
-    for server in servers.values():
-        archive = server.get("source", {}).get("archive")
-        if isinstance(archive, str):
-            yield archive
+    try:
+        servers = json.loads(document or "{}").get("servers", {})
+        for server in servers.values():
+            archive = server.get("source", {}).get("archive")
+            if isinstance(archive, str):
+                yield archive
+    except (ValueError, AttributeError, RecursionError):
+        # What is left of a damaged document may still name its sources.
+        yield from re.findall(DIGEST, document or "")

@@ -53,7 +53,8 @@ class Store:
     """Requests, results and blobs; its methods may be called from any thread.
 
     Each method writes in a single transaction: if the process is killed, the store stays unchanged. All methods raise
-    `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked.
+    `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked, and
+    `UnreadableRecord` for what is recorded in a form that this version cannot read; lists show it as unreadable.
     """
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
@@ -104,6 +105,14 @@ class Store:
         return self._database.place
 
     @property
+    def changes(self) -> int:
+        """A number that grows with all that this object records, but for signs of life and what was written elsewhere.
+
+        Equal numbers before two reads mean that nothing was recorded here in between. Other processes are not counted.
+        """
+        return self._database.changes
+
+    @property
     def builds_directory(self) -> Path:
         """The directory of builds on this machine."""
         return self._database.directory / "builds"
@@ -150,6 +159,11 @@ class Store:
         """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.read(connection, identity)
+
+    def outcome(self, request: Request) -> RecordedRequest:
+        """Return the state of a request that is known already; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return requests.read_outcome(connection, request)
 
     def resolved(self, identity: str) -> Resolved | None:
         """Return what the request of that name means on its platform; none while its servers are not built.
@@ -386,6 +400,11 @@ class Store:
         """Return the newest comparisons and runs in short, the newest first."""
         with self._database.reading() as connection:
             return documents.newest(connection, limit)
+
+    def done_comparisons(self, limit: int) -> list[str]:
+        """Return the ids of the newest comparisons that are done, the newest first."""
+        with self._database.reading() as connection:
+            return documents.done_comparisons(connection, limit)
 
     def in_short(self, identities: Iterable[str]) -> dict[str, StoredRow]:
         """Return those of the comparisons and runs that are recorded, by id, in short."""

@@ -32,6 +32,9 @@ metadata = MetaData(
     }
 )
 
+# Compared byte by byte in both databases, so that an index finds the beginning of an id.
+ID = String().with_variant(String(collation="C"), "postgresql")
+
 # A commit. `repository` is empty for commits recorded before the store kept repositories.
 revision = Table(
     "revision",
@@ -109,7 +112,7 @@ request = Table(
     "request",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("id", String, nullable=False, unique=True),
+    Column("id", ID, nullable=False, unique=True),
     Column("kind", String, nullable=False),
     Column("created", String, nullable=False),
     Column("platform", String, nullable=False),
@@ -213,7 +216,7 @@ document = Table(
     "document",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("id", ForeignKey("request.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("id", ID, ForeignKey("request.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("kind", String, nullable=False),
     Column("base_build", String),
     Column("head_build", String, nullable=False),
@@ -397,6 +400,7 @@ trigger = Table(
     CheckConstraint("state IN ('waiting', 'working', 'done', 'refused', 'failed')", name="state"),
     Index(None, "state"),
     Index(None, "subject"),
+    Index(None, "kind", "created"),
     Index(None, "actor", "created"),
 )
 

@@ -27,7 +27,8 @@ from zerolap.records import (
     UsageError,
     Validity,
     job_json,
-    read_job,
+    read_stored,
+    read_stored_job,
     revision_of,
 )
 from zerolap.store.database import insert_new
@@ -86,7 +87,7 @@ def read_build(connection: Connection, digest: str) -> Build | None:
     row = connection.execute(select(build).where(build.c.build == digest)).first()
     if row is None:
         return None
-    return Build.model_validate({**row._mapping, "arguments": json.loads(row.arguments)})
+    return read_stored(Build, {**row._mapping, "arguments": json.loads(row.arguments)}, f"the build {digest}")
 
 
 def keep_jobs(connection: Connection, new_jobs: Sequence[GivenJob]) -> None:
@@ -202,10 +203,11 @@ def read_jobs(connection: Connection, identity: str, details_of: Callable[[str],
         ]
         if row.failure is not None:
             details = "" if row.log is None else details_of(row.log)
-            events.append(JobFailed.model_validate_json(row.failure).model_copy(update={"details": details}))
+            failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
+            events.append(failed.model_copy(update={"details": details}))
         if row.finished is not None:
-            events.append(JobFinished.model_validate_json(row.finished))
-        recorded.append(RecordedJob(read_job(row.document), tuple(events)))
+            events.append(read_stored(JobFinished, row.finished, f"the end of the job {row.id}"))
+        recorded.append(RecordedJob(read_stored_job(row.document, row.id), tuple(events)))
     return recorded
 
 
@@ -230,7 +232,7 @@ def read_failures(connection: Connection, identity: str) -> list[FailedTrial]:
     statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
     failures = []
     for row in connection.execute(statement):
-        failed = JobFailed.model_validate_json(row.failure)
+        failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
         block = -1 if failed.block is None else failed.block
         failed_trial = _trial_of(row.id, row, failed.side or "", block)
         failures.append(FailedTrial(failed_trial, failed.reason, row.log, failed.hint, failed.refused))
@@ -299,15 +301,16 @@ def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[t
 
 
 def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
+    name = f"a trial of the job {row.job_id}"
     return Measurement(
         metrics=metrics,
-        validity=Validity.model_validate_json(row.validity),
-        amounts=Amounts.model_validate_json(row.amounts),
+        validity=read_stored(Validity, row.validity, name),
+        amounts=read_stored(Amounts, row.amounts, name),
         graph=row.graph,
         timeline=row.timeline,
         stacks=row.stacks,
         executed=row.executed,
-        placement=None if row.placement is None else Placement.model_validate_json(row.placement),
+        placement=None if row.placement is None else read_stored(Placement, row.placement, name),
         seconds=row.seconds,
         method=row.method,
         zerolap=row.zerolap,

@@ -224,7 +224,7 @@ class TriggerRecords:
 
     def used_token(self, name: str, when: float) -> None:
         """Record that a token was used."""
-        with self._database.writing() as connection:
+        with self._database.writing(is_change=False) as connection:
             connection.execute(update(api_token).where(api_token.c.name == name).values(last_used=when))
 
     def remove_token(self, name: str) -> bool:
@@ -288,7 +288,7 @@ class TriggerRecords:
         """Record what was written, or when something may be written next, instead of what is recorded."""
         values = asdict(new)
         key = {name: values.pop(name) for name in ("subject", "kind", "key")}
-        self._put(post, key, values)
+        self._put(post, key, values, is_change=False)
 
     def write_again(self, subject: str, kind: PostKind, key: str) -> None:
         """Have something written again, even if it has not changed."""
@@ -296,8 +296,8 @@ class TriggerRecords:
         with self._database.writing() as connection:
             connection.execute(update(post).where(*is_meant).values(digest=""))
 
-    def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        with self._database.writing() as connection:
+    def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any], *, is_change: bool = True) -> None:
+        with self._database.writing(is_change=is_change) as connection:
             statement = insert_of(connection, table).values(**key, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=dict(values)))
 

@@ -1,6 +1,6 @@
 """How it stands with a pull request or a push, from the store alone: what comments and checks are made from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
-from zerolap.records import BuildJob, Changes, Comparison, UsageError, revision_of
+from zerolap.records import Changes, Comparison, UsageError
 from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
@@ -27,7 +27,7 @@ from zerolap.report.pull_request.outcome import (
     Waiting,
     changed_lines,
 )
-from zerolap.store import Attempt, RecordedRequest, Store, StoredTrigger
+from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger
 from zerolap.store.triggers import TriggerState
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
@@ -56,12 +56,23 @@ class Standings:
     alarms: FalseAlarmRecord
     _changed: dict[tuple[str, str], tuple[ChangedLines, ...]] = field(default_factory=dict)
     _comparisons: dict[str, Comparison] = field(default_factory=dict)
+    _states: dict[tuple[str, str], PullRequestState | None] = field(default_factory=dict)
+    _states_at: int = -1
 
     def pull_request(self, subject: str, earlier_head: str = "") -> PullRequestState | None:
         """Return how it stands with a pull request, or with a head that it had before.
 
         None for one that no permitted person has had measured.
         """
+        changes = self.store.changes
+        if self._states_at != changes:
+            self._states, self._states_at = {}, changes
+        key = (subject, earlier_head)
+        if key not in self._states:
+            self._states[key] = self._pull_request(subject, earlier_head)
+        return self._states[key]
+
+    def _pull_request(self, subject: str, earlier_head: str) -> PullRequestState | None:
         measured = self._measured(subject, earlier_head)
         if measured is None:
             return None
@@ -118,7 +129,7 @@ class Standings:
 
     def _platforms(self, stored: StoredTrigger) -> list[PlatformOutcome]:
         if stored.requests:
-            return [self._outcome(self.store.request(identity)) for identity in stored.requests]
+            return [self._outcome(self._asked(identity)) for identity in stored.requests]
         measured = self.settings.measured(stored.repository)
         served = [platform.name for platform in self.store.fleet.platforms()]
         names = served if measured is None or not measured.platforms else measured.platforms
@@ -134,22 +145,26 @@ class Standings:
         outcomes: dict[str, PlatformOutcome] = {}
         commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
         for identity in [identity for command in commands for identity in command.requests]:
-            work = self.store.request(identity)
-            revision = revision_of(work.request.servers["head"].source)
-            patterns = work.request.topic.removeprefix(f"{subject}{ON_REQUEST}")
-            name = f"{work.request.platform}: {patterns}"
-            if revision is not None and revision.commit == head and name not in outcomes:
-                outcomes[name] = self._outcome(work, name)
+            asked = self._asked(identity)
+            name = f"{asked.platform}: {asked.topic.removeprefix(f'{subject}{ON_REQUEST}')}"
+            if "head" in asked.sides and asked.sides["head"].commit == head and name not in outcomes:
+                outcomes[name] = self._outcome(asked, name)
         return list(outcomes.values())
 
-    def _outcome(self, work: RecordedRequest, name: str = "") -> PlatformOutcome:
-        request = work.request
-        comparison = self.comparison(request.id) if work.state == "done" else None
+    def _asked(self, identity: str) -> RequestInShort:
+        """Return a request that a trigger has led to; raises `UsageError`."""
+        asked = self.store.fleet.in_short(identity)
+        if asked is None:
+            raise UsageError(f"the store holds no request {identity}")
+        return asked
+
+    def _outcome(self, request: RequestInShort, name: str = "") -> PlatformOutcome:
+        comparison = self.comparison(request.id) if request.state == "done" else None
         public = self.settings.lab.public_url
         address = "" if public is None or comparison is None else f"{str(public).rstrip('/')}/comparisons/{request.id}"
         return PlatformOutcome(
             name or request.platform,
-            self._state(work),
+            self._state(request),
             comparison,
             address,
             f"{address}.json" if address else "",
@@ -157,12 +172,12 @@ class Standings:
             on_request=bool(name),
         )
 
-    def _state(self, work: RecordedRequest) -> PlatformState:
+    def _state(self, work: RequestInShort) -> PlatformState:
         match work.state:
             case "waiting":
                 return Waiting(work.reason.removeprefix("waits for "))
             case "running":
-                return _running(self.store.fleet.attempts(work.request.id))
+                return _running(self.store.fleet.job_counts(work.id))
             case "done":
                 return Done()
             case "failed":
@@ -178,10 +193,10 @@ class Standings:
         """Return the compared commits; before something is submitted the base is that of the trigger."""
         changed: tuple[ChangedLines, ...] = ()
         if stored.requests:
-            servers = self.store.request(stored.requests[0]).request.servers
-            revisions = [revision_of(servers[side].source) for side in ("base", "head")]
-            if revisions[0] is not None and revisions[1] is not None:
-                base, head = revisions[0].commit, revisions[1].commit
+            sides = self._asked(stored.requests[0]).sides
+            commits = [sides[side].commit for side in ("base", "head") if side in sides]
+            if len(commits) == 2 and commits[0] is not None and commits[1] is not None:
+                base, head = commits[0], commits[1]
                 changed = self._changed_lines(stored.repository, base, head)
         return CommitRange(stored.repository, base, head, changed)
 
@@ -203,7 +218,7 @@ class Standings:
     def _command(self, stored: StoredTrigger) -> str:
         if not stored.requests:
             return ""
-        return self.store.request(stored.requests[0]).request.command_line
+        return self._asked(stored.requests[0]).command_line
 
     def _acknowledgements(self, subject: str, head: str) -> tuple[Acknowledgement, ...]:
         return tuple(
@@ -217,12 +232,11 @@ class Standings:
         )
 
 
-def _running(attempts: Sequence[Attempt]) -> PlatformState:
-    if all(isinstance(attempt.job, BuildJob) for attempt in attempts):
-        return Building() if attempts else Waiting("an agent is free")
-    jobs = {attempt.job.id: attempt for attempt in attempts}
-    done = sum(attempt.state in ("done", "failed") for attempt in jobs.values())
-    return Running(done, len(jobs))
+def _running(jobs: Mapping[tuple[JobKind, AttemptState], int]) -> PlatformState:
+    if all(kind == "build" for kind, _ in jobs):
+        return Building() if jobs else Waiting("an agent is free")
+    done = sum(count for (_, state), count in jobs.items() if state in ("done", "failed"))
+    return Running(done, sum(jobs.values()))
 
 
 def _iso_time(seconds: float) -> str:

@@ -71,6 +71,7 @@ class Reporter:
     outbox: Outbox
     _unfinished: set[str] = field(default_factory=set)
     _noted: set[str] = field(default_factory=set)
+    _shown: dict[str, int] = field(default_factory=dict)
     _concluded: set[tuple[str, str]] = field(default_factory=set)
     _failed: FailedSubjects = field(default_factory=FailedSubjects)
 
@@ -87,19 +88,27 @@ class Reporter:
 
     async def report(self) -> None:
         """Write what is new of all pull requests that are not finished."""
+        changes = self.store.changes
         for subject in sorted(subject for subject in self._unfinished if subject not in self._failed):
+            if self._shown.get(subject) == changes:
+                continue
             with structlog.contextvars.bound_contextvars(subject=subject), self._failed.on_failure(subject):
                 self._noted.discard(subject)
+                self._shown.pop(subject, None)
                 # What is noted while it is written may not be in what was read before.
-                if await self._report(subject) and subject not in self._noted:
+                is_final, is_shown = await self._report(subject)
+                if is_shown:
+                    self._shown[subject] = changes
+                if is_final and is_shown and subject not in self._noted:
                     self._unfinished.discard(subject)
+                    self._shown.pop(subject, None)
 
-    async def _report(self, subject: str) -> bool:
-        """Write the state of a pull request; returns whether nothing more is to come."""
+    async def _report(self, subject: str) -> tuple[bool, bool]:
+        """Write the state of a pull request; returns whether nothing more is to come, and whether all is written."""
         report = await asyncio.to_thread(self._report_of, subject)
         unmeasured = await asyncio.to_thread(self._unmeasured, subject)
         if report is None:
-            return unmeasured is None or await self._write_check(unmeasured)
+            return True, unmeasured is None or await self._write_check(unmeasured)
         newest = self._report_of_state(subject, report.state.at_newest_head).check
         self._concluded.discard((subject, newest.head))
         written = [await self._write_comment(subject, report), await self._write_check(newest)]
@@ -111,7 +120,7 @@ class Reporter:
                 self._concluded.add((subject, earlier_head))
             else:
                 written.append(False)
-        return report.check.is_final and all(written)
+        return report.check.is_final, all(written)
 
     def _earlier_heads(self, subject: str, head: str) -> list[str]:
         """Return the heads that the pull request had before, whose checks may still show work in progress."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from zerolap.triggers.watching import Watcher
 from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
+LOOK_AGAIN_SECONDS: Final = 10.0
+"""So long nothing is read while nothing is recorded: what could not be written is tried again at its end."""
 REPOSITORIES_AT_ONCE: Final = 3
 """Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
 SUSPECT_TRIES: Final = 2
@@ -75,6 +78,7 @@ class Triggers:
         self._shown: set[str] = set()
         self._failed = FailedSubjects()
         self._at_work: dict[str, asyncio.Task[None]] = {}
+        self._reported_changes, self._reported = -1, 0.0
 
     def wake(self) -> None:
         """Look for triggers at once; to be called in the event loop."""
@@ -164,6 +168,10 @@ class Triggers:
         self._has_worked.set()
 
     async def _report(self) -> None:
+        changes, now = self.store.changes, time.monotonic()
+        if changes == self._reported_changes and now < self._reported + LOOK_AGAIN_SECONDS:
+            return
+        self._reported_changes, self._reported = changes, now
         if self._reporter is not None:
             await self._reporter.report()
         for subject in sorted(subject for subject in self._branches if subject not in self._failed):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from zerolap.records import Priority, Record
+from zerolap.records import Priority, Record, read_stored
 from zerolap.triggers.names import CommitName, Login, RefName, RepositoryName
 from zerolap.triggers.setting_types import Engine
 from zerolap.triggers.webhooks.commands import Command
@@ -204,8 +204,8 @@ _TRIGGER: TypeAdapter[Trigger] = TypeAdapter(Trigger)
 
 
 def read_trigger(document: str) -> Trigger:
-    """Return the trigger in a JSON document; raises `pydantic.ValidationError` for another form."""
-    return _TRIGGER.validate_json(document)
+    """Return the trigger in a JSON document that the store holds; raises `UnreadableRecord`."""
+    return read_stored(_TRIGGER, document, "a trigger")
 
 
 def trigger_json(trigger: Trigger) -> str:

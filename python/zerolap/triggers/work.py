@@ -22,9 +22,9 @@ from zerolap.records import (
     Priority,
     Request,
     RequestedServer,
+    UnreadableRecord,
     UsageError,
     ZerolapError,
-    revision_of,
 )
 from zerolap.store import Acknowledgement, NotConductor, Store, StoredTrigger
 from zerolap.store.triggers import TriggerState
@@ -257,11 +257,9 @@ class TriggerWork:
 
     def _supersede_on_request(self, trigger: PullRequestTrigger) -> None:
         """End what commands have asked for at earlier heads."""
-        for work in self._store.fleet.requests(is_open=True):
-            if work.request.topic.startswith(f"{trigger.subject}{ON_REQUEST}"):
-                revision = revision_of(work.request.servers["head"].source)
-                if revision is None or revision.commit != trigger.head:
-                    self._store.fleet.set_state(work.request.id, "superseded", f"by {trigger.head}")
+        for asked in self._store.fleet.open_requests_on(f"{trigger.subject}{ON_REQUEST}"):
+            if "head" not in asked.sides or asked.sides["head"].commit != trigger.head:
+                self._store.fleet.set_state(asked.id, "superseded", f"by {trigger.head}")
 
     def _cancel(self, subject: str, reason: str) -> None:
         """End what is open for a pull request, also what was asked for by commands, or waits to be submitted."""
@@ -269,10 +267,9 @@ class TriggerWork:
             # Only what had to wait: what came after this has not been tried.
             if stored.state == "waiting" and stored.id in self._not_before:
                 self._store.triggers.end(stored.id, "refused", reason)
-        for work in self._store.fleet.requests(is_open=True):
-            topic = work.request.topic
-            if topic == subject or topic.startswith(f"{subject}{ON_REQUEST}"):
-                self._store.fleet.set_state(work.request.id, "cancelled", reason)
+        for asked in self._store.fleet.open_requests_on(subject):
+            if asked.topic == subject or asked.topic.startswith(f"{subject}{ON_REQUEST}"):
+                self._store.fleet.set_state(asked.id, "cancelled", reason)
 
     async def _command(self, stored: StoredTrigger, trigger: CommandTrigger) -> list[Request]:
         await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
@@ -306,7 +303,11 @@ class TriggerWork:
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
         """Return the trigger by which a pull request is measured now; none if it is not, or not yet."""
         for stored in self._store.triggers.of_subject(subject, STANDING_KINDS):
-            trigger = read_trigger(stored.document)
+            try:
+                trigger = read_trigger(stored.document)
+            except UnreadableRecord:
+                # It may have withdrawn the permission.
+                return None
             if not isinstance(trigger, PullRequestTrigger):
                 return None
             if stored.state == "done":
@@ -351,7 +352,10 @@ class TriggerWork:
     def _last_measured(self, trigger: PushTrigger) -> str | None:
         """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
         for stored in self._store.triggers.of_subject(trigger.subject, ["push"]):
-            earlier = read_trigger(stored.document)
+            try:
+                earlier = read_trigger(stored.document)
+            except UnreadableRecord:
+                continue
             if not isinstance(earlier, PushTrigger) or stored.state != "done":
                 continue
             states = set(self._store.fleet.states(stored.requests).values())

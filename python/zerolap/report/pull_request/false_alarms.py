@@ -7,7 +7,7 @@ is a false alarm.
 from dataclasses import dataclass, field
 from typing import Final
 
-from zerolap.records import Comparison
+from zerolap.records import Comparison, UnreadableRecord
 from zerolap.report.pull_request.outcome import FalseAlarms
 from zerolap.store import Store
 
@@ -31,22 +31,31 @@ class FalseAlarmRecord:
 
     store: Store
     _counts: dict[str, IdenticalTimed] = field(default_factory=dict)
+    _looked_at: int = -1
 
     def of(self, platform: str) -> FalseAlarms | None:
         """Return the record of a platform, by its name; none if nothing identical was timed."""
-        newest = [
-            row.id for row in self.store.comparisons(LOOKED_AT) if row.summary is not None and row.state == "done"
-        ]
-        for identity in newest:
-            if identity not in self._counts:
-                self._counts[identity] = _counted(self.store.comparison(identity))
-        counts = [self._counts[identity] for identity in newest]
-        counts = [of_one for of_one in counts if of_one.platform == platform and of_one.timed]
+        counts = [counted for counted in self._newest() if counted.platform == platform and counted.timed]
         if not counts:
             return None
-        since = min(of_one.created for of_one in counts)
-        alarms, timed = sum(of_one.alarms for of_one in counts), sum(of_one.timed for of_one in counts)
+        since = min(counted.created for counted in counts)
+        alarms, timed = sum(counted.alarms for counted in counts), sum(counted.timed for counted in counts)
         return FalseAlarms(alarms, timed, f"since {since[:10]}")
+
+    def _newest(self) -> list[IdenticalTimed]:
+        """Return the counts of the newest comparisons, which are looked for when something was recorded."""
+        changes = self.store.changes
+        if self._looked_at != changes:
+            newest = self.store.done_comparisons(LOOKED_AT)
+            self._counts = {identity: self._counts.get(identity) or self._read(identity) for identity in newest}
+            self._looked_at = changes
+        return list(self._counts.values())
+
+    def _read(self, identity: str) -> IdenticalTimed:
+        try:
+            return _counted(self.store.comparison(identity))
+        except UnreadableRecord:
+            return IdenticalTimed("", "", 0, 0)
 
 
 def _counted(comparison: Comparison) -> IdenticalTimed:

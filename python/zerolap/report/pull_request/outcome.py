@@ -136,13 +136,13 @@ PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancel
 
 @dataclass(frozen=True)
 class FalseAlarms:
-    """How often a platform reported a change where there was none: of `comparisons` of equal builds, `alarms`.
+    """How often a platform reported a change of time where there was none: `alarms` of `timed_cases` of identical work.
 
-    `period` says when these were judged, as in `since 2026-08-01`.
+    `period` is when these were judged, as in `since 2026-08-01`.
     """
 
     alarms: int
-    comparisons: int
+    timed_cases: int
     period: str = ""
 
 

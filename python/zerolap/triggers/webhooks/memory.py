@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.records import UnreadableRecord
 from zerolap.store import StoredDelivery, StoredTrigger, TriggerRecords
 from zerolap.triggers.settings import Limits
 from zerolap.triggers.trigger import (
@@ -60,7 +61,11 @@ class Memory:
     def standing(self, subject: str) -> Standing:
         """Return how a pull request stands, which the last trigger decides that was not refused."""
         for stored in self._records.of_subject(subject, STANDING_KINDS):
-            trigger = read_trigger(stored.document)
+            try:
+                trigger = read_trigger(stored.document)
+            except UnreadableRecord:
+                # It may have withdrawn the permission.
+                return Standing()
             if not isinstance(trigger, PullRequestTrigger):
                 return Standing()
             if stored.state != "refused":
