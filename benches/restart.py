@@ -92,7 +92,7 @@ def _open_jobs(store: Store) -> None:
         [request] = on_platforms(asked, [PLATFORM], store.blobs)
         store.submit([request])
         execution = FleetExecution(request, roster, lab)
-        plan = execution.plan()
+        plan = asyncio.run(execution.plan())
         for job in plan.jobs:
             if isinstance(job, BuildJob):
                 for event in Worker().carry_out(job, lab.place):
@@ -100,7 +100,7 @@ def _open_jobs(store: Store) -> None:
                         abilities = Abilities(commands=frozenset({"GET"}), settings=frozenset())
                         known = event.model_copy(update={"abilities": abilities})
                         record_build(known, job, PLATFORM, store)
-                plan = execution.plan()
+                plan = asyncio.run(execution.plan())
         jobs = plan.jobs[: len(cases)]
         if len(jobs) != len(cases):
             raise RuntimeError(f"{len(jobs)} jobs were planned: {plan}")

@@ -137,7 +137,7 @@ class SimulatedFleet:
             self.start(self.agent_of(name))
         for number in range(self.load_agents or 0):
             self.start(self.load_agent(number))
-        ended = asyncio.create_task(scenario(self))  # type: ignore[arg-type]
+        ended: asyncio.Task[None] = asyncio.create_task(scenario(self))  # type: ignore[arg-type]
         done, _ = await asyncio.wait({ended, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
         for agent in self.running:
             agent.drain()

@@ -832,7 +832,7 @@ def test_a_damaged_blob_is_noticed_and_healed_by_writing_again(blobs: Blobs, dam
     name, other_name = (f"{key[:2]}/{key[2:]}" for key in (digest, other))
     swapped = blobs._container.read(other_name) if damage is None else damage
     assert swapped is not None
-    blobs._container.write(name, swapped)
+    blobs._container.write(name, io.BytesIO(swapped))
     with pytest.raises(BlobDamaged, match="damaged"):
         blobs.get(digest)
     blobs.put(b"content")
@@ -856,7 +856,7 @@ def test_blobs_that_come_packed_are_verified(blobs: Blobs) -> None:
     assert not blobs.has(digest)
     assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
     assert blobs.get(digest) == content
-    blobs._container.write(f"{digest[:2]}/{digest[2:]}", b"damaged")
+    blobs._container.write(f"{digest[:2]}/{digest[2:]}", io.BytesIO(b"damaged"))
     assert blobs.put_packed(digest, io.BytesIO(packed), len(content))
     assert blobs.get(digest) == content
     nothing = hashlib.sha256(b"").hexdigest()
