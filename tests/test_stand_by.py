@@ -316,10 +316,15 @@ def require_once(attempts: list[Attempt], measurements: list[tuple[Trial, Measur
     assert set(trials.values()) == {1}
 
 
+def is_answering(conductor: Conductor) -> bool:
+    """Whether a conductor has begun to listen to agents."""
+    return '"event": "working"' in conductor.log.read_text()
+
+
 @pytest.mark.slow
 def test_only_who_holds_the_lock_answers_agents(lab: Lab) -> None:
     first = lab.start("first", f"host={lab.server.directory}")
-    wait_until(lambda: first.health() == "working\n")
+    wait_until(lambda: is_answering(first))
     second = lab.start("second", f"host={lab.server.directory}")
     wait_until(lambda: second.health().startswith("stand-by"))
 
@@ -330,7 +335,8 @@ def test_only_who_holds_the_lock_answers_agents(lab: Lab) -> None:
             subscription = await client.nats.subscribe(inbox)
             message = message_json(Claim(attempt="a-1", delivery=1))
             await client.nats.publish("agents.berlin.alpha.alpha-1", message, reply=inbox)
-            count = 0
+            await subscription.next_msg(timeout=PATIENCE_SECONDS)
+            count = 1
             with contextlib.suppress(TimeoutError):
                 while True:
                     await subscription.next_msg(timeout=1)
@@ -341,7 +347,7 @@ def test_only_who_holds_the_lock_answers_agents(lab: Lab) -> None:
     # What is stopped sees nothing of what it has lost, until it goes on.
     first.process.send_signal(signal.SIGSTOP)
     end_session(lab)
-    wait_until(lambda: second.health() == "working\n")
+    wait_until(lambda: is_answering(second))
     first.process.send_signal(signal.SIGCONT)
     assert asyncio.run(answers()) == 1
     assert first.process.wait(PATIENCE_SECONDS) == 3
