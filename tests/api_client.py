@@ -15,15 +15,15 @@ class Asking:
 
     def __init__(self, url: str, token: str | None) -> None:
         self._url = f"{url}/api/v1"
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str, **query: Any) -> httpx.Response:
-        return request("GET", self._url + path, self._headers, params=query)
+        return request("GET", self._url + path, self.headers, params=query)
 
     def post(self, path: str, body: Any = None, **headers: str) -> httpx.Response:
         content = body if isinstance(body, bytes | Iterator) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
-        return request("POST", self._url + path, self._headers | given, content=content)
+        return request("POST", self._url + path, self.headers | given, content=content)
 
     def ask(self, **changes: Any) -> httpx.Response:
         return self.post("/comparisons", ASKED | changes)

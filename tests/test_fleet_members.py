@@ -113,7 +113,7 @@ def test_a_running_conductor_gives_the_job_of_a_revoked_agent_to_another(server:
             conductor.intake.open([attempt])
             name = AgentName("berlin", "alpha", "alpha-1")
             conductor.roster.introduce(name, hello())
-            conductor.intake._hold(attempt, conductor.roster.usable("alpha")[0], delivery=1)
+            conductor.intake._hold(attempt, conductor.roster.usable("alpha")[0], delivery=1, starts=1)
             added = asyncio.create_task(asyncio.to_thread(add_agent, server.directory, "alpha-9", "berlin", "alpha"))
             await until(lambda: any(one.agent == "alpha-9" for one in dispatcher._inboxes))
             await added

@@ -19,7 +19,7 @@ from zerolap.triggers.settings import Limits
 from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
 from zerolap.triggers.webhooks.rates import Rate, network_of
 
-TOKENS_READ_SECONDS: Final = 2.0
+LEAST_BETWEEN_SECONDS: Final = 0.2
 USE_RECORDED_SECONDS: Final = 60.0
 """The use of a token is recorded at most so often."""
 BEARER: Final = HTTPBearer(auto_error=False, description="A token that `zerolap token add` has made.")
@@ -27,33 +27,42 @@ GivenToken: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(B
 
 
 class KnownTokens:
-    """The tokens of the store, read again after a moment: a wrong one costs no query, however often it comes."""
+    """The tokens of the store: wrong ones cost a few queries a second in all, however often they come."""
 
     def __init__(self, records: TriggerRecords) -> None:
         self._records = records
-        self._by_digest: dict[str, ApiToken] = {}
+        self._digests: set[str] = set()
         self._read = -math.inf
         self._lock = asyncio.Lock()
 
     async def of_digest(self, digest: str) -> ApiToken | None:
-        """Return the token with that digest; raises `EnvironmentMissing`."""
-        if time.monotonic() - self._read > TOKENS_READ_SECONDS:
-            async with self._lock:
-                if time.monotonic() - self._read > TOKENS_READ_SECONDS:
-                    tokens = await asyncio.to_thread(self._records.tokens)
-                    self._by_digest = {token.digest: token for token in tokens}
-                    self._read = time.monotonic()
+        """Return the token with that digest as it is now; raises `EnvironmentMissing`."""
+        if digest not in self._digests:
+            # It may be new. All that are not known wait for the same query.
+            await self._read_since(time.monotonic())
         # Digests of random tokens: their comparison takes no time that leads to a token.
-        return self._by_digest.get(digest)
+        if digest not in self._digests:
+            return None
+        return await asyncio.to_thread(self._records.token, digest)
+
+    async def _read_since(self, moment: float) -> None:
+        """Read which tokens there are unless that was done since a moment."""
+        async with self._lock:
+            if self._read >= moment:
+                return
+            await asyncio.sleep(self._read + LEAST_BETWEEN_SECONDS - time.monotonic())
+            begun = time.monotonic()
+            tokens = await asyncio.to_thread(self._records.tokens)
+            self._digests = {token.digest for token in tokens}
+            self._read = begun
 
 
 class Authorization:
-    """Checks tokens at each request; one that is added or removed is known within two seconds."""
+    """Checks tokens anew at each request, so that a removed one is refused at once."""
 
     def __init__(self, records: TriggerRecords, limits: Limits, refusals: Refusals) -> None:
         self._records = records
         self._known = KnownTokens(records)
-        self._used: dict[str, float] = {}
         self._refusals = refusals
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
         self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
@@ -90,8 +99,7 @@ class Authorization:
 
     async def _note_use(self, token: ApiToken) -> None:
         now = time.time()
-        if now - max(self._used.get(token.name, 0.0), token.last_used or 0.0) >= USE_RECORDED_SECONDS:
-            self._used[token.name] = now
+        if now - (token.last_used or 0.0) >= USE_RECORDED_SECONDS:
             await asyncio.to_thread(self._records.used_token, token.name, now)
 
     def _refusal(self, request: Request, token: str, challenge: str) -> Problem:
