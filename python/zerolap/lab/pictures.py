@@ -168,12 +168,11 @@ def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
 
 
 def _tree(side: DrawnSide, cost: _Cost, trials: _Trials, frames: _Frames, blobs: Blobs) -> StackTree | None:
-    found = [
-        measurement
-        for trial, measurement in trials
-        if trial.side == side and trial.engine == "sampled" and measurement.validity.valid
-    ]
-    stacks = [measurement.stacks for measurement in found if measurement.stacks is not None]
+    sampled = [(trial.side, measurement) for trial, measurement in trials if trial.engine == "sampled"]
+    if not all(measurement.validity.valid for _, measurement in sampled):
+        # As the findings state: there are no stacks where a pass of either side is not valid.
+        return None
+    stacks = [measurement.stacks for of, measurement in sampled if of == side and measurement.stacks is not None]
     if not stacks:
         return None
     tree = json.loads(_core.stack_tree(_core.merge_stacks([blobs.get(digest) for digest in stacks])))
