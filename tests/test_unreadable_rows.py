@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from sqlalchemy import Table, update
 
 from zerolap.api.plain_pages import index_page
-from zerolap.records import ArchiveSource, BuildJob, BuildSpec, UnreadableRecord
-from zerolap.store import Attempt, Store
+from zerolap.records import ArchiveSource, BuildJob, BuildSpec, Request, ServerSpec, TrialsJob, UnreadableRecord
+from zerolap.store import Attempt, KnownAgent, Store
 from zerolap.store.tables import case_result, document, job, request
 
 GARBAGE = "{" * 100_000
@@ -110,9 +111,36 @@ def test_a_document_that_cannot_be_read_is_shown_as_such(fleet: SimulatedFleet) 
     assert f"the comparison {garbage.id} cannot be read".encode() in index_page(store.comparisons()).content
 
 
+def test_trials_that_cannot_be_read_fail_their_request_alone(fleet: SimulatedFleet) -> None:
+    good, garbage = (fleet.submit(made_up_cases(1)) for _ in range(2))
+    [trials] = jobs_of(garbage)
+    fleet.store.fleet.add_attempts([Attempt("a-1", garbage.id, PLATFORM, trials, state="claimed", agent="agent-0")])
+    plant(fleet.store, job, trials.id, GARBAGE)
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(good, garbage) == ["done", "failed"]
+
+    fleet.run(scenario)
+    assert f"the job {trials.id} cannot be read" in fleet.store.request(garbage.id).reason
+
+
+def jobs_of(asked: Request) -> list[TrialsJob]:
+    """Return a job for each case of a request."""
+    server = ServerSpec(build="b-1", topology=asked.cases[0].topology)
+    return [
+        TrialsJob(request=asked.id, case=case, servers={"base": server}, engine="counted", blocks=())
+        for case in asked.cases
+    ]
+
+
 def test_the_command_line_names_what_cannot_be_read(tmp_path: Path, redis_server: Path, zerolap: Zerolap) -> None:
     with Store.open(str(tmp_path / "store")) as store:
         lost = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
+        [trials] = jobs_of(lost)
+        store.fleet.add_attempts([Attempt("a-1", lost.id, PLATFORM, trials, state="claimed", agent="agent-0")])
+        store.fleet.saw_agents([KnownAgent("agent-0", "lab", PLATFORM, "{}", time.time())])
+        plant(store, job, trials.id, GARBAGE)
         plant(store, request, lost.id, GARBAGE)
     shown = zerolap("fleet", "status", "--store", "store")
-    assert f"the request {lost.id} cannot be read" in " ".join(shown.out.split())
+    for name in (f"the request {lost.id}", f"the job {trials.id}"):
+        assert f"{name} cannot be read" in " ".join(shown.out.split())

@@ -203,7 +203,12 @@ def _state_of(agent: "KnownAgent", attempts: Sequence["Attempt"]) -> str:
 
 
 def _described(attempt: "Attempt") -> str:
-    job = attempt.job
+    from zerolap.errors import UnreadableRecord
+
+    try:
+        job = attempt.job
+    except UnreadableRecord as fault:
+        return fault.message
     match job.kind:
         case "build":
             subject = f"build {job.source.name}"

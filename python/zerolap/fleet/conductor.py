@@ -296,6 +296,8 @@ class Conductor:
 
     def _happened(self, attempt: Attempt, event: Event | None) -> None:
         """Note what was recorded of an attempt; `event` is none if it was given up."""
+        if not self._is_readable(attempt):
+            return
         self._tell(attempt_events(attempt, event))
         if isinstance(event, JobStarted):
             return
@@ -458,7 +460,7 @@ class Conductor:
             if times < ATTEMPTS_PER_JOB or since < self._pace.patience_seconds:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, execution.id)
-            of_job = [attempt for attempt in attempts if attempt.job.id == job]
+            of_job = [attempt for attempt in attempts if attempt.job_id == job]
             how_often = f" {times} times" if len(of_job) > 1 else ""
             reason = f"given up{how_often}: {of_job[-1].reason}"
             given = of_job[-1].job
@@ -520,18 +522,14 @@ class Conductor:
         """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
         largest_bytes = self._dispatcher.largest_bytes()
         messages = []
+        attempts = [attempt for attempt in attempts if self._is_readable(attempt)]
         for attempt in attempts:
             if attempt.starts >= MOST_STARTS:
                 reason = f"a job was begun {attempt.starts} times, and what executed it ended each time"
                 self._fail(attempt.request, f"{subject_of(attempt.job)}: {reason}")
                 self._wake.set()
         for attempt in self.intake.published(one for one in attempts if one.starts < MOST_STARTS):
-            try:
-                job = attempt.job
-            except UnreadableRecord as fault:
-                self._fail(attempt.request, fault.message)
-                self._wake.set()
-                continue
+            job = attempt.job
             token = self._tokens.token_for(attempt.id)
             if isinstance(job, LoadJob):
                 token = self._load_secret(job.attempt)
@@ -547,6 +545,15 @@ class Conductor:
             message = f"{attempt.id}.{attempt.publications}"
             messages.append(JobMessage(attempt.platform, priority, attempt.request, message, content))
         await self._dispatcher.publish(messages)
+
+    def _is_readable(self, attempt: Attempt) -> bool:
+        """Whether the job of an attempt can be read; its request fails if not."""
+        try:
+            return attempt.job is not None
+        except UnreadableRecord as fault:
+            self._fail(attempt.request, fault.message)
+            self._wake.set()
+            return False
 
     # What got lost.
 
@@ -610,6 +617,6 @@ class Conductor:
         """Give up an attempt whose job is not to be tried again."""
         execution = self.executions.get(attempt.request)
         if execution is not None:
-            execution.given_up[attempt.job.id] = ATTEMPTS_PER_JOB - 1
-            execution.tried_since[attempt.job.id] = 0.0
+            execution.given_up[attempt.job_id] = ATTEMPTS_PER_JOB - 1
+            execution.tried_since[attempt.job_id] = 0.0
         await self.intake.give_up(attempt, reason)
