@@ -16,6 +16,7 @@ from api_client import request
 from http_server import served_lab
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import BaseModel, ConfigDict, Field
+from structlog.testing import capture_logs
 from webhook_payloads import delivery, pushed, settings_of_tests
 
 from zerolap.store import Store
@@ -90,8 +91,20 @@ def test_refused_deliveries_are_counted_by_cause(store: Store) -> None:
         for body in (sent.body, sent.body + b" "):
             request("POST", f"{url}/webhooks/github", dict(sent.headers), content=body)
         counted = metrics_of(url)["zerolap_webhook_deliveries_total"]
+        refused = metrics_of(url)["zerolap_refused_requests_total"]
+    assert refused[("cause", "unsigned_deliveries"),] == 1
     assert counted[("cause", ""), ("outcome", "admitted")] == 1
     assert counted[("cause", "signature"), ("outcome", "refused")] == 1
+
+
+def test_a_flood_of_forged_deliveries_does_not_fill_the_log(store: Store) -> None:
+    sent = delivery("push", pushed())
+    with capture_logs() as logs, served_lab(store, settings_of_tests()) as url:
+        for header in ({}, {"x-github-event": "NO EVENT"}, {"x-github-delivery": "no id"}):
+            for _ in range(100):
+                headers = dict(sent.headers) | header
+                assert request("POST", f"{url}/webhooks/github", headers, content=b"{}").is_client_error
+    assert 0 < len([entry for entry in logs if entry["event"] == "delivery refused"]) < 100
 
 
 def test_health_shows_triggers_and_agents(store: Store) -> None:

@@ -21,6 +21,7 @@ from zerolap.fleet import Conductor
 from zerolap.store import Store
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.webhooks.outcomes import UNSIGNED, Outcome, Refused
 
 DESCRIPTION: Final = (
     "Comparisons of servers that speak the Redis protocol: asked for and followed with a token of"
@@ -56,7 +57,13 @@ def application(
     if fleet is not None:
         app.include_router(joining_router(fleet, store, settings.limits), include_in_schema=False)
     if triggers is not None and settings.github.webhook_secret is not None:
-        webhooks = webhooks_router(store, settings, triggers.wake, counts.count_delivery)
+
+        def count(outcome: Outcome) -> None:
+            counts.count_delivery(outcome)
+            if isinstance(outcome, Refused) and outcome.cause in UNSIGNED:
+                refusals.count("unsigned_deliveries")
+
+        webhooks = webhooks_router(store, settings, triggers.wake, count)
         app.include_router(webhooks, include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
