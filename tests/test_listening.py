@@ -1,21 +1,31 @@
 """A lab answers while connections are many, slow and silent, and refuses other names than its own."""
 
+import asyncio
 import contextlib
+import resource
 import socket
+import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
-from command_line import Zerolap
+import uvicorn
+from command_line import PROGRAM, Zerolap
 from http_server import free_port
 from stored_comparison import stored_token
-from waiting import wait_until
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api.hosts import is_permitted
+from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
 from zerolap.api.refusals import Refusals
 from zerolap.store import Store
+from zerolap.triggers.webhooks.rates import network_of
 
+FEW_DESCRIPTORS, MANY = 400, 5_000
 HALF_REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -89,6 +99,111 @@ def test_one_address_has_a_share_and_makes_room_for_who_sends_a_request(
         finally:
             for connection in silent:
                 connection.close()
+
+
+def test_half_open_connections_leave_descriptors_for_the_lab(zerolap: Zerolap) -> None:
+    port, log = free_port(), zerolap.directory / "serve.log"
+    limit = f"--nofile={FEW_DESCRIPTORS}:{FEW_DESCRIPTORS}"
+    words = ["prlimit", limit, *PROGRAM, "serve", "--listen", f"127.0.0.1:{port}", "--store", str(zerolap.store)]
+    with log.open("w") as output:
+        child = subprocess.Popen(words, cwd=zerolap.directory, stdout=output, stderr=output)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: is_answered(url))
+        with half_open(url, 2 * FEW_DESCRIPTORS):
+            assert is_answered(url)
+            assert "Too many open files" not in log.read_text()
+    finally:
+        child.terminate()
+        child.wait()
+
+
+@pytest.mark.slow
+def test_it_answers_beside_five_thousand_half_open_connections(zerolap: Zerolap) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < MANY + 500:
+        pytest.skip(f"{MANY} connections need more than the {hard} descriptors that a process may have here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        with serving(zerolap) as url, half_open(url, MANY):
+            assert is_answered(url)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_an_answer_is_read_slowly_for_longer_than_a_head_may_take() -> None:
+    limits = ConnectionLimits(head_seconds=0.1)
+    content = b"x" * (32 << 20)
+    with answering(content, limits) as connections, reader_of(connections) as reader:
+        read = len(reader.recv(1000))
+        # As sweeping does after a while.
+        time.sleep(2 * limits.head_seconds)
+        connections.loop.call_soon_threadsafe(connections.connections.sweep)
+        while piece := reader.recv(1 << 20):
+            read += len(piece)
+    assert read > len(content)
+
+
+def test_who_reads_nothing_of_an_answer_is_cut() -> None:
+    limits = ConnectionLimits(reading_seconds=0.1)
+    with answering(b"x" * (32 << 20), limits) as connections, reader_of(connections) as reader:
+        wait_until(lambda: connections.connections.refusals.total["slow_readers"])
+        read = 0
+        with contextlib.suppress(ConnectionError):
+            while piece := reader.recv(1 << 20):
+                read += len(piece)
+    assert read < 32 << 20
+
+
+@dataclass
+class Answering:
+    """A server in a thread: its port, its connections, and the loop that they are used in."""
+
+    port: int
+    connections: Connections
+    loop: asyncio.AbstractEventLoop
+
+
+@contextlib.contextmanager
+def answering(content: bytes, limits: ConnectionLimits) -> Iterator[Answering]:
+    """Answer every request with a content."""
+
+    async def application(_scope: Any, _receive: Any, send: Any) -> None:
+        length = (b"content-length", str(len(content)).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": content})
+
+    connections = Connections(limits, Refusals())
+    listener = Listener.at("127.0.0.1", 0, connections)
+    settings = uvicorn.Config(application, http=protocol_of(connections), log_config=None, lifespan="off", ws="none")
+    server = uvicorn.Server(settings)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_until_complete, args=(server.serve([listener]),))
+    thread.start()
+    try:
+        wait_until(lambda: server.started)
+        yield Answering(listener.getsockname()[1], connections, loop)
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join()
+        loop.close()
+
+
+@contextlib.contextmanager
+def reader_of(server: Answering) -> Iterator[socket.socket]:
+    """Send a request, and have the answer read through a small buffer."""
+    with socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.settimeout(PATIENCE_SECONDS)
+        reader.connect(("127.0.0.1", server.port))
+        reader.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        yield reader
+
+
+def test_addresses_of_one_network_are_counted_together() -> None:
+    assert network_of("2001:db8::1") == network_of("2001:db8:0:0:ffff::2") == network_of("2001:DB8::2")
+    assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
+    assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1") != network_of("192.0.2.2")
 
 
 def is_cut(connection: socket.socket, letter: bytes) -> bool:

@@ -9,8 +9,9 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from zerolap import __version__
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
+from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
-from zerolap.api.metrics import conductor_metrics
+from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
@@ -20,6 +21,7 @@ from zerolap.fleet import Conductor
 from zerolap.store import Store
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings
+from zerolap.triggers.webhooks.outcomes import UNSIGNED, Outcome, Refused
 
 DESCRIPTION: Final = (
     "Comparisons of servers that speak the Redis protocol: asked for and followed with a token of"
@@ -34,23 +36,35 @@ def application(
     fleet: Path | None = None,
     *,
     refusals: Refusals | None = None,
+    counts: EventCounts | None = None,
     public_reports: bool = False,
 ) -> FastAPI:
     """Return the application of a conductor: reports, the HTTP API, `/health`, `/metrics`, and the files of jobs.
 
     With the directory of a fleet, agents can join it; with triggers whose settings have a secret for them, there are
     also webhooks. Reports need a token, unless `public_reports` or the settings make them public. What is refused is
-    counted in `refusals`. `/openapi.json` describes reports and API.
+    counted in `refusals`, what has happened in `counts`; both are shown as metrics. `/openapi.json` describes reports
+    and API.
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     state_problems(app)
-    authorization = Authorization(store.triggers, settings.limits, refusals or Refusals())
+    refusals, counts = refusals or Refusals(), counts or EventCounts()
+    authorization = Authorization(store.triggers, settings.limits, refusals)
+    check = HealthCheck(conductor, store)
+    github = None if triggers is None else triggers.github
     app.include_router(files_router(conductor, store), include_in_schema=False)
     if fleet is not None:
         app.include_router(joining_router(fleet, store, settings.limits), include_in_schema=False)
     if triggers is not None and settings.github.webhook_secret is not None:
-        app.include_router(webhooks_router(store, settings, triggers.wake), include_in_schema=False)
+
+        def count(outcome: Outcome) -> None:
+            counts.count_delivery(outcome)
+            if isinstance(outcome, Refused) and outcome.cause in UNSIGNED:
+                refusals.count("unsigned_deliveries")
+
+        webhooks = webhooks_router(store, settings, triggers.wake, count)
+        app.include_router(webhooks, include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
     app.include_router(
@@ -59,16 +73,16 @@ def application(
 
     @app.get("/health", include_in_schema=False)
     async def health() -> Response:
-        """Answer 200 while the conductor works, 503 with the reason if it cannot."""
-        trouble = conductor.trouble
-        if trouble is None:
-            return Response("working\n", media_type="text/plain")
-        return Response(f"{trouble}\n", status_code=503, media_type="text/plain")
+        """Answer 200 while the conductor works, also where something needs attention, and 503 if it cannot."""
+        state = await check.health()
+        headers = {"Cache-Control": "no-store"}
+        return Response(state.model_dump_json(), state.status, headers, "application/json")
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
-        """Answer with queues, agents and ages in the format of Prometheus."""
-        return Response(conductor_metrics(conductor), media_type=CONTENT_TYPE_LATEST)
+        """Answer in the format of Prometheus."""
+        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github)
+        return Response(metrics_text(collector), media_type=CONTENT_TYPE_LATEST)
 
     return app
 

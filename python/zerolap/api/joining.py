@@ -43,7 +43,12 @@ def joining_router(fleet: Path, store: Store, limits: Limits) -> APIRouter:
         """Add the agent that a token admits, with its public key, to configuration and bus."""
         if not rate.permits(network_of("" if request.client is None else request.client.host)):
             raise too_many("too many agents join from this address", rate.wait_seconds)
-        asked = await _read(request)
+        try:
+            async with asyncio.timeout(limits.body_seconds):
+                asked = await _read(request)
+        except TimeoutError:
+            headers = {"Connection": "close"}
+            raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body takes too long", HINT, headers) from None
         admitted = await asyncio.to_thread(store.fleet.redeem_join_token, secret_digest(asked.secret))
         if admitted is None:
             raise Problem(HTTPStatus.FORBIDDEN, "the token is unknown, was used already, or has expired", HINT)

@@ -17,10 +17,17 @@ HEAD_SECONDS: Final = 15.0
 """So long a connection may take for the handshake of TLS and the head of a request."""
 BODY_SECONDS: Final = 30.0
 """So long nothing may come of a body that is not complete."""
+READING_SECONDS: Final = 60.0
+LEAST_READ_BYTES: Final = 64 << 10
+"""A client that reads less of an answer in `READING_SECONDS` is cut."""
 MOST_CONNECTIONS: Final = 4096
 MOST_PER_ADDRESS: Final = 1024
-SPARED_DESCRIPTORS: Final = 512
-"""For files, the database and the bus."""
+MOST_DESCRIPTORS: Final = 65_536
+"""The limit is not raised further: programs that close all possible descriptors at their start get slow."""
+ACCEPTED_AT_ONCE: Final = 64
+"""The event loop accepts so many connections before it closes those that made room for them."""
+MOST_ENDING: Final = 2 * ACCEPTED_AT_ONCE
+LEAST_CONNECTIONS: Final = 16
 SWEEP_SECONDS: Final = 1.0
 BACKLOG: Final = 2048
 
@@ -36,15 +43,20 @@ class ConnectionLimits:
     per_address: int = MOST_PER_ADDRESS
     head_seconds: float = HEAD_SECONDS
     body_seconds: float = BODY_SECONDS
+    reading_seconds: float = READING_SECONDS
 
     @classmethod
     def of_process(cls) -> "ConnectionLimits":
-        """Return limits within this process's number of open files, which is raised as far as it may be."""
+        """Return limits within this process's number of open files, which is raised as far as it may be.
+
+        Half of them is left for files, the database and the bus.
+        """
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft < hard:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        total = max(min(MOST_CONNECTIONS, hard - SPARED_DESCRIPTORS), hard // 2)
-        return cls(total=min(total, MOST_CONNECTIONS), per_address=min(MOST_PER_ADDRESS, max(1, total // 2)))
+        highest = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+        if soft != resource.RLIM_INFINITY and soft < highest:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (highest, hard))
+        total = max(LEAST_CONNECTIONS, min(MOST_CONNECTIONS, highest // 2 - MOST_ENDING))
+        return cls(total=total, per_address=min(MOST_PER_ADDRESS, total // 2))
 
 
 @dataclass
@@ -69,9 +81,13 @@ class Connections:
     _open: dict[int, _Connection] = field(default_factory=dict)
     _waiting: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_network: dict[str, int] = field(default_factory=dict)
+    _ending: int = 0
 
     def admit(self, accepted: "_AcceptedSocket", network: str) -> bool:
-        """Take in a connection; returns false where there are too many, which are all worked on."""
+        """Take in a connection; returns false where there are too many, which are worked on or not closed yet."""
+        if self._ending >= MOST_ENDING:
+            self.refusals.count("connections")
+            return False
         if self._by_network.get(network, 0) >= self.limits.per_address and not self._make_room(network):
             self.refusals.count("connections_of_an_address")
             return False
@@ -93,6 +109,10 @@ class Connections:
         self._by_network[connection.network] -= 1
         if not self._by_network[connection.network]:
             del self._by_network[connection.network]
+
+    def ended(self) -> None:
+        """Note that the descriptor of a connection is closed that was too many or too slow."""
+        self._ending -= 1
 
     def note(self, number: int, *, is_busy: bool, has_body_left: bool) -> None:
         """Note that something came on a connection, or that a request of it was answered."""
@@ -145,6 +165,7 @@ class Connections:
         self.refusals.count(cause)
         connection = self._open[number]
         self.closed(number)
+        self._ending += 1
         connection.socket.end()
 
     def _not_waiting(self, number: int, network: str) -> None:
@@ -159,9 +180,11 @@ class _AcceptedSocket(socket.socket):
     """A connection that reports its end."""
 
     connections: Connections | None = None
+    is_ending: bool = False
 
     def end(self) -> None:
         """End both directions; the descriptor is closed by its owner."""
+        self.is_ending = True
         try:
             self.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -171,7 +194,10 @@ class _AcceptedSocket(socket.socket):
     def close(self) -> None:
         """Close the descriptor."""
         if self.connections is not None and self.fileno() >= 0:
-            self.connections.closed(self.fileno())
+            if self.is_ending:
+                self.connections.ended()
+            else:
+                self.connections.closed(self.fileno())
         super().close()
 
 
@@ -179,6 +205,10 @@ class Listener(socket.socket):
     """A listening socket that accepts as many connections as there may be."""
 
     connections: Connections
+
+    def listen(self, backlog: int = BACKLOG, /) -> None:
+        """Listen with a long queue: the event loop gives the number that it accepts at once."""
+        super().listen(max(backlog, BACKLOG))
 
     @classmethod
     def at(cls, host: str, port: int, connections: Connections) -> "Listener":
@@ -190,7 +220,7 @@ class Listener(socket.socket):
             listener = cls(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            listener.listen(BACKLOG)
+            listener.listen()
         except OSError as fault:
             raise EnvironmentMissing(
                 f"cannot listen at {host}:{port}: {fault.strerror}", hint="give another address: --listen"
@@ -214,11 +244,31 @@ def protocol_of(connections: Connections) -> type[H11Protocol]:
     """Return the protocol of connections that keeps note of what comes on them."""
 
     class NotedProtocol(H11Protocol):
-        """Notes when the head of a request is complete, when its body is, and when it was answered."""
+        """Notes when the head of a request is complete, when its body is, and when its answer was read."""
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._number = transport.get_extra_info("socket").fileno()
+            self._is_unread = False
+            self._unread_bytes = 0
+            self._reading: asyncio.TimerHandle | None = None
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_timer()
+            super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._is_unread = True
+            self._unread_bytes = self.transport.get_write_buffer_size()
+            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
+            self._note()
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._is_unread = False
+            self._stop_timer()
+            self._note()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -235,8 +285,22 @@ def protocol_of(connections: Connections) -> type[H11Protocol]:
         def _note(self) -> None:
             # uvicorn's annotation leaves out that there is none before the first request.
             cycle: RequestResponseCycle | None = self.cycle
-            is_busy = cycle is not None and not cycle.response_complete
-            has_body_left = cycle is not None and is_busy and cycle.more_body
-            connections.note(self._number, is_busy=is_busy, has_body_left=has_body_left)
+            is_worked_on = cycle is not None and not cycle.response_complete
+            has_body_left = cycle is not None and is_worked_on and cycle.more_body
+            # An answer is complete for uvicorn once it is in the buffer, which a slow client reads for long.
+            connections.note(self._number, is_busy=is_worked_on or self._is_unread, has_body_left=has_body_left)
+
+        def _check_reading(self) -> None:
+            unread_bytes = self.transport.get_write_buffer_size()
+            if unread_bytes > self._unread_bytes - LEAST_READ_BYTES:
+                connections.refusals.count("slow_readers")
+                self.transport.abort()
+                return
+            self._unread_bytes = unread_bytes
+            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
+
+        def _stop_timer(self) -> None:
+            if self._reading is not None:
+                self._reading.cancel()
 
     return NotedProtocol

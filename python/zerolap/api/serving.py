@@ -18,7 +18,8 @@ import uvicorn
 
 from zerolap.api.app import application
 from zerolap.api.hosts import KnownHosts, names_of_machine
-from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.listening import ACCEPTED_AT_ONCE, ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.metrics import EventCounts
 from zerolap.api.refusals import Refusals
 from zerolap.api.stand_by import STAND_BY, Entrance
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
@@ -75,6 +76,7 @@ class Serving:
     until: Callable[[], Awaitable[None]] | None = None
     hosts: Sequence[str] = ()
     public_reports: bool = False
+    counts: EventCounts = field(default_factory=EventCounts)
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
         """Raise `UsageError` if the triggers are for a platform that is not one of these."""
@@ -83,6 +85,7 @@ class Serving:
 
     def tell(self, event: LabEvent) -> None:
         """Tell those who listen what happens."""
+        self.counts.count(event)
         if self.triggers is not None:
             self.triggers.events.emit(event)
 
@@ -139,6 +142,7 @@ class Turn:
             serving.triggers,
             serving.fleet,
             refusals=self.refusals,
+            counts=serving.counts,
             public_reports=serving.public_reports,
         )
 
@@ -225,6 +229,7 @@ async def _until_stopped(turn: Turn, conductor: Conductor, agent: Agent | None =
     ended_by_cancelling: list[asyncio.Task[None]] = [asyncio.create_task(conductor.run())]
     ended_by_cancelling.append(asyncio.create_task(_keep_in_bounds(serving)))
     if serving.triggers is not None:
+        serving.triggers.on_event = serving.counts.count
         ended_by_cancelling.append(asyncio.create_task(serving.triggers.run()))
     if serving.until is not None:
         ended_by_cancelling.append(asyncio.create_task(_stop_after(serving.until, stopping)))
@@ -279,6 +284,7 @@ def _uvicorn_settings(serving: Serving, entrance: Entrance, connections: Connect
     return uvicorn.Config(
         KnownHosts(entrance, _names(serving), connections.refusals),
         http=protocol_of(connections),
+        backlog=ACCEPTED_AT_ONCE,
         ws="none",
         log_config=None,
         access_log=False,

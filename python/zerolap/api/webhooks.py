@@ -29,9 +29,14 @@ log = structlog.get_logger("zerolap.webhooks")
 
 
 def webhooks_router(
-    store: Store, settings: TriggerSettings, on_admitted: Callable[[], object] = lambda: None
+    store: Store,
+    settings: TriggerSettings,
+    on_admitted: Callable[[], object] = lambda: None,
+    on_outcome: Callable[[Outcome], object] = lambda _outcome: None,
 ) -> APIRouter:
-    """Return the route of GitHub's webhooks; `on_admitted` is called in the loop once a trigger is recorded.
+    """Return the route of GitHub's webhooks.
+
+    In the loop, `on_admitted` is called once a trigger is recorded, and `on_outcome` with the outcome of each delivery.
 
     Raises `UsageError` if the settings have no secret to check signatures with.
     """
@@ -62,6 +67,7 @@ def webhooks_router(
         if body is Cause.TOO_SLOW:
             late = Refused(body, f"the body took more than {settings.limits.body_seconds:g} seconds")
             log_outcome(late, delivery)
+            on_outcome(late)
             return _answer(late)
         try:
             outcome = await asyncio.get_running_loop().run_in_executor(admitting, admit, delivery, settings, memory)
@@ -69,6 +75,7 @@ def webhooks_router(
             # Nothing of it was recorded: it can be delivered again.
             log.error("a delivery could not be recorded", reason=fault.message)
             return _unavailable()
+        on_outcome(outcome)
         if isinstance(outcome, Admitted):
             on_admitted()
         return _answer(outcome)

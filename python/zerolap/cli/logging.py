@@ -19,6 +19,8 @@ def set_up_logs() -> None:
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        # The renderer for terminals shows exceptions itself.
+        *([] if sys.stderr.isatty() else [structlog.processors.format_exc_info]),
     ]
     structlog.configure(
         processors=[*common, renderer],

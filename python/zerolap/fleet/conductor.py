@@ -9,8 +9,8 @@ import contextlib
 import itertools
 import secrets
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,6 +66,8 @@ SWEEP_SECONDS: Final = 5.0
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
 """So long a plan is used of which jobs are left, though something was recorded since."""
+_END_WORDS: Final[Mapping[type[object], str]] = {BuildDone: "done", JobFinished: "done", JobFailed: "failed"}
+"""What the last event of a job means."""
 STORED_STATES: Final[dict[RequestState, DocumentState]] = {"failed": "failed"}
 """The state of a request whose request ended early; `interrupted` for all others."""
 
@@ -128,6 +130,8 @@ class Conductor:
         self._unrecorded: list[Attempt] = []
         self._unpublished: set[str] = set()
         self._turns = Turns(self.roster)
+        self.ended_jobs: Counter[tuple[str, ...]] = Counter()
+        """Jobs that agents have ended since the start: by platform, kind and end."""
         self._wake = asyncio.Event()
         self._losses = Losses(self._pace.sweep_seconds)
         self._published: dict[str, _Publication] = {}
@@ -301,6 +305,9 @@ class Conductor:
         self._tell(attempt_events(attempt, event))
         if isinstance(event, JobStarted):
             return
+        end = "given up" if event is None else _END_WORDS.get(type(event))
+        if end is not None:
+            self.ended_jobs[attempt.platform, attempt.job.kind, end] += 1
         execution = self.executions.get(attempt.request)
         if execution is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
             execution.forget_given_up(attempt.job.id)

@@ -2,7 +2,7 @@
 
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 from urllib.parse import quote
 
@@ -68,6 +68,11 @@ class GitHub:
     ) -> None:
         self._credentials = credentials
         self._connection = Connection(api_url, patience or Patience(), clock or Clock(), trust)
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Requests without success since the start, by the status of the answer; `none` without an answer."""
+        return self._connection.errors
 
     async def __aenter__(self) -> "GitHub":
         return self

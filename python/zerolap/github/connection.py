@@ -3,6 +3,7 @@
 import asyncio
 import json
 import ssl
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -97,6 +98,8 @@ class Connection:
             raise UsageError(f"{api_url} would get tokens unencrypted", hint="give an address with https")
         self._patience = patience
         self.clock = clock
+        self.errors: Counter[str] = Counter()
+        """Requests without success since the start, by the status of the answer; `none` without an answer."""
         self._client = httpx.AsyncClient(
             headers=HEADERS, timeout=patience.request_seconds, verify=True if trust is None else trust
         )
@@ -180,10 +183,13 @@ class Connection:
                     if len(content) > LARGEST_ANSWER_BYTES:
                         raise GitHubAnswerUnusable(f"{call}: the answer has more than {LARGEST_ANSWER_BYTES} bytes")
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as lost:
+            self.errors["none"] += 1
             raise _Setback(f"no connection: {str(lost) or type(lost).__name__}", maybe_done=False) from None
         except (TimeoutError, httpx.TimeoutException):
+            self.errors["none"] += 1
             raise _Setback(f"no answer within {self._patience.request_seconds:g} s", maybe_done=True) from None
         except (httpx.TransportError, httpx.DecodingError) as lost:
+            self.errors["none"] += 1
             raise _Setback(f"the connection was lost: {type(lost).__name__}", maybe_done=True) from None
         return response, bytes(content)
 
@@ -203,6 +209,7 @@ class Connection:
     def _fault(self, call: Call, response: httpx.Response, content: bytes, token: SecretStr) -> GitHubFault:
         """Return what an answer that is no success means."""
         status = response.status_code
+        self.errors[str(status)] += 1
         said = _message(content).replace(token.get_secret_value(), "(token)")
         text = f"{status} {said}".strip()
         if status >= 500:

@@ -25,6 +25,7 @@ from zerolap.store.triggers import (
     Post,
     StoredDelivery,
     StoredTrigger,
+    TriggerBacklog,
     TriggerRecords,
     TriggerState,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "StoredDelivery",
     "StoredRow",
     "StoredTrigger",
+    "TriggerBacklog",
     "TriggerRecords",
     "TriggerState",
     "open_blobs",

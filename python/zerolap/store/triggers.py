@@ -95,6 +95,16 @@ class Post:
     failures: int = 0
 
 
+@dataclass(frozen=True)
+class TriggerBacklog:
+    """The number of triggers that wait, and when the oldest was recorded; the last that failed, and when it was."""
+
+    waiting: int
+    oldest_waiting: float | None
+    last_failed: str | None
+    last_failed_created: float | None
+
+
 class TriggerRecords:
     """The tables of triggers; its methods may be called from any thread, and raise as those of `Store`."""
 
@@ -180,6 +190,16 @@ class TriggerRecords:
         by_actor = (trigger.c.actor == actor, trigger.c.created >= since, trigger.c.kind.in_(list(kinds)))
         with self._database.reading() as connection:
             return int(connection.execute(statement.where(*by_actor)).scalar_one())
+
+    def backlog(self) -> TriggerBacklog:
+        """Return how many triggers wait, and which has failed last."""
+        waiting = select(func.count(), func.min(trigger.c.created)).where(trigger.c.state == "waiting")
+        failed = select(trigger.c.id, trigger.c.created).where(trigger.c.state == "failed")
+        with self._database.reading() as connection:
+            number, oldest = connection.execute(waiting).one()
+            last = connection.execute(failed.order_by(trigger.c.number.desc()).limit(1)).first()
+        identity, created = (None, None) if last is None else last
+        return TriggerBacklog(number, oldest, identity, created)
 
     # Acknowledgements.
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from zerolap.events.lab_event import LabEvent
 from zerolap.events.sinks import EventSink
 from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
@@ -58,10 +59,12 @@ class Triggers:
     def __post_init__(self) -> None:
         for measuring in (*self.settings.repositories, *self.settings.watches):
             cases_of(measuring)
+        self.on_event: Callable[[LabEvent], None] = lambda _event: None
+        """Is called in the event loop with each trigger that was worked on."""
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
         self.events = EventSink(self.settings.events)
-        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self.events.emit)
+        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self._tell)
         standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
         outbox = Outbox(self.store.triggers)
         self._reporter = None
@@ -79,6 +82,10 @@ class Triggers:
         self._failed = FailedSubjects()
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._reported_changes, self._reported = -1, 0.0
+
+    def _tell(self, event: LabEvent) -> None:
+        self.on_event(event)
+        self.events.emit(event)
 
     def wake(self) -> None:
         """Look for triggers at once; to be called in the event loop."""

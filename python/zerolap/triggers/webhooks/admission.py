@@ -15,7 +15,17 @@ from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
 from zerolap.triggers.webhooks.meaning import meaning_of
 from zerolap.triggers.webhooks.memory import Memory, Standing
-from zerolap.triggers.webhooks.outcomes import Admitted, Cause, Ignored, NotAdmitted, Outcome, Refused, ignored, refused
+from zerolap.triggers.webhooks.outcomes import (
+    UNSIGNED,
+    Admitted,
+    Cause,
+    Ignored,
+    NotAdmitted,
+    Outcome,
+    Refused,
+    ignored,
+    refused,
+)
 from zerolap.triggers.webhooks.payloads import (
     EVENTS,
     AnyEvent,
@@ -33,6 +43,9 @@ DELIVERY_HEADER: Final = "x-github-delivery"
 SIGNATURE_HEADER: Final = "x-hub-signature-256"
 TARGET_TYPE_HEADER: Final = "x-github-hook-installation-target-type"
 TARGET_ID_HEADER: Final = "x-github-hook-installation-target-id"
+
+COUNTED_AS_FORGED: Final = frozenset({Cause.NO_SIGNATURE, Cause.SIGNATURE})
+"""The causes that the limit on forged deliveries was checked for already."""
 
 _EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -73,6 +86,7 @@ class Delivery:
 def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
     """Return what becomes of a delivery, and log it; the trigger of an admitted one is recorded.
 
+    Unsigned ones of an address that has sent too many are not logged.
     Raises `EnvironmentMissing` if the store cannot be used.
     """
     event: AnyEvent | None = None
@@ -83,8 +97,16 @@ def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outc
         outcome = _judged(event, delivery, settings, memory)
     except NotAdmitted as end:
         outcome = end.outcome
-    log_outcome(outcome, delivery, event)
+    if _is_logged(outcome, delivery, memory):
+        log_outcome(outcome, delivery, event)
     return outcome
+
+
+def _is_logged(outcome: Outcome, delivery: Delivery, memory: Memory) -> bool:
+    """Whether a delivery has a line of its own: a flood of forged ones must not fill the log."""
+    if not isinstance(outcome, Refused) or outcome.cause not in UNSIGNED - COUNTED_AS_FORGED:
+        return True
+    return outcome.cause is not Cause.FORGED_LIMIT and memory.forging_addresses.permits(network_of(delivery.address))
 
 
 def log_outcome(outcome: Outcome, delivery: Delivery, event: AnyEvent | None = None) -> None:

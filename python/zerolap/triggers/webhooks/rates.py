@@ -1,5 +1,6 @@
 """How often something may happen: a bucket of tokens for each key, in memory."""
 
+import ipaddress
 import math
 import threading
 import time
@@ -40,4 +41,12 @@ class Rate:
 
 def network_of(address: str) -> str:
     """Return what a sender cannot easily change: the address, of IPv6 the network of 64 bits."""
-    return ":".join(address.split(":")[:4]) if ":" in address and "." not in address else address
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_address(int(parsed) >> 64 << 64))
