@@ -312,13 +312,7 @@ class Conductor:
         if execution is not None and isinstance(event, BuildDone | JobFinished | JobFailed):
             execution.forget_given_up(attempt.job.id)
         if isinstance(attempt.job, BuildJob):
-            if isinstance(event, BuildDone):
-                self._note_built(attempt.job.spec.digest, attempt.platform)
-            self._plan_soon(self.executions)
-            if isinstance(event, JobFailed):
-                self._fail(attempt.request, event.reason, event.hint)
-            elif event is None:
-                self._gave_up(attempt)
+            self._happened_to_build(attempt, attempt.job, event)
         elif isinstance(attempt.job, LoadJob):
             loaded = self.intake.attempts.get(attempt.job.attempt)
             if loaded is not None and event is None:
@@ -331,6 +325,16 @@ class Conductor:
                 execution.take_in(attempt.job, event)
             self._plan_soon([attempt.request])
         self._wake.set()
+
+    def _happened_to_build(self, attempt: Attempt, job: BuildJob, event: Event | None) -> None:
+        """Note what was recorded of a build, for which several requests may wait."""
+        if isinstance(event, BuildDone):
+            self._note_built(job.spec.digest, attempt.platform)
+        self._plan_soon(self.executions)
+        if isinstance(event, JobFailed):
+            self._fail(attempt.request, event.reason, event.hint)
+        elif event is None:
+            self._gave_up(attempt)
 
     def _gave_up(self, attempt: Attempt) -> None:
         """Have a job tried again by another agent, unless several gave it up."""
