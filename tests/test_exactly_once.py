@@ -84,9 +84,9 @@ def test_a_trigger_leads_to_one_request_for_each_platform(
     ended = store.triggers.with_id(stored.id)
     assert ended is not None
     assert (ended.state, ended.reason) == ("done", "")
-    requests = [work.request for work in store.fleet.requests(is_open=True)]
-    assert tuple(request.platform for request in requests) == PLATFORMS
-    assert ended.requests == tuple(request.id for request in requests)
+    opened = store.fleet.open_requests()
+    assert tuple(store.request(identity).request.platform for identity in opened) == PLATFORMS
+    assert ended.requests == tuple(opened)
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_a_request_that_is_repeated_after_a_kill_is_carried_out_once(
             process.wait()
     assert len(set(ids)) == 1
     with Store.open(str(place)) as opened:
-        assert len(opened.fleet.requests(is_open=False)) == 1
+        assert len(opened.fleet.newest_requests()) == 1
 
 
 def test_a_trigger_that_has_the_process_killed_is_given_up(store: Store, settings: Path, tmp_path: Path) -> None:

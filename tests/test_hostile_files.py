@@ -60,7 +60,7 @@ def test_directories_of_any_depth_are_walked_and_removed(tmp_path: Path) -> None
     assert most_open <= before + 4
     remove(tree)
     assert list(tmp_path.iterdir()) == []
-    assert open_descriptors() == before
+    assert open_descriptors() <= before
 
 
 def test_wide_and_deep_trees_are_removed_whole(tmp_path: Path) -> None:
