@@ -136,14 +136,16 @@ class Turn:
     def open(self, conductor: Conductor) -> None:
         """Have the API of this conductor answer from now on."""
         serving = self.serving
-        self.entrance.application = application(
-            conductor,
-            serving.store,
-            serving.triggers,
-            serving.fleet,
-            refusals=self.refusals,
-            counts=serving.counts,
-            public_reports=serving.public_reports,
+        self.entrance.open(
+            application(
+                conductor,
+                serving.store,
+                serving.triggers,
+                serving.fleet,
+                refusals=self.refusals,
+                counts=serving.counts,
+                public_reports=serving.public_reports,
+            )
         )
 
 
@@ -190,7 +192,7 @@ async def _work_alone(turn: Turn) -> None:
     )
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
-    await _until_stopped(turn, conductor, agent)
+    await _until_stopped(turn, conductor, [], agent)
 
 
 async def _lead(turn: Turn, directory: Path) -> None:
@@ -214,20 +216,18 @@ async def _lead(turn: Turn, directory: Path) -> None:
             on_event=serving.tell,
         )
         following = asyncio.create_task(follow_configuration(directory, dispatcher, conductor))
-        try:
-            await _until_stopped(turn, conductor)
-        finally:
-            following.cancel()
+        await _until_stopped(turn, conductor, [following])
     finally:
         await dispatcher.close()
 
 
-async def _until_stopped(turn: Turn, conductor: Conductor, agent: Agent | None = None) -> None:
-    """Run the conductor and an agent until one of them fails, or they are to stop."""
+async def _until_stopped(
+    turn: Turn, conductor: Conductor, beside: list[asyncio.Task[None]], agent: Agent | None = None
+) -> None:
+    """Run the conductor, the tasks beside it and an agent until one of them fails, or they are to stop."""
     serving, stopping = turn.serving, turn.stopping
     turn.open(conductor)
-    ended_by_cancelling: list[asyncio.Task[None]] = [asyncio.create_task(conductor.run())]
-    ended_by_cancelling.append(asyncio.create_task(_keep_in_bounds(serving)))
+    ended_by_cancelling = [*beside, asyncio.create_task(conductor.run()), asyncio.create_task(_keep_in_bounds(serving))]
     if serving.triggers is not None:
         serving.triggers.on_event = serving.counts.count
         ended_by_cancelling.append(asyncio.create_task(serving.triggers.run()))
@@ -320,13 +320,13 @@ async def _locked(turn: Turn) -> AsyncIterator[bool]:
                 if not is_standing_by:
                     log.info("stand-by: another conductor works on the store", store=store.place)
                 is_standing_by = True
-                turn.entrance.state = STAND_BY
+                turn.entrance.stand_by(STAND_BY)
             except EnvironmentMissing as fault:
                 if not is_standing_by:
                     raise
                 # The database of a stand-by may be restarted as that of a conductor.
                 log.warning("stand-by: the store cannot be used", fault=fault.message)
-                turn.entrance.state = f"stand-by: the store cannot be used: {fault.message}"
+                turn.entrance.stand_by(f"stand-by: the store cannot be used: {fault.message}")
             else:
                 if is_standing_by:
                     log.info("taking over", store=store.place)

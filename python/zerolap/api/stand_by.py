@@ -1,5 +1,7 @@
 """What `zerolap serve` answers before it is the conductor, and the application of the conductor afterwards."""
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
@@ -12,21 +14,38 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 STAND_BY: Final = "stand-by: another conductor works on the store"
+STARTING: Final = "starting"
 RETRY_SECONDS: Final = 1
+STARTING_SECONDS: Final = 10.0
+"""A request that comes while the process starts waits so long for its answer: GitHub sends a delivery once."""
 
 
 class Entrance:
-    """An ASGI application: the `application` of the conductor once there is one, before it 503 with the `state`."""
+    """An ASGI application: the one of the conductor once there is one, before it 503 with the reason."""
 
     def __init__(self) -> None:
-        self.state = "starting"
-        self.application: Application | None = None
+        self._state = STARTING
+        self._application: Application | None = None
+        self._has_started = asyncio.Event()
+
+    def stand_by(self, state: str) -> None:
+        """Refuse all requests with a state from now on."""
+        self._state = state
+        self._has_started.set()
+
+    def open(self, application: Application) -> None:
+        """Have an application answer all requests from now on."""
+        self._application = application
+        self._has_started.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, `/health` as all others."""
-        if self.application is not None:
-            await self.application(scope, receive, send)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STARTING_SECONDS):
+                await self._has_started.wait()
+        if self._application is not None:
+            await self._application(scope, receive, send)
             return
         headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
-        answer = Response(f"{self.state}\n", HTTPStatus.SERVICE_UNAVAILABLE, headers, "text/plain")
+        answer = Response(f"{self._state}\n", HTTPStatus.SERVICE_UNAVAILABLE, headers, "text/plain")
         await answer(scope, receive, send)

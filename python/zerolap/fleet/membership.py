@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from zerolap.errors import UsageError
+from zerolap.errors import EnvironmentMissing, UsageError
 from zerolap.fleet.bus import JetStreamDispatcher
 from zerolap.fleet.conductor import Conductor
 from zerolap.fleet.delivery import AgentName
@@ -23,20 +23,22 @@ async def follow_configuration(directory: Path, dispatcher: JetStreamDispatcher,
     A file that cannot be read changes nothing, and is logged.
     """
     known: set[AgentName] = set()
-    seen: tuple[int, int] | None = None
+    followed: tuple[int, int] | None = None
     while True:
         now = _version(directory / CONFIGURATION)
-        if now is not None and now != seen:
-            seen = now
+        if now is not None and now != followed:
             try:
                 names = set((await asyncio.to_thread(read_configuration, directory)).agent_names())
-            except UsageError as fault:
-                log.error("the configuration of the fleet cannot be read", fault=fault.message)
-            else:
                 await dispatcher.listen_to(names)
                 for name in known - names:
                     await _let_go(name, conductor)
-                known = names
+            except UsageError as fault:
+                log.error("the configuration of the fleet cannot be read", fault=fault.message)
+                followed = now
+            except EnvironmentMissing as fault:
+                log.error("the configuration of the fleet cannot be followed yet", fault=fault.message)
+            else:
+                known, followed = names, now
         await asyncio.sleep(LOOK_SECONDS)
 
 
