@@ -12,11 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from postgresql_server import PostgresqlServer, programs, server_user
+from toy_server import CASES as TOY_CASES
+from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.idle import idle_conductor_share
@@ -28,6 +30,8 @@ from zerolap.lab.planner import Planner
 from zerolap.lab.results import Results
 from zerolap.records import (
     Build,
+    BuildDone,
+    BuildJob,
     Case,
     Check,
     Measurement,
@@ -47,55 +51,53 @@ KILLS = 50
 MANY = 500
 STARTS = 10
 NOT_COMPARED = ("id", "created", "command_line")
-COUNTED = ("--engine", "counted", "--quick", "--head-config", "hash-max-listpack-entries=0")
 
 
 def _zerolap(*arguments: str | Path) -> list[str]:
     return [str(Path(sys.executable).with_name("zerolap")), *map(str, arguments)]
 
 
-def _other_build(directory: Path) -> Path:
-    """Return a program that is another build than the installed one: the same code, other bytes at its end."""
-    program = directory / "redis-server"
-    shutil.copy2(Path(shutil.which("redis-server") or "redis-server").resolve(), program)
-    with program.open("ab") as file:
-        file.write(b"\0another build")
-    return program
-
-
 def jobs_elsewhere(work: Path) -> Figure:
-    """Execute every counted job of a comparison in a process that has only builds and the jobs' JSON."""
-    store_directory, head = work / "here", _other_build(work)
-    command = _zerolap("compare", "redis-server", head, *CASES, *COUNTED, "--store", store_directory, "--quiet")
-    subprocess.run(command, check=True)
+    """Execute every job of a comparison of two commits in a process that has only sources and the jobs' JSON."""
+    store_directory, toy = work / "here", ToySource(work / "toy")
+    head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    options = ("--repo", toy.path, "--cases", TOY_CASES, "--engine", "counted", "--quick")
+    subprocess.run(_zerolap("compare", toy.first, head, *options, "--store", store_directory, "--quiet"), check=True)
     with Store.open(str(store_directory)) as store:
-        jobs = [recorded.job for recorded in store.jobs(store.latest().id)]
-        here = {
-            (event.job, event.block, side): measurement.metrics
-            for recorded in store.jobs(store.latest().id)
-            for event in recorded.events
-            if isinstance(event, TrialDone)
-            for side, measurement in event.measurements.items()
-        }
-        elsewhere = work / "elsewhere"
-        shutil.copytree(store.builds_directory, elsewhere / "builds")
+        recorded = store.jobs(store.latest().id)
+        here = _results(event for one in recorded for event in one.events)
+        here |= {one.job.id: store.build(one.job.spec.digest) for one in recorded if isinstance(one.job, BuildJob)}
+        blobs = store_directory / "blobs"
+    elsewhere = work / "elsewhere"
+    shutil.copytree(blobs, elsewhere / "blobs")
     done = subprocess.run(
         [sys.executable, "-m", "zerolap.lab.elsewhere", str(elsewhere / "builds"), str(elsewhere / "blobs")],
-        input="".join(job_json(job) + "\n" for job in jobs),
+        input="".join(job_json(one.job) + "\n" for one in recorded),
         stdout=subprocess.PIPE,
         text=True,
         cwd=elsewhere,
         env={"PATH": os.environ["PATH"], "HOME": str(elsewhere)},
         check=True,
     )
-    there: dict[tuple[str, int, str], dict[str, float]] = {}
-    for line in done.stdout.splitlines():
-        event = read_event(line)
-        if isinstance(event, TrialDone):
+    there = _results(map(read_event, done.stdout.splitlines()))
+    equal = [there.get(result) == value for result, value in here.items()]
+    builds = sum(isinstance(one.job, BuildJob) for one in recorded)
+    notes = [f"{builds} builds and {len(equal) - builds} trials"]
+    return Figure(
+        sum(equal) / len(equal), "share of results equal", [int(one) for one in equal], len(equal), notes=notes
+    )
+
+
+def _results(events: Iterable[object]) -> dict[object, object]:
+    """Return the build of each build job and the metrics of each trial."""
+    results: dict[object, object] = {}
+    for event in events:
+        if isinstance(event, BuildDone):
+            results[event.job] = event.build
+        elif isinstance(event, TrialDone):
             for side, measurement in event.measurements.items():
-                there[event.job, event.block, side] = measurement.metrics
-    equal = [there.get(trial) == metrics for trial, metrics in here.items()]
-    return Figure(sum(equal) / len(equal), "share of trials equal", [int(one) for one in equal], len(equal))
+                results[event.job, event.block, side] = measurement.metrics
+    return results
 
 
 def resume_faults(work: Path) -> dict[str, Figure]:
