@@ -220,18 +220,18 @@ class Conductor:
 
     async def _poll(self) -> None:
         """Take in requests that are new, and let go of those that were cancelled or superseded."""
-        is_open = await asyncio.to_thread(self._store.fleet.open_requests)
-        for identity in is_open:
+        orders = await asyncio.to_thread(self._store.fleet.orders)
+        for identity in orders.open_requests:
             if identity not in self.executions:
                 try:
                     await self._take_up(identity)
                 except UnreadableRecord as fault:
                     log.error("failed", request=identity, reason=fault.message)
                     await asyncio.to_thread(self._store.fleet.set_state, identity, "failed", fault.message)
+        is_open = set(orders.open_requests)
         for identity in [identity for identity in self.executions if identity not in is_open]:
             await self._let_go(identity)
-        agents = await asyncio.to_thread(self._store.fleet.agents)
-        self.roster.set_draining({agent.name: agent.draining for agent in agents})
+        self.roster.set_draining(orders.draining)
         self._plan_where_needed()
         if self.roster.changes != self._known_changes:
             # What waits for an agent may have one by now.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -209,11 +210,11 @@ class Roster:
         present = self._agents.get(agent or "")
         return present is not None and self._clock() - present.seen <= self.lease_seconds
 
-    def set_draining(self, draining: Mapping[str, bool]) -> None:
-        """Take over which agents are to be drained, by name."""
-        for name, is_draining in draining.items():
-            if name in self._agents and self._agents[name].draining != is_draining:
-                self._agents[name] = replace(self._agents[name], draining=is_draining)
+    def set_draining(self, draining: AbstractSet[str]) -> None:
+        """Take over the names of the agents that are to be drained."""
+        for name, present in list(self._agents.items()):
+            if present.draining != (name in draining):
+                self._agents[name] = replace(present, draining=name in draining)
 
     def usable(self, platform: str) -> list[PresentAgent]:
         """Return the agents of a platform that take jobs."""

@@ -174,6 +174,18 @@ class EndedAttempt:
 _WITH_JOB = select(attempt, job.c.kind, job.c.engine, job.c.document).join(job, job.c.id == attempt.c.job_id)
 
 
+@dataclass(frozen=True)
+class Orders:
+    """What users ask the conductor for by the store.
+
+    `open_requests` are the ids of the requests that have not ended, in the order of recording; `draining` are the names
+    of the agents that are to take no further jobs.
+    """
+
+    open_requests: list[str]
+    draining: frozenset[str]
+
+
 class FleetRecords:
     """The tables of a conductor; its methods may be called from any thread, and raise as those of `Store`."""
 
@@ -399,6 +411,12 @@ class FleetRecords:
         with self._database.reading() as connection:
             rows = connection.execute(select(agent).order_by(agent.c.name))
             return [KnownAgent(**row._mapping) for row in rows]
+
+    def orders(self) -> Orders:
+        """Return what other processes have asked the conductor for."""
+        with self._database.reading() as connection:
+            draining = connection.execute(select(agent.c.name).where(agent.c.draining)).scalars()
+            return Orders(requests.open_ids(connection), frozenset(draining))
 
     def drain(self, name: str, *, draining: bool = True) -> list[str]:
         """Have the agent, or the agents of the platform, of that name take no further jobs, or take them again.

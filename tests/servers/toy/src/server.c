@@ -22,6 +22,14 @@ static void die(const char *what) {
     exit(1);
 }
 
+/* Settings of Redis to which there is nothing to do here; the port is always that of the loopback. */
+static int is_without_effect(const char *name) {
+    static const char *names[] = {"--save", "--appendonly", "--daemonize", "--bind", "--protected-mode"};
+    for (size_t index = 0; index < sizeof(names) / sizeof(*names); index++)
+        if (strcmp(name, names[index]) == 0) return 1;
+    return 0;
+}
+
 static void read_settings(int count, char **words) {
     for (int index = 1; index + 1 < count; index += 2) {
         const char *name = words[index], *value = words[index + 1];
@@ -29,7 +37,7 @@ static void read_settings(int count, char **words) {
         else if (strcmp(name, "--port") == 0) settings.port = atoi(value);
         else if (strcmp(name, "--rounds") == 0) settings.rounds = atoi(value);
         else if (strcmp(name, "--dir") == 0) { if (chdir(value) != 0) die("cannot change to the directory"); }
-        else if (strcmp(name, "--save") != 0 && strcmp(name, "--appendonly") != 0 && strcmp(name, "--daemonize") != 0)
+        else if (!is_without_effect(name))
             die("bad directive or wrong number of arguments");
     }
     if (settings.socket_path == NULL) die("no --unixsocket");
