@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
@@ -31,6 +32,8 @@ class Turns:
 
     def choose(self, executions: Collection[FleetExecution], attempts: Collection[Attempt]) -> list[Attempt]:
         """Return attempts at the next jobs of requests; `attempts` are those that have not ended."""
+        if not any(execution.planned for execution in executions):
+            return []
         builds = [(attempt.platform, attempt.job) for attempt in attempts if attempt.kind == "build"]
         building = {(platform, job.spec.digest) for platform, job in builds if isinstance(job, BuildJob)}
         room = self.room(attempts)
@@ -57,12 +60,11 @@ class Turns:
             platform: machines * (1 if platform in self._roster.loads else JOBS_PER_AGENT)
             for platform, machines in self._roster.machines().items()
         }
-        for attempt in attempts:
-            if attempt.kind == "load":
-                # It is counted with the job that it belongs to.
-                continue
-            for needed in self._needed(attempt.platform, attempt.engine):
-                room[needed] = room.get(needed, 0) - 1
+        # Load is counted with the job that it belongs to.
+        given = Counter((attempt.platform, attempt.engine) for attempt in attempts if attempt.kind != "load")
+        for (platform, engine), count in given.items():
+            for needed in self._needed(platform, engine):
+                room[needed] = room.get(needed, 0) - count
         return room
 
     def _needed(self, platform: str, engine: str | None) -> list[str]:
