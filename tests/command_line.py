@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import preloaded
 from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
 PROGRAM = [sys.executable, "-c", 'import sys; sys.argv[0] = "zerolap"; from zerolap.cli import main; main()']
@@ -46,20 +47,21 @@ class Zerolap:
         self.store = store or directory / "store"
 
     def __call__(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
-        child = self.start(*arguments, environment=environment)
-        out, err = child.communicate()
-        return Ended(child.returncode, out, err)
+        return Ended(*preloaded.call(list(map(str, arguments)), self.directory, self._environment(environment)))
 
     def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [*PROGRAM, *map(str, arguments)],
             cwd=self.directory,
-            env={**os.environ, "TMPDIR": str(self.trials), "COLUMNS": "200", **(environment or {})},
+            env=self._environment(environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
+
+    def _environment(self, added: Mapping[str, str] | None) -> dict[str, str]:
+        return {**os.environ, "TMPDIR": str(self.trials), "COLUMNS": "200", **(added or {})}
 
     def processes(self) -> list[str]:
         """Return the command lines of all processes that belong to trials or builds of this directory."""

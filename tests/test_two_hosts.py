@@ -408,9 +408,6 @@ def test_an_address_of_another_machine_is_not_listened_on() -> None:
 
 def test_a_static_program_is_known(compiler: None, tmp_path: Path) -> None:
     source = ToySource(tmp_path / "toy")
-    known = 'strcmp(name, "--save") != 0'
-    added = " && ".join(f'strcmp(name, "--{name}") != 0' for name in ("bind", "protected-mode"))
-    source.replace("server.c", known, f"{known} && {added}")
     program = compile_toy(source.path)
     with standing_by(program, tmp_path / "dynamic"):
         pass
