@@ -56,7 +56,7 @@ _started: list["subprocess.Popen[bytes]"] = []
 
 
 def _import_all() -> None:
-    import zerolap  # noqa: PLC0415 - callers have no need of it
+    import zerolap
 
     for module in pkgutil.walk_packages(zerolap.__path__, "zerolap."):
         # Migrations are scripts, which their framework executes.
@@ -115,7 +115,7 @@ def main(address: str) -> None:
         print("ready", flush=True)
         connection = _next_call(listener)
     if connection is not None and (command := _program_of(connection)) is not None:
-        from zerolap.cli import main as program  # noqa: PLC0415
+        from zerolap.cli import main as program
 
         sys.argv = command
         program()
