@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from engine_place import job_of, place_in
 from simulated_fleet import made_up_cases
+from toy_server import ToySource
 
-from zerolap.build import Builder
+from zerolap.build import Builder, pack_source, resolve
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import Worker
@@ -100,3 +101,13 @@ def test_what_a_build_raises_is_the_end_of_its_job(
     failed = list(Worker().carry_out(job, place))[-1]
     assert isinstance(failed, JobFailed)
     assert (failed.reason, failed.refused) == (reason, refused)
+
+
+def test_a_build_by_other_tools_than_asked_for_is_not_made(place: Place, toy: ToySource) -> None:
+    source = pack_source(resolve(toy.first, toy.path), place.blobs)
+    asked = Builder(place.builds.directory, archives=place.blobs).spec(source)
+    other = asked.model_copy(update={"tools": ("x86_64", "gcc 1.0")})
+    job = BuildJob(request="r-1", source=source, variant="default", spec=other)
+    with pytest.raises(EnvironmentMissing, match=r"by x86_64, gcc 1\.0, recipe \d+; here is "):
+        list(Worker().carry_out(job, place))
+    assert place.builds.find(job.spec.digest) is None

@@ -14,6 +14,7 @@ from zerolap.records import (
     Abilities,
     BuildDone,
     BuildJob,
+    BuildSpec,
     CaseRefused,
     EnvironmentMissing,
     Event,
@@ -68,9 +69,17 @@ class Worker:
     def _build(self, job: BuildJob, place: Place) -> Iterator[Event]:
         started: list[str] = []
         builder = Builder(place.builds.directory, started.append, place.builds.policy, archives=place.blobs)
-        if place.builds.find(job.spec.digest) is None:
+        variant = parse_variant(job.variant)
+        spec = builder.spec(job.source, variant)
+        if spec != job.spec:
+            raise EnvironmentMissing(
+                f"`{job.source.name}` cannot be built here as it was asked for: by "
+                f"{_how(job.spec)}; here is {_how(spec)}",
+                hint="the compilers were changed since it was asked for: ask again",
+            )
+        if place.builds.find(spec.digest) is None:
             yield Progress(activity="building", subject=job.source.name)
-        built = builder.build(job.source, parse_variant(job.variant), job.objects_of)
+        built = builder.build(job.source, variant, job.objects_of)
         abilities, done = None, BuildDone(job=job.id, build=built.record)
         if place.reports_abilities:
             try:
@@ -92,6 +101,11 @@ class Worker:
         if not finished:
             is_complete = trials >= len(job.blocks) * len(job.servers)
             yield JobFinished(job=job.id, cut_short=job.seconds_left is not None and not is_complete)
+
+
+def _how(spec: BuildSpec) -> str:
+    """Return by what a build is made, for a message."""
+    return f"{', '.join(spec.tools) or 'no tools'}, recipe {spec.recipe}"
 
 
 def _failure_of(job: BuildJob | TrialsJob, fault: BaseException) -> JobFailed:
