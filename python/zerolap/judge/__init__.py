@@ -1,7 +1,7 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
-from zerolap.judge.case import CaseAnswers, case_answers, case_validity, time_answer, work_answer
+from zerolap.judge.case import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
 from zerolap.judge.counted import judge_counted, judge_identical, wants_more
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
@@ -11,6 +11,7 @@ from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, spread_
 
 __all__ = [
     "ALL_LOOKS",
+    "CHANGED",
     "COUNTED_LOOKS",
     "CPU_TIME",
     "DECIDING_TIMES",

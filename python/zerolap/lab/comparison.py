@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
-from zerolap.build import changes_between, measured_server
+from zerolap.build import measured_server
 from zerolap.judge import with_rules
-from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, untimed_notes
-from zerolap.lab.lab import Lab
+from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results
+from zerolap.lab.unmeasured import untimed_notes
 from zerolap.records import (
     BASE,
     HEAD,
-    CaseResult,
     Comparison,
     DocumentState,
     EnvironmentMissing,
@@ -23,16 +22,34 @@ from zerolap.records import (
 from zerolap.store import Store
 
 
-def comparison_of(results: Results, lab: Lab, state: DocumentState) -> Comparison:
-    """Judge and explain what was measured of a comparison; cases are in the order of the request."""
-    bank = read_bank(lab.store, results.resolved.platform.fingerprint)
-    return _document(results, state, conclude(results, bank, _explainer(results, lab)), lab.store)
-
-
-def unfinished_comparison(results: Results, store: Store, state: DocumentState) -> Comparison:
-    """Return what a comparison that is not finished comes to so far, from the store alone: without reasons."""
-    bank = read_bank(store, results.resolved.platform.fingerprint)
-    return _document(results, state, conclude(results, bank, None), store)
+def comparison_of(results: Results, state: DocumentState, store: Store, explainer: Explainer | None) -> Comparison:
+    """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
+    resolved = results.resolved
+    cases = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
+    servers = described_servers(resolved, results, store)
+    words = [case.verdict for case in cases]
+    return Comparison(
+        schema="zerolap.comparison/1",
+        id=resolved.id,
+        created=resolved.request.created,
+        command_line=resolved.request.command_line,
+        state=state,
+        base=servers[BASE],
+        head=servers[HEAD],
+        platform=resolved.platform,
+        settings=with_rules(resolved.settings),
+        summary=Summary(
+            regression=words.count("regression"),
+            improvement=words.count("improvement"),
+            same=words.count("same"),
+            unsure=words.count("unsure"),
+            invalid=words.count("invalid"),
+            machine_seconds=results.machine_seconds,
+        ),
+        notes=[*resolved.notes, *placement_notes(results), *untimed_notes(results)],
+        cases=cases,
+        skipped=list(resolved.skipped),
+    )
 
 
 def read_bank(store: Store, platform: str) -> Bank:
@@ -58,37 +75,3 @@ def described_servers(resolved: Resolved, results: Results, store: Store) -> Map
             )
         servers[side] = measured_server(build, server.source, server.config)
     return servers
-
-
-def _explainer(results: Results, lab: Lab) -> Explainer:
-    base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
-    changes = changes_between(base.source, head.source, lab.store.blobs)
-    return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
-
-
-def _document(results: Results, state: DocumentState, cases: list[CaseResult], store: Store) -> Comparison:
-    resolved = results.resolved
-    servers = described_servers(resolved, results, store)
-    words = [case.verdict for case in cases]
-    return Comparison(
-        schema="zerolap.comparison/1",
-        id=resolved.id,
-        created=resolved.request.created,
-        command_line=resolved.request.command_line,
-        state=state,
-        base=servers[BASE],
-        head=servers[HEAD],
-        platform=resolved.platform,
-        settings=with_rules(resolved.settings),
-        summary=Summary(
-            regression=words.count("regression"),
-            improvement=words.count("improvement"),
-            same=words.count("same"),
-            unsure=words.count("unsure"),
-            invalid=words.count("invalid"),
-            machine_seconds=results.machine_seconds,
-        ),
-        notes=[*resolved.notes, *placement_notes(results), *untimed_notes(results)],
-        cases=cases,
-        skipped=list(resolved.skipped),
-    )

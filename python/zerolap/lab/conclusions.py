@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypeAlias
 
-from zerolap.explain import explain_cause, with_times
 from zerolap.judge import (
+    CHANGED,
     CPU_TIME,
     DECIDING_TIMES,
     MIN_BLOCKS,
@@ -25,9 +25,9 @@ from zerolap.judge import (
     wants_more,
     wants_more_starts,
 )
-from zerolap.lab.identity import Identity
 from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.unmeasured import failure_text
 from zerolap.records import (
     BASE,
     COUNTER_METRICS,
@@ -35,8 +35,6 @@ from zerolap.records import (
     METRICS,
     Case,
     CaseResult,
-    Check,
-    Finding,
     Measurement,
     Resolved,
     Settings,
@@ -45,10 +43,7 @@ from zerolap.records import (
     Validity,
     Verdict,
 )
-from zerolap.store import BlobDamaged
 
-FEWEST_STARTS = 2
-BUDGET_USED_UP = "the budget was used up before it was decided"
 WHOLE_COST = "whole_cpu_ns_per_op"
 """Of all slices, with timers, background threads and forked children, not of a typical one."""
 COSTS = (
@@ -67,9 +62,6 @@ COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
 SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in slices of this length to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
-TIMER_COST = "instructions_per_tick"
-"""Its functions are in no call graph, which is of requests."""
-CHANGED = ("regression", "improvement")
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""
@@ -78,12 +70,12 @@ Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
     """Judge all cases, with q over cases and metrics. Without an explainer there are no reasons."""
     settings = results.resolved.settings
-    cases = results.reported_cases()
+    reported = results.reported()
     timings = _judge_times(results.timed, settings, bank)
-    judged = [[*_judge_work(case, results), *timings.get(case.name, [])] for case in cases]
+    judged = [[*_judge_work(measured, settings), *timings.get(measured.case.name, [])] for measured in reported]
     return [
-        _conclude_case(case, verdicts, results, explainer)
-        for case, verdicts in zip(cases, adjusted(judged, settings.q), strict=True)
+        _conclude_case(measured, verdicts, results, explainer)
+        for measured, verdicts in zip(reported, adjusted(judged, settings.q), strict=True)
     ]
 
 
@@ -100,7 +92,7 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     """
     resolved = results.resolved
     if resolved.kind == "run":
-        return [case for case in resolved.cases if _may_be_sampled(results.of_case(case.name))]
+        return [case for case in resolved.cases if _may_be_sampled(results.of_case(case))]
     concluded = conclude(results, bank, None)
     wanted = {
         one.case
@@ -138,7 +130,7 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
     if trials is None or not trials.usable:
         return []
-    base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
+    base, head = (trials.whole[side] for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [
         judge_counted(name, base, head, min_effect, settings.q)
@@ -148,12 +140,12 @@ def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
     return [one for one in judged if one is not None]
 
 
-def _judge_work(case: Case, results: Results) -> list[Judged]:
+def _judge_work(measured: CaseResults, settings: Settings) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
-    trials, settings, identity = results.counted.get(case.name), results.resolved.settings, results.identity(case)
-    if trials is None or trials.blocks != 1 or identity is None or not identity.is_identical:
+    trials = measured.counted
+    if trials is None or trials.blocks != 1 or not measured.is_identical:
         return _judge_counts(trials, settings)
-    base, head = (trials.in_whole_blocks(side)[0] for side in (BASE, HEAD))
+    base, head = (trials.whole[side][0] for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
     return [of_metric for of_metric in judged if of_metric is not None]
@@ -240,14 +232,14 @@ def metrics_judged(results: Results) -> int:
     return len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
 
 
-def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explainer: Explainer | None) -> CaseResult:
-    measured = results.of_case(case.name)
-    validity = _validity(measured)
-    identity = results.identity(case)
-    if identity is not None and identity.is_identical:
+def _conclude_case(
+    measured: CaseResults, verdicts: list[Verdict], results: Results, explainer: Explainer | None
+) -> CaseResult:
+    case, validity = measured.case, _validity(measured)
+    if measured.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
-    answers = case_answers(verdicts, validity, time_asked=_is_time_asked(results.resolved.settings))
-    cut_short = is_cut_short(case, measured, results)
+    answers = case_answers(verdicts, validity, time_asked=results.resolved.settings.asks_for_time)
+    cut_short = _is_cut_short(measured, results)
     if answers.verdict == "invalid" and cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
     return CaseResult(
@@ -258,8 +250,8 @@ def _conclude_case(case: Case, verdicts: list[Verdict], results: Results, explai
         **asdict(answers),
         validity=validity,
         verdicts=verdicts if validity.valid else [],
-        findings=_findings(answers, verdicts, case, measured, explainer, identity) if explainer else [],
-        failure=_failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
+        findings=explainer.findings(answers, verdicts, measured) if explainer else [],
+        failure=failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
     )
 
 
@@ -270,11 +262,7 @@ def _as_identical(verdict: Verdict) -> Verdict:
     return verdict.model_copy(update={"verdict": "identical", "q": None})
 
 
-def _is_time_asked(settings: Settings) -> bool:
-    return "timed" in settings.engines and not settings.quick
-
-
-def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
+def _is_cut_short(measured: CaseResults, results: Results) -> bool:
     """Whether the budget was used up before a case was decided."""
     counted, timed = measured.counted, measured.timed
     if (counted is not None and counted.cut_short) or measured.timing_was_cut_short:
@@ -282,19 +270,18 @@ def is_cut_short(case: Case, measured: CaseResults, results: Results) -> bool:
     settings = results.resolved.settings
     if settings.budget_seconds is None:
         return False
-    uncounted = "counted" in settings.engines and not _has_counts(case, counted, results)
-    is_due = _is_time_asked(settings) and case.name not in results.not_to_be_timed
+    uncounted = "counted" in settings.engines and not _has_counts(measured)
+    is_due = settings.asks_for_time and measured.case.name not in results.not_to_be_timed
     untimed = is_due and (timed is None or not timed.jobs_done)
     return uncounted or (untimed and (counted is None or not counted.speaks_against_case))
 
 
-def _has_counts(case: Case, counted: Trials | None, results: Results) -> bool:
+def _has_counts(measured: CaseResults) -> bool:
     """Whether counting came as far as it has to: to its first few blocks, or to one of an identical case."""
+    counted = measured.counted
     if counted is None or not counted.jobs_done:
         return False
-    identity = results.identity(case)
-    is_identical = identity is not None and identity.is_identical
-    return is_identical or not counted.usable or counted.blocks >= MIN_BLOCKS
+    return measured.is_identical or not counted.usable or counted.blocks >= MIN_BLOCKS
 
 
 def _validity(measured: CaseResults) -> Validity:
@@ -323,18 +310,6 @@ def _failure(measured: CaseResults) -> TrialFailed | None:
     return measured.timed.failure or measured.timed.of_cost.failure
 
 
-def _failure_text(failure: TrialFailed | None, *, cut_short: bool) -> str | None:
-    if failure is not None:
-        return failure_text(failure)
-    return BUDGET_USED_UP if cut_short else None
-
-
-def failure_text(failure: TrialFailed) -> str:
-    """Return a failure as documents write it: the side where there are two, what happened, the end of a log."""
-    side = "" if failure.side is None else f"{failure.side}: "
-    return "\n".join(part for part in (side + failure.message, failure.details) if part)
-
-
 def placement_notes(results: Results) -> list[str]:
     """Return the note on times that hold for the two programs as they are, and not for their sources."""
     failures = {
@@ -349,110 +324,3 @@ def placement_notes(results: Results) -> list[str]:
         f" difference, as they cannot be linked again in another order ({failure})"
         for failure in sorted(failures)
     ]
-
-
-def untimed_notes(results: Results) -> list[str]:
-    """Return the notes on cases that could not be timed, or need not be."""
-    by_reason: dict[str, list[str]] = {}
-    not_to_be_timed = results.not_to_be_timed if _is_time_asked(results.resolved.settings) else frozenset()
-    identical = [case.name for case in results.resolved.cases if case.name in not_to_be_timed]
-    notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
-    for case in results.resolved.cases:
-        if case.name in not_to_be_timed:
-            continue
-        reason = _why_untimed(case.name, results)
-        if reason is not None:
-            by_reason.setdefault(reason, []).append(case.name)
-    return notes + [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
-
-
-def _why_untimed(name: str, results: Results) -> str | None:
-    """Return what kept a case from being timed; none where it was, or was not to be."""
-    measured = results.of_case(name)
-    if measured.timed is None:
-        settings = results.resolved.settings
-        is_due = _is_time_asked(settings) and settings.budget_seconds is not None
-        may_be = measured.counted is None or not measured.counted.speaks_against_case
-        return "the budget was used up" if is_due and may_be and measured.has_begun else None
-    return why_untimed(measured)
-
-
-def why_untimed(measured: CaseResults) -> str | None:
-    """Return why timed trials that were begun have no verdict; none where they have, or were not begun."""
-    if measured.timed is None:
-        return None
-    disturbance = measured.timed.disturbance()
-    if disturbance:
-        return held_against(disturbance)
-    short = measured.timing_was_cut_short and measured.timed.of_cost.blocks < FEWEST_STARTS
-    return "the budget was used up" if short else None
-
-
-def _findings(
-    answers: CaseAnswers,
-    verdicts: Sequence[Verdict],
-    case: Case,
-    measured: CaseResults,
-    explainer: Explainer,
-    identity: Identity | None,
-) -> list[Finding]:
-    """Return reasons for a change, what counting and timing show together, and what could not be measured.
-
-    Whether both sides execute the same is among them where the work of requests did not change.
-    """
-    if answers.verdict == "invalid":
-        return []
-    findings: list[Finding] = []
-    if answers.work in CHANGED or answers.time in CHANGED:
-        try:
-            findings = _reasons(answers, verdicts, measured, explainer)
-        except (ValueError, OSError, BlobDamaged) as fault:
-            # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
-            findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
-    cause = explain_cause(verdicts)
-    if cause is not None:
-        findings.append(cause)
-    if identity is not None and (answers.work not in CHANGED or answers.work_deciding == TIMER_COST):
-        findings.append(identity.finding())
-    limits = [*case.limits, *not_measured(measured)]
-    findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
-    return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
-
-
-def _reasons(
-    answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults, explainer: Explainer
-) -> list[Finding]:
-    """Return the functions behind a change: of the work, unless time alone changed, or the other way."""
-    times = explainer.times(measured.sampled, verdicts) if measured.sampled is not None else None
-    is_of_time = answers.time in CHANGED and answers.work != answers.time
-    if is_of_time or measured.counted is None or answers.work_deciding is None:
-        return explainer.explain_times(times, measured.timed)
-    findings = explainer.explain(measured.counted, answers.work_deciding)
-    return with_times(findings, *times) if times is not None else findings
-
-
-def not_measured(measured: CaseResults) -> list[str]:
-    """Return a sentence for each engine that measured nothing of the case, with the reason."""
-    sentences, sampled = [], measured.sampled
-    if measured.counted is not None and measured.counted.refusal is not None:
-        sentences.append(f"Not counted: {measured.counted.refusal}.")
-    reason = why_untimed(measured)
-    if reason is not None:
-        sentences.append(f"No timed verdict: {reason}.")
-    if sampled is not None and sampled.failure is not None:
-        sentences.append(f"No stacks: {sampled.failure.message}.")
-    elif sampled is not None and sampled.cut_short:
-        sentences.append("No stacks: the budget was used up.")
-    elif sampled is not None and not sampled.usable:
-        failed = [check for side in sampled.measurements.values() for one in side for check in one.validity.failed]
-        sentences.append(f"No stacks: {held_against(failed)}.")
-    return sentences
-
-
-def held_against(checks: Sequence[Check]) -> str:
-    """Return checks that fail as words."""
-    return "; ".join(f"{check.check} {_shown(check.value)}, limit {check.limit}" for check in checks)
-
-
-def _shown(value: float | str | None) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -6,10 +6,11 @@ The local loop and the conductor drive executions; all that is particular to a r
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank, unfinished_comparison
+from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank
 from zerolap.lab.lab import Lab
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
+from zerolap.lab.reasons import explainer_of
 from zerolap.lab.resolving import resolve
 from zerolap.lab.results import Results
 from zerolap.lab.run import run_of
@@ -132,9 +133,6 @@ class Execution:
 
     def finish(self) -> Comparison | RunReport:
         """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
-        assert self._results is not None
-        if self.request.kind == "compare":
-            add_to_bank(self._results, self._lab.store)
         document = self.record("done", reasons=True)
         assert document is not None
         return document
@@ -154,7 +152,10 @@ class Execution:
             self.record(state, reasons=False)
 
     def record(self, state: DocumentState, *, reasons: bool) -> Comparison | RunReport | None:
-        """Record the document as it is now, and return it; none while the servers are not built."""
+        """Record the document as it is now, and return it; none while the servers are not built.
+
+        Of a comparison that is done, how much starts differed is recorded too.
+        """
         if self._results is None:
             return None
         store = self._lab.store
@@ -162,10 +163,10 @@ class Execution:
             report = run_of(self._results, store)
             store.record_run(report)
             return report
-        if reasons:
-            comparison = comparison_of(self._results, self._platform.lab(), state)
-        else:
-            comparison = unfinished_comparison(self._results, store, state)
+        explainer = explainer_of(self._results, self._platform.lab()) if reasons else None
+        if state == "done":
+            add_to_bank(self._results, store)
+        comparison = comparison_of(self._results, state, store, explainer)
         store.record_comparison(comparison)
         return comparison
 

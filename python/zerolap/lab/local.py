@@ -1,9 +1,6 @@
 """Requests carried out on this machine: from their beginning, or from where they were interrupted."""
 
-import contextlib
-from collections.abc import Iterator
-
-from zerolap.engines import LOADED, TRIAL_PREFIX, missing_for_sampling
+from zerolap.engines import LOADED, missing_for_sampling
 from zerolap.host import fingerprint
 from zerolap.lab.execution import Execution
 from zerolap.lab.lab import Lab
@@ -14,14 +11,11 @@ from zerolap.load.tools import load_tool_named
 from zerolap.records import (
     Comparison,
     EnvironmentMissing,
-    Interrupted,
     Note,
     Request,
     RunReport,
     UsageError,
-    ZerolapError,
 )
-from zerolap.sandbox import remove_abandoned
 from zerolap.store import RequestBusy
 
 
@@ -77,21 +71,29 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
         request = packed(request, lab.store.blobs)
     lab.store.submit([request])
     with lab.store.claim(request.id):
-        execution = _built(request, lab)
-        unfinished = _unfinished(execution, lab)
+        loop = _loop(request, lab)
+        unfinished = _unfinished(loop.build().digest, request.id, lab)
         if unfinished is None:
-            return _measured(execution, lab)
+            return loop.measure()
         lab.store.discard(request.id)
     with lab.store.claim(unfinished.id):
         return _carried_out(unfinished, lab)
 
 
-def _unfinished(execution: Execution, lab: Lab) -> Request | None:
-    """Return an unfinished request of the same on which no other process works."""
-    with _recorded_end(execution, lab):
-        digest = execution.resolve().digest
+def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
+    loop = _loop(request, lab)
+    loop.build()
+    return loop.measure()
+
+
+def _loop(request: Request, lab: Lab) -> Loop:
+    return Loop(Execution(request, lab, LocalPlatform(lab)), lab)
+
+
+def _unfinished(digest: str, new: str, lab: Lab) -> Request | None:
+    """Return an unfinished request of the same, but for the new one, on which no other process works."""
     for identity in lab.store.unfinished(digest):
-        if identity == execution.request.id:
+        if identity == new:
             continue
         try:
             with lab.store.claim(identity):
@@ -102,55 +104,6 @@ def _unfinished(execution: Execution, lab: Lab) -> Request | None:
         lab.listen(Note(text=f"continuing {identity}, which was not finished; {trials} jobs are recorded"))
         return lab.store.request(identity).request
     return None
-
-
-def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
-    return _measured(_built(request, lab), lab)
-
-
-def _built(request: Request, lab: Lab) -> Execution:
-    """Return the execution of a request once its servers are built."""
-    lab.store.end(request.id, "running")
-    platform = LocalPlatform(lab)
-    execution = Execution(request, lab, platform)
-    with _recorded_end(execution, lab):
-        platform.keep_programs(request)
-        Loop(execution, lab).run(execution.next_builds)
-    return execution
-
-
-def _measured(execution: Execution, lab: Lab) -> Comparison | RunReport:
-    remove_abandoned(TRIAL_PREFIX)
-    with _recorded_end(execution, lab):
-        Loop(execution, lab).run(execution.next_jobs)
-        document = execution.finish()
-    lab.store.end(execution.request.id, "done")
-    return document
-
-
-@contextlib.contextmanager
-def _recorded_end(execution: Execution, lab: Lab) -> Iterator[None]:
-    """Record what there is where the work ends early."""
-    identity = execution.request.id
-    try:
-        yield
-    except (KeyboardInterrupt, Interrupted):
-        lab.cancellation.cancel()
-        stopped = execution.record("interrupted", reasons=True)
-        lab.store.end(identity, "interrupted")
-        if stopped is None or execution.resolved is None:
-            raise Interrupted(
-                "interrupted while building; nothing was measured yet", hint=f"zerolap resume {identity} goes on"
-            ) from None
-        raise Interrupted(
-            f"interrupted after {len(stopped.cases)} of {len(execution.resolved.cases)} cases;"
-            " what was measured is kept",
-            hint=f"zerolap resume {identity} goes on; zerolap explain {identity} shows what there is",
-        ) from None
-    except (ZerolapError, OSError):
-        execution.record("failed", reasons=True)
-        lab.store.end(identity, "failed")
-        raise
 
 
 def _require_instruments(request: Request, lab: Lab) -> None:

@@ -1,4 +1,4 @@
-"""Drives an execution on this machine: jobs are carried out in threads, what happens to them is recorded."""
+"""Drives an execution on this machine from builds to document: jobs in threads, what happens to them is recorded."""
 
 import contextlib
 import queue
@@ -6,21 +6,27 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from zerolap.engines import Place
+from zerolap.engines import TRIAL_PREFIX, Place
 from zerolap.lab.execution import Execution, Plan
 from zerolap.lab.lab import Lab
+from zerolap.lab.platforms import keep_programs
 from zerolap.records import (
     BuildDone,
     BuildFailed,
     BuildJob,
+    Comparison,
     Event,
     Interrupted,
     JobFailed,
     JobFinished,
+    Resolved,
+    RunReport,
     TrialDone,
     TrialsJob,
     UsageError,
+    ZerolapError,
 )
+from zerolap.sandbox import remove_abandoned
 
 POLL_SECONDS = 1.0
 """So often a cancellation from another process is looked for."""
@@ -46,12 +52,55 @@ class Loop:
         self._happened: queue.Queue[tuple[BuildJob | TrialsJob, Event | _JobEnded]] = queue.Queue()
         self._running: dict[str, BuildJob | TrialsJob] = {}
 
-    def run(self, plan: Callable[[], Plan]) -> None:
-        """Carry out jobs until `plan` has no more; the execution holds at any time what there is.
+    def build(self) -> Resolved:
+        """Build the servers, and return what the request means with them.
 
         Raises `Interrupted` once the request is cancelled, from this process or another, `BuildFailed`, and what else
-        ends it, such as `EnvironmentMissing`. However it ends, no process is left behind.
+        ends it, such as `EnvironmentMissing`. However it ends, its end is recorded and no process is left behind.
         """
+        request = self._execution.request
+        self._lab.store.end(request.id, "running")
+        with self._recorded_end():
+            keep_programs(request, self._lab)
+            self._run(self._execution.next_builds)
+            return self._execution.resolve()
+
+    def measure(self) -> Comparison | RunReport:
+        """Carry out the trials, and return the document; raises as `build` does."""
+        remove_abandoned(TRIAL_PREFIX)
+        with self._recorded_end():
+            self._run(self._execution.next_jobs)
+            document = self._execution.finish()
+        self._lab.store.end(self._execution.request.id, "done")
+        return document
+
+    @contextlib.contextmanager
+    def _recorded_end(self) -> Iterator[None]:
+        """Record what there is where the work ends early."""
+        execution, lab = self._execution, self._lab
+        identity = execution.request.id
+        try:
+            yield
+        except (KeyboardInterrupt, Interrupted):
+            lab.cancellation.cancel()
+            stopped = execution.record("interrupted", reasons=True)
+            lab.store.end(identity, "interrupted")
+            if stopped is None or execution.resolved is None:
+                raise Interrupted(
+                    "interrupted while building; nothing was measured yet", hint=f"zerolap resume {identity} goes on"
+                ) from None
+            raise Interrupted(
+                f"interrupted after {len(stopped.cases)} of {len(execution.resolved.cases)} cases;"
+                " what was measured is kept",
+                hint=f"zerolap resume {identity} goes on; zerolap explain {identity} shows what there is",
+            ) from None
+        except (ZerolapError, OSError):
+            execution.record("failed", reasons=True)
+            lab.store.end(identity, "failed")
+            raise
+
+    def _run(self, plan: Callable[[], Plan]) -> None:
+        """Carry out jobs until `plan` has no more; the execution holds at any time what there is."""
         try:
             with ThreadPoolExecutor(max_workers=self._slots) as pool, self._cancelling():
                 while True:

@@ -85,13 +85,14 @@ class LocalPlatform:
         """Return the lab of this machine."""
         return self._lab
 
-    def keep_programs(self, request: Request) -> None:
-        """Keep the programs of this machine that a request names: they need not be built."""
-        builder = Builder(self._lab.store.builds_directory, policy=self._lab.sandbox)
-        for server in request.servers.values():
-            if isinstance(server.source, BinarySource):
-                built = builder.build(server.source, parse_variant(server.variant))
-                self._lab.store.record_build(built.record, server.source)
+
+def keep_programs(request: Request, lab: Lab) -> None:
+    """Keep the programs of this machine that a request names: they need not be built."""
+    builder = Builder(lab.store.builds_directory, policy=lab.sandbox)
+    for server in request.servers.values():
+        if isinstance(server.source, BinarySource):
+            built = builder.build(server.source, parse_variant(server.variant))
+            lab.store.record_build(built.record, server.source)
 
 
 def sandbox_notes() -> list[str]:

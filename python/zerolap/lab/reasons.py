@@ -1,10 +1,10 @@
-"""Gathers the evidence for a changed case and has it explained."""
+"""Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
 from collections.abc import Sequence
 
 from zerolap import _core
-from zerolap.build import BuiltServer
+from zerolap.build import BuiltServer, changes_between
 from zerolap.explain import (
     BuildFacts,
     Evidence,
@@ -15,15 +15,23 @@ from zerolap.explain import (
     Structure,
     Structures,
     explain_build,
+    explain_cause,
     explain_change,
     explain_layout,
     explain_placement,
     explain_times,
+    with_times,
 )
-from zerolap.lab.results import TimedTrials, Trials
+from zerolap.judge import CHANGED, CaseAnswers
+from zerolap.lab.lab import Lab
+from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.unmeasured import not_measured
 from zerolap.records import BASE, HEAD, CallGraph, Changes, Finding, Measurement, Verdict
 from zerolap.sandbox import reading
-from zerolap.store import Blobs
+from zerolap.store import BlobDamaged, Blobs
+
+TIMER_COST = "instructions_per_tick"
+"""Its functions are in no call graph, which is of requests."""
 
 
 class Explainer:
@@ -46,7 +54,39 @@ class Explainer:
     def _explain_build(self) -> list[Finding]:
         return explain_build(_facts_of(self._base), _facts_of(self._head))
 
-    def explain(self, trials: Trials, metric: str) -> list[Finding]:
+    def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
+        """Return reasons for a change, what counting and timing show together, and what could not be measured.
+
+        Whether both sides execute the same is among them where the work of requests did not change.
+        """
+        if answers.verdict == "invalid":
+            return []
+        findings: list[Finding] = []
+        if answers.work in CHANGED or answers.time in CHANGED:
+            try:
+                findings = self._reasons(answers, verdicts, measured)
+            except (ValueError, OSError, BlobDamaged) as fault:
+                # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
+                findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
+        cause = explain_cause(verdicts)
+        if cause is not None:
+            findings.append(cause)
+        if measured.identity is not None and (answers.work not in CHANGED or answers.work_deciding == TIMER_COST):
+            findings.append(measured.identity.finding())
+        limits = [*measured.case.limits, *not_measured(measured)]
+        findings += [Finding(kind="limits", rank=0, text=text) for text in limits]
+        return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
+
+    def _reasons(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
+        """Return the functions behind a change: of the work, unless time alone changed, or the other way."""
+        times = self._times(measured.sampled, verdicts) if measured.sampled is not None else None
+        is_of_time = answers.time in CHANGED and answers.work != answers.time
+        if is_of_time or measured.counted is None or answers.work_deciding is None:
+            return self._explain_times(times, measured.timed)
+        findings = self._explain_work(measured.counted, answers.work_deciding)
+        return with_times(findings, *times) if times is not None else findings
+
+    def _explain_work(self, trials: Trials, metric: str) -> list[Finding]:
         """Return the findings on a case whose `metric` changed."""
         base_functions, head_functions = self._functions
         findings = explain_change(
@@ -63,14 +103,14 @@ class Explainer:
         )
         return [*findings, *self._explain_build()]
 
-    def explain_times(self, times: tuple[SampledSide, SampledSide] | None, timed: TimedTrials | None) -> list[Finding]:
+    def _explain_times(self, times: tuple[SampledSide, SampledSide] | None, timed: TimedTrials | None) -> list[Finding]:
         """Return the findings on a case whose time changed otherwise than its work: functions, then the builds."""
         findings = explain_times(*times) if times is not None else []
         placed = timed is None or timed.of_cost.is_placed
         findings += [*self._explain_build(), *explain_layout(*self._structures), *explain_placement(is_placed=placed)]
         return findings
 
-    def times(self, trials: Trials, verdicts: Sequence[Verdict]) -> tuple[SampledSide, SampledSide] | None:
+    def _times(self, trials: Trials, verdicts: Sequence[Verdict]) -> tuple[SampledSide, SampledSide] | None:
         """Return what functions cost in time on both sides; none where stacks are missing or not valid."""
         if not trials.usable or trials.blocks == 0:
             return None
@@ -78,6 +118,13 @@ class Explainer:
         base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
         head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
+
+
+def explainer_of(results: Results, lab: Lab) -> Explainer:
+    """Return the explainer of a comparison, whose builds and sources the lab has."""
+    base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
+    changes = changes_between(base.source, head.source, lab.store.blobs)
+    return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
 
 
 def merged_graph(measurements: Sequence[Measurement], blobs: Blobs) -> CallGraph:

@@ -34,6 +34,8 @@ from zerolap.store import Blobs
 
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op",)
 """Metrics that a start has as a whole, and its slices have not."""
+FEWEST_STARTS = 2
+"""Of fewer there are no timed verdicts."""
 COUNTING_SHARE = 0.5
 """Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
@@ -89,11 +91,16 @@ class Trials:
             self._whole_blocks = frozenset.intersection(*numbers) if numbers else frozenset()
         return self._whole_blocks
 
-    def in_whole_blocks(self, side: Side) -> list[Measurement]:
-        """Return a side's measurements in the blocks that were carried out on all sides."""
-        whole = self.whole_blocks
-        numbered = zip(self.block_numbers.get(side, ()), self.measurements.get(side, ()), strict=True)
-        return [measurement for number, measurement in numbered if number in whole]
+    @property
+    def whole(self) -> dict[Side, list[Measurement]]:
+        """The measurements of each side in the blocks that were carried out on all sides."""
+        numbers = self.whole_blocks
+        return {
+            side: [
+                one for number, one in zip(self.block_numbers.get(side, ()), of_side, strict=True) if number in numbers
+            ]
+            for side, of_side in self.measurements.items()
+        }
 
     @property
     def windows(self) -> Windows | None:
@@ -289,8 +296,8 @@ class Results:
         """Note whether both sides of a case execute the same: here, as plans read no blobs."""
         if self.resolved.kind != "compare" or not trials.usable:
             return
-        base, head = (trials.in_whole_blocks(side) for side in (BASE, HEAD))
-        compared = compare_executed(base, head, self._blobs)
+        whole = trials.whole
+        compared = compare_executed(whole[BASE], whole[HEAD], self._blobs)
         if compared is not None:
             self._identities[trials.case.name] = compared
 
@@ -319,9 +326,12 @@ class Results:
             by_case = self.other.setdefault(job.engine, {})
         return by_case.setdefault(case.name, Trials(case, {side: [] for side in job.servers}))
 
-    def of_case(self, name: str) -> "CaseResults":
+    def of_case(self, case: Case) -> "CaseResults":
         """Return what all engines measured of a case."""
+        name = case.name
         return CaseResults(
+            case=case,
+            identity=self.identity(case),
             counted=self.counted.get(name),
             timed=self.timed.get(name),
             sampled=self.sampled.get(name),
@@ -353,14 +363,15 @@ class Results:
             self._not_to_be_timed = (self.version, names)
         return names
 
-    def reported_cases(self) -> list[Case]:
-        """Return the cases of which there is something to report, in the order of the request.
+    def reported(self) -> list["CaseResults"]:
+        """Return what was measured of the cases of which there is something to report, in the order of the request.
 
         That is so of those that were begun, and of all once the budget is used up.
         """
         left = self.seconds_left(counting="counted" in self.resolved.settings.engines)
         is_over = left is not None and left <= 0
-        return [case for case in self.resolved.cases if is_over or self.of_case(case.name).has_begun]
+        every = map(self.of_case, self.resolved.cases)
+        return [measured for measured in every if is_over or measured.has_begun]
 
     def seconds_left(self, *, counting: bool = False) -> float | None:
         """Return what is left of the budget; none where there is none. Counted trials run side by side."""
@@ -368,7 +379,7 @@ class Results:
         if settings.budget_seconds is None:
             return None
         counted = self.counted_seconds / max(1, self.resolved.platform.cores)
-        if counting and "timed" in settings.engines and not settings.quick:
+        if counting and settings.asks_for_time:
             return settings.budget_seconds * COUNTING_SHARE - counted
         return settings.budget_seconds - counted - self.other_seconds
 
@@ -396,13 +407,23 @@ class Results:
 
 @dataclass(frozen=True)
 class CaseResults:
-    """What the engines measured of one case; nothing is added once the budget is over."""
+    """What the engines measured of one case; nothing is added once the budget is over.
 
+    `identity` is whether both sides execute the same; none where that was not recorded.
+    """
+
+    case: Case
+    identity: Identity | None
     counted: Trials | None
     timed: TimedTrials | None
     sampled: Trials | None
     other: Mapping[str, Trials]
     budget_is_over: bool = False
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether both sides are known to execute the same."""
+        return self.identity is not None and self.identity.is_identical
 
     @property
     def timing_was_cut_short(self) -> bool:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from zerolap.judge import case_validity
 from zerolap.lab.comparison import described_servers
-from zerolap.lab.conclusions import failure_text, not_measured
 from zerolap.lab.reasons import merged_graph, sampled_side
 from zerolap.lab.results import CaseResults, Results, Trials
+from zerolap.lab.unmeasured import failure_text, not_measured
 from zerolap.records import (
     HEAD,
-    Case,
     FunctionCost,
     Measurement,
     RunCase,
@@ -26,15 +25,14 @@ def run_of(results: Results, store: Store) -> RunReport:
     """Return the report of a run: what was measured of each case, and where it goes."""
     resolved = results.resolved
     cases, not_reached, skipped = [], [], list(resolved.skipped)
-    for case in resolved.cases:
-        measured = results.of_case(case.name)
-        refusal = _refusal(case, measured)
+    for measured in map(results.of_case, resolved.cases):
+        refusal = _refusal(measured)
         if refusal is not None:
             skipped.append(refusal)
         elif any(any(trials.measurements.values()) or trials.failure for trials in measured.all):
-            cases.append(_run_case(case, measured, store.blobs))
+            cases.append(_run_case(measured, store.blobs))
         else:
-            not_reached.append(case.name)
+            not_reached.append(measured.case.name)
     over_budget = not_reached if resolved.settings.budget_seconds is not None else []
     notes = [f"not measured, as the budget was used up: {', '.join(over_budget)}"] if over_budget else []
     return RunReport(
@@ -52,18 +50,18 @@ def run_of(results: Results, store: Store) -> RunReport:
     )
 
 
-def _refusal(case: Case, measured: CaseResults) -> Skipped | None:
+def _refusal(measured: CaseResults) -> Skipped | None:
     """Return that a case was skipped, if all engines that were tried refused it."""
     refusals = [trials.refusal for trials in measured.all]
     reasons = dict.fromkeys(refusal for refusal in refusals if refusal is not None)
     if not reasons or None in refusals:
         return None
-    return Skipped(case=case.name, reason="unsupported tool", text="; ".join(reasons))
+    return Skipped(case=measured.case.name, reason="unsupported tool", text="; ".join(reasons))
 
 
-def _run_case(case: Case, measured: CaseResults, blobs: Blobs) -> RunCase:
+def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
     """Return the case's metrics and costliest functions; what of it could not be measured is left out, and reported."""
-    counted, timed, sampled = measured.counted, measured.timed, measured.sampled
+    case, counted, timed, sampled = measured.case, measured.counted, measured.timed, measured.sampled
     counts, times, stacks = _of_head(counted), _of_head(timed), _of_head(sampled)
     others = {engine: _of_head(trials) for engine, trials in measured.other.items()}
     valid_others = {engine: ones[0] for engine, ones in others.items() if ones and ones[0].validity.valid}
@@ -93,8 +91,8 @@ def _run_case(case: Case, measured: CaseResults, blobs: Blobs) -> RunCase:
         metrics=metrics if validity.valid else {},
         functions=_costliest(counts, sampled, metrics.get("cpu_ns_per_op"), blobs) if validity.valid else [],
         samples=max(samples),
-        limits=[*case.limits, *not_measured(measured), *_other_limits(measured.other, alone=is_alone)],
-        failure=None if failure is None else failure_text(failure),
+        limits=[*case.limits, *not_measured(measured, is_alone=is_alone)],
+        failure=failure_text(failure),
     )
 
 
@@ -109,20 +107,6 @@ def _other_metrics(valid: Mapping[str, Measurement], taken: Mapping[str, float])
         for name, value in measurement.metrics.items():
             metrics[f"{engine}_{name}" if name in taken or name in metrics else name] = value
     return metrics
-
-
-def _other_limits(other: Mapping[str, Trials], *, alone: bool) -> list[str]:
-    """Return what could not be measured, and why; of engines that stand `alone` the case itself reports it."""
-    reasons = {engine: trials.refusal for engine, trials in other.items() if trials.refusal is not None}
-    for engine, trials in other.items():
-        if alone or engine in reasons:
-            continue
-        if trials.failure is not None:
-            reasons[engine] = trials.failure.message
-        elif not trials.is_valid:
-            failed = [check for one in _of_head(trials) for check in one.validity.failed]
-            reasons[engine] = ", ".join(f"{check.check} {check.value}, limit {check.limit}" for check in failed)
-    return [f"not measured by `{engine}`: {reason}" for engine, reason in reasons.items()]
 
 
 def _means(measurements: Sequence[Measurement]) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Documents as the store holds them; of those that are not finished, what was recorded so far."""
 
-from zerolap.lab.comparison import unfinished_comparison
+from zerolap.lab.comparison import comparison_of
 from zerolap.lab.execution import recorded_results
 from zerolap.lab.run import run_of
 from zerolap.records import Comparison, RunReport
@@ -13,7 +13,7 @@ def read_comparison(store: Store, identity: str) -> Comparison:
     resolved = store.resolved(comparison.id) if comparison.state == "running" else None
     if resolved is None:
         return comparison
-    return unfinished_comparison(recorded_results(resolved, store), store, comparison.state)
+    return comparison_of(recorded_results(resolved, store), comparison.state, store, explainer=None)
 
 
 def read_run(store: Store, identity: str) -> RunReport:

@@ -52,6 +52,11 @@ class Settings(Record):
     regression_rule: str | None = None
     look_shares: dict[str, dict[int, float]] | None = None
 
+    @property
+    def asks_for_time(self) -> bool:
+        """Whether cases are to be timed."""
+        return "timed" in self.engines and not self.quick
+
 
 class Summary(Record):
     """Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took."""
