@@ -167,7 +167,9 @@ class NatsServer:
             await client.open(self, agent)
             yield client
         finally:
-            await client.nats.close()
+            # The server may have ended the connection.
+            with contextlib.suppress(ConnectionError):
+                await client.nats.close()
 
 
 class RawClient:

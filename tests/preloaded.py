@@ -4,6 +4,7 @@
 three descriptors: a file with the call as JSON, standard output and standard error. It is answered by the exit code.
 """
 
+import atexit
 import functools
 import gc
 import importlib
@@ -46,13 +47,15 @@ def _listening() -> Path:
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "200"}
     )
-    _started.append(process)
+    assert process.stdin is not None
     assert process.stdout is not None
+    atexit.register(_end, process)
     assert process.stdout.readline() == b"ready\n"
     return address
 
 
-_started: list["subprocess.Popen[bytes]"] = []
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.communicate()
 
 
 def _import_all() -> None:

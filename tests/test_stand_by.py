@@ -37,7 +37,7 @@ from zerolap.store import Attempt, FleetPlatform, NotConductor, RequestBusy, Ret
 PLATFORM = "alpha"
 AGENTS = ("alpha-1", "alpha-2", "builder-1")
 END_LOCK_SESSIONS = (
-    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
+    "SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
 )
 NOTE_WRITERS = """
     CREATE TABLE writer (number serial, name text);
