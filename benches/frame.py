@@ -27,6 +27,7 @@ from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import Execution, Lab, LocalPlatform, Options, Worker, compare, comparison_request
 from zerolap.lab.planner import Planner
+from zerolap.lab.platforms import keep_programs
 from zerolap.lab.results import Results
 from zerolap.records import (
     Build,
@@ -263,10 +264,9 @@ def _simulated(store: Store, engines: Sequence[str] = ("counted", "timed")) -> R
     server = RequestedServer(source=resolve("redis-server", None))
     request = comparison_request(server, server, _many_cases(), Options(engines=engines))
     lab = Lab(store)
-    platform = LocalPlatform(lab)
-    platform.keep_programs(request)
+    keep_programs(request, lab)
     store.submit([request])
-    resolved = Execution(request, lab, platform).resolve()
+    resolved = Execution(request, lab, LocalPlatform(lab)).resolve()
     store.begin(resolved)
     return resolved
 
