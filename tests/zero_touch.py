@@ -56,12 +56,19 @@ class Scene:
                 stderr=log,
                 text=True,
             )
-        wait_until(self._is_listening, self.check)
+        self.wait_until(self._is_listening)
 
     def check(self) -> None:
         """Assert that the lab runs."""
         assert self.process is not None
         assert self.process.poll() is None, self.log
+
+    def wait_until(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds; what the lab has logged is shown if it does not come to hold."""
+        try:
+            wait_until(condition, self.check)
+        except AssertionError as fault:
+            raise AssertionError(self.log) from fault
 
     def stop(self) -> None:
         """End the lab."""
@@ -113,7 +120,7 @@ class Scene:
 
     def wait_for_comment(self, part: str) -> str:
         """Wait until the lab's comment has a text in it, and return it."""
-        wait_until(lambda: any(part in body for body in self.comments()), self.check)
+        self.wait_until(lambda: any(part in body for body in self.comments()))
         return next(body for body in self.comments() if part in body)
 
     def statuses(self, sha: str) -> list[dict[str, Any]]:
@@ -123,7 +130,7 @@ class Scene:
 
     def wait_for_status(self, sha: str, state: str) -> None:
         """Wait until a commit's last status is this one."""
-        wait_until(lambda: [status["state"] for status in self.statuses(sha)][-1:] == [state], self.check)
+        self.wait_until(lambda: [status["state"] for status in self.statuses(sha)][-1:] == [state])
 
     def checks(self, sha: str) -> list[dict[str, Any]]:
         """Return the lab's check runs on a commit."""
@@ -143,7 +150,7 @@ class Scene:
             def kinds() -> list[str]:
                 return sorted(stored.kind for stored in store.triggers.in_state("done"))
 
-            wait_until(lambda: condition(kinds()), self.check)
+            self.wait_until(lambda: condition(kinds()))
             return kinds()
 
     def stored(self, *arguments: str) -> Any:

@@ -172,6 +172,8 @@ class Triggers:
         else:
             self._branches.add(subject)
             self._noted.add(subject)
+        # What was recorded of it may have been seen already, before it was noted.
+        self._reported_changes = -1
         self._has_worked.set()
 
     async def _report(self) -> None:
