@@ -187,6 +187,7 @@ def test_what_is_no_version(script: ModuleType, version: str) -> None:
         script.requirement(version)
 
 
+@pytest.mark.slow
 def test_a_wheel_is_installed_beside_what_is_locked(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

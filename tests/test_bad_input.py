@@ -193,6 +193,7 @@ def test_server_that_dies_of_one_command(zerolap: Zerolap, toy: ToySource) -> No
     assert "cannot go on" in shown.out
 
 
+@pytest.mark.slow
 def test_a_crash_names_side_signal_and_function(zerolap: Zerolap, redis_server: Path, toy: ToySource) -> None:
     """A server's own handler of crashes stays out of the way, so that the first crash is the one that is reported."""
     crash = "*(volatile char *)0 = 1;"
@@ -250,6 +251,7 @@ def test_no_valgrind(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> Non
         ended.fails_with(3, "valgrind is not installed", "hint: apt-get install valgrind")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_no_compiler_and_no_make(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
     common = ["run", "--server", toy.first, "--repo", toy.path, "--store", zerolap.store, *GET]
@@ -258,6 +260,7 @@ def test_no_compiler_and_no_make(zerolap: Zerolap, toy: ToySource, tmp_path: Pat
     zerolap(*common, environment=path_without(tmp_path / "path3", "git")).fails_with(3, "git is not installed")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_no_sandbox(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
     without = path_without(tmp_path / "path", "bwrap")
@@ -283,6 +286,7 @@ def test_no_sandbox_for_a_build_that_was_made_in_one(zerolap: Zerolap, toy: ToyS
     assert zerolap(*common, environment=without).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_no_sandbox_for_a_program_of_the_user(zerolap: Zerolap, toy_program: Path, tmp_path: Path) -> None:
     arguments = ["run", "--server", toy_program, *GET, "--json", "-"]

@@ -299,6 +299,7 @@ def test_a_tree_whose_links_lead_out_of_it(tmp_path: Path, link: str) -> None:
 GENEROUS = Limits(memory_bytes=512 << 20, processes=64, disk_bytes=64 << 20, seconds=120)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 @pytest.mark.parametrize(
     ("hostile", "limits", "named"),

@@ -104,6 +104,7 @@ def test_a_file_of_cases_is_checked(zerolap: Zerolap, tmp_path: Path) -> None:
     zerolap("suites", "check", CASES, wrong).fails_with(2, f"{wrong}:3", "comands")
 
 
+@pytest.mark.slow
 def test_settings_of_a_side_are_recorded(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
     toy = [toy_program, toy_program, "toy-get", *quick]
     ended = zerolap("compare", *toy, "--engine", "counted", "--head-config", "dir=.", "--json", "-")
@@ -169,6 +170,7 @@ def test_quiet_prints_nothing(zerolap: Zerolap, toy_program: Path, quick: list[s
     assert not list(tmp_path.glob(".report.json.*"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_exit_code_of_a_regression(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
     slower = ["compare", toy_program, toy_program, "toy-get", *quick, "--head-config", "rounds=2", "--quiet"]

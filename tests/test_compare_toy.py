@@ -142,6 +142,7 @@ def test_improvement(compare: Any, toy: ToySource) -> None:
     assert document["cases"][0]["verdicts"][0]["change"] < 0
 
 
+@pytest.mark.slow
 def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> None:
     head = toy.changed(("server.c", "        update_clock();\n", "        update_clock();\n        update_clock();\n"))
     case = compare(toy.first, head, "toy-get").document()["cases"][0]
@@ -156,6 +157,7 @@ def test_another_reading_of_the_clock_is_work(compare: Any, toy: ToySource) -> N
         assert culprit["calls_per_op"]["head"] == pytest.approx(2 * culprit["calls_per_op"]["base"], rel=0.05)
 
 
+@pytest.mark.slow
 def test_what_each_turn_of_the_event_loop_costs_is_work(compare: Any, toy: ToySource) -> None:
     """A pipeline shares the cost of a turn; a request that comes alone has all of it."""
     longer = "        update_clock();\n        for (volatile int turn = 0; turn < 8; turn++);\n"
@@ -169,6 +171,7 @@ def test_what_each_turn_of_the_event_loop_costs_is_work(compare: Any, toy: ToySo
     assert case["findings"][0]["function"] == "main"
 
 
+@pytest.mark.slow
 def test_what_timers_execute_is_work(compare: Any, toy: ToySource) -> None:
     timer = """
         static long long ticked_us;
@@ -236,6 +239,7 @@ def test_the_same_revision_on_both_sides(compare: Any, toy: ToySource) -> None:
         assert case["verdicts"][0]["base"] == pytest.approx(case["verdicts"][0]["head"], rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["first", "noinline"])
 def test_inlining_that_changes_nothing_much_is_not_blamed(compare: Any, toy: ToySource, base: str) -> None:
     plain = "static inline uint64_t mix_word"
@@ -247,6 +251,7 @@ def test_inlining_that_changes_nothing_much_is_not_blamed(compare: Any, toy: Toy
     assert reasons(case) == []
 
 
+@pytest.mark.slow
 def test_inlining_that_costs_is_explained_by_what_was_inlined(compare: Any, toy: ToySource) -> None:
     plain = "static inline uint64_t mix_word"
     head = toy.changed(("server.h", plain, "static __attribute__((noinline)) uint64_t mix_word"))
@@ -257,6 +262,7 @@ def test_inlining_that_costs_is_explained_by_what_was_inlined(compare: Any, toy:
     assert culprits
 
 
+@pytest.mark.slow
 def test_an_inline_function_of_a_header_that_grew_is_named_itself(compare: Any, toy: ToySource) -> None:
     longer = "word ^= word >> 27;\n    word *= 0x94d049bb133111ebULL;\n    return word ^ (word >> 31);"
     head = toy.changed(("server.h", "return word ^ (word >> 27);", longer))
@@ -267,6 +273,7 @@ def test_an_inline_function_of_a_header_that_grew_is_named_itself(compare: Any, 
     assert "inlined into `checksum_value`" in culprits[0]["text"]
 
 
+@pytest.mark.slow
 def test_a_changed_caller_that_gives_an_unchanged_function_less_to_do_is_named(compare: Any, toy: ToySource) -> None:
     shorter = CHECKSUM_ONCE.replace("value->length", "value->length / 4")
     case = compare(toy.first, toy.changed(("commands.c", CHECKSUM_ONCE, shorter)), "toy-get").document()["cases"][0]
@@ -281,6 +288,7 @@ def test_a_changed_caller_that_gives_an_unchanged_function_less_to_do_is_named(c
     )
 
 
+@pytest.mark.slow
 def test_two_source_trees(compare: Any, tmp_path: Path, toy: ToySource) -> None:
     base = ToySource(tmp_path / "one tree")
     head = ToySource(tmp_path / "other")
@@ -294,6 +302,7 @@ def test_two_source_trees(compare: Any, tmp_path: Path, toy: ToySource) -> None:
     assert culprit["callers"][0]["in_diff"] is True
 
 
+@pytest.mark.slow
 def test_two_binaries_one_of_them_stripped(compare: Any, tmp_path: Path, toy_program: Path) -> None:
     if shutil.which("strip") is None:
         pytest.skip("not installed: strip")
@@ -308,6 +317,7 @@ def test_two_binaries_one_of_them_stripped(compare: Any, tmp_path: Path, toy_pro
     assert any("head is stripped" in text for text in limits)
 
 
+@pytest.mark.slow
 def test_one_binary_under_two_settings(compare: Any, toy_program: Path) -> None:
     document = compare(toy_program, toy_program, "toy-get", "toy-set", "--head-config", "rounds=3").document()
     assert words(document) == {"toy-get": "regression", "toy-set": "same"}

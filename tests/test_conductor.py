@@ -86,6 +86,7 @@ def test_a_submission_becomes_a_comparison(fleet: SimulatedFleet, tmp_path: Path
     assert not Counter(fleet.engine.carried_out).most_common(1)[0][1] > 1
 
 
+@pytest.mark.slow
 def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFleet) -> None:
     fleet.further_platforms = {"west": Simulated()}
     requests = {platform: fleet.submit(made_up_cases(1), platform=platform) for platform in (HERE, "west")}
@@ -110,6 +111,7 @@ def test_each_platform_measures_what_its_own_builder_has_made(fleet: SimulatedFl
         assert comparison.base.version == made.version != forged.version
 
 
+@pytest.mark.slow
 def test_platforms_share_no_history_whatever_fingerprint_agents_state(fleet: SimulatedFleet) -> None:
     fleet.further_platforms = {"west": Simulated()}
     requests = {name: fleet.submit(made_up_cases(1), platform=name) for name in (HERE, "west")}
@@ -141,6 +143,7 @@ def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None
         assert known.platform.fingerprint == expected
 
 
+@pytest.mark.slow
 def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(fleet: SimulatedFleet) -> None:
     request = fleet.submit(made_up_cases(1))
 
@@ -194,6 +197,7 @@ def test_a_submission_that_cannot_be_built_fails_with_the_reason(fleet: Simulate
     assert "no-server" in fleet.store.request(request.id).reason
 
 
+@pytest.mark.slow
 def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     large = fleet.submit(made_up_cases(100))
@@ -207,6 +211,7 @@ def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) 
     fleet.run(scenario)
 
 
+@pytest.mark.slow
 def test_releases_go_before_pull_requests_and_these_before_backfills(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     requests = {
@@ -246,6 +251,7 @@ def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFlee
     assert 0 < len(read_comparison(fleet.store, older.id).cases) < 50
 
 
+@pytest.mark.slow
 def test_a_cancelled_submission_is_taken_up_again(fleet: SimulatedFleet) -> None:
     request = fleet.submit(made_up_cases(30))
 
@@ -359,6 +365,7 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
     fleet.run(scenario)
 
 
+@pytest.mark.slow
 def test_a_job_is_tried_until_what_agents_lack_is_there_again(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,6 +428,7 @@ def test_a_trial_that_fails_is_reported_in_its_case(fleet: SimulatedFleet) -> No
     assert "the server crashed" in (cases["case-0"].failure or "")
 
 
+@pytest.mark.slow
 def test_a_drained_agent_takes_no_further_job(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     request = fleet.submit(made_up_cases(20))
@@ -580,6 +588,7 @@ class Misreporting(Simulated):
         return measured.model_copy(update={"metrics": {**measured.metrics, **self.metrics}, "timeline": timeline})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine",
     [Misreporting(metrics={"whole_cpu_ns_per_op": 0.0}), Misreporting(timeline=b"no timeline")],
@@ -603,6 +612,7 @@ def test_results_that_cannot_be_judged_fail_their_submission_alone(fleet: Simula
     assert read_comparison(fleet.store, wrong.id).state == "failed"
 
 
+@pytest.mark.slow
 def test_a_report_that_a_database_does_not_take_is_refused(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -705,6 +715,7 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
     fleet.run(scenario)
 
 
+@pytest.mark.slow
 def test_what_was_built_while_it_was_planned_is_not_built_again(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -787,6 +798,7 @@ class Forgetful(InProcess):
         self.times_lost += 1
 
 
+@pytest.mark.slow
 def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_its_job(fleet: SimulatedFleet) -> None:
     released = threading.Event()
     fleet.new_queues, fleet.agents = Forgetful, 1

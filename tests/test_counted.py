@@ -164,6 +164,7 @@ def test_one_seed_counts_the_same_twice(redis_server: Path, tmp_path: Path, name
     assert first.metrics["instructions_per_op"] > 100
 
 
+@pytest.mark.slow
 def test_another_seed_is_valid_too(redis_server: Path, tmp_path: Path) -> None:
     case = next(case for case in core_suite() if case.name == "hset")
     for seed in (2, 2**64 - 1):

@@ -74,6 +74,7 @@ def run(point: str, *arguments: Any) -> int:
     return subprocess.run([sys.executable, PLANTED_KILL, point, *map(str, arguments)], check=False).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_trigger_leads_to_one_request_for_each_platform(
     step: str, store: Store, settings: Path, tmp_path: Path
@@ -119,6 +120,7 @@ def test_a_request_that_is_repeated_after_a_kill_is_carried_out_once(
         assert len(opened.fleet.newest_requests()) == 1
 
 
+@pytest.mark.slow
 def test_a_trigger_that_has_the_process_killed_is_given_up(store: Store, settings: Path, tmp_path: Path) -> None:
     stored, harmless = asked(store), asked(store, "another key")
     for _ in range(MOST_TRIES - 1):

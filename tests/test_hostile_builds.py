@@ -190,6 +190,7 @@ def devices_of_the_machine() -> list[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_a_build_does_not_outlive_its_job(lab: Lab) -> None:
     marker = f"zerolap-daemon-{os.getpid()}"
 

@@ -91,6 +91,7 @@ def test_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path, number:
     assert zerolap("explain", "latest", "--store", zerolap.store).code == 0
 
 
+@pytest.mark.slow
 def test_stopped_twice_at_once(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
     child = comparison(zerolap, toy_program, cases)
     child.send_signal(signal.SIGINT)
@@ -169,6 +170,7 @@ def test_killed_without_a_sandbox(zerolap: Zerolap, toy_program: Path, cases: Pa
     zerolap.wait_for_no_process()
 
 
+@pytest.mark.slow
 def test_stopped_while_building(zerolap: Zerolap, toy: ToySource) -> None:
     slow = toy.changed(("Makefile", "%.o: %.c server.h\n", "%.o: %.c server.h\n\tsleep 300\n"))
     common = ["--repo", toy.path, "--cases", CASES, "--store", zerolap.store]

@@ -101,6 +101,7 @@ def test_one_address_has_a_share_and_makes_room_for_who_sends_a_request(
                 connection.close()
 
 
+@pytest.mark.slow
 def test_half_open_connections_leave_descriptors_for_the_lab(zerolap: Zerolap) -> None:
     port, log = free_port(), zerolap.directory / "serve.log"
     limit = f"--nofile={FEW_DESCRIPTORS}:{FEW_DESCRIPTORS}"

@@ -91,6 +91,7 @@ def test_a_timed_trial_waits_until_both_agents_are_free(fleet: SimulatedFleet) -
     fleet.run(scenario)
 
 
+@pytest.mark.slow
 def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: SimulatedFleet) -> None:
     fleet.run(functools.partial(has_ended, request=fleet.submit(made_up_cases(1))))
     fleet.load_agents, fleet.agents = 0, 0
@@ -124,6 +125,7 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
     fleet.run(scenario)
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_listen_leaves_the_job_to_others(fleet: SimulatedFleet) -> None:
     fleet.load_agents, fleet.agents = 1, 0
     request = fleet.submit(made_up_cases(1), engines=("timed",))

@@ -254,6 +254,7 @@ def test_what_came_back_is_told_again(branch: Branch) -> None:
     assert branch.told() == [("opened", commits[0]), ("closed", commits[1]), ("opened", commits[2])]
 
 
+@pytest.mark.slow
 def test_what_a_schedule_sees_again_is_not_told_again(branch: Branch) -> None:
     nightly = f"{SUBJECT}:nightly"
     first = branch.before

@@ -71,6 +71,7 @@ def test_a_state_is_written_once(desk: Desk) -> None:
     assert len(desk.written["a"]) == 1
 
 
+@pytest.mark.slow
 def test_many_pull_requests_share_one_budget_and_all_reach_their_last_state(desk: Desk) -> None:
     subjects = [f"redis/redis#{number}" for number in range(90)]
     begin = desk.time()
@@ -88,6 +89,7 @@ def test_many_pull_requests_share_one_budget_and_all_reach_their_last_state(desk
     assert max(hours.values()) <= GITHUB_WRITES_PER_HOUR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "first_seconds"), [(ZerolapError("refused"), 60), (GitHubUnavailable("limited", 700.0), 700)]
 )

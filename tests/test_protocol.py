@@ -98,6 +98,7 @@ class OtherConductor(InProcessLink):
         return b'{"protocol": 2, "accepted": false, "why": {"no": "agent of that protocol"}}'
 
 
+@pytest.mark.slow
 def test_an_agent_leaves_the_jobs_of_a_conductor_of_another_protocol_to_others(fleet: SimulatedFleet) -> None:
     request = fleet.submit(made_up_cases(1))
 

@@ -78,6 +78,7 @@ def test_memory_has_a_limit() -> None:
         reading.call_graph(str(ENDLESS), str(ENDLESS), 1, 2, "/", Limits(memory_bytes=512 << 20))
 
 
+@pytest.mark.slow
 def test_processor_time_has_a_limit(tmp_path: Path) -> None:
     # Lines that are skipped take no memory; at any speed there is a second's worth of them.
     endless = tmp_path / "endless"

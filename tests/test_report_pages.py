@@ -133,6 +133,7 @@ def test_a_page_that_cannot_be_made_says_so_without_paths(
 # What is not finished.
 
 
+@pytest.mark.slow
 def test_a_comparison_is_shown_from_its_submission_to_its_end(
     store: Store, client: httpx.Client, redis_server: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_triggers_whose_results_are_removed_go_with_them(store: Store) -> None:
     assert left.requests == ("c-2",)
 
 
+@pytest.mark.slow
 def test_the_verb_removes_builds_that_were_not_used(zerolap: Zerolap, toy_program: Path) -> None:
     cases = Path(__file__).parent / "servers" / "toy" / "cases.yml"
     common = ["--cases", cases, "--engine", "counted", "--quick", "--store", zerolap.store]

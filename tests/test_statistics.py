@@ -272,6 +272,7 @@ def test_within_a_case_metrics_are_held_against_the_share_of_cases_that_changed(
     assert words([alone] * 6)[0] == ["regression", "regression"]
 
 
+@pytest.mark.slow
 def test_the_share_of_false_changes_is_kept_on_the_average_over_the_selected_cases() -> None:
     """A quarter of the cases change, in half of their metrics."""
     chance = random.Random(14)

@@ -743,6 +743,7 @@ def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.M
 OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).close()"
 
 
+@pytest.mark.slow
 def test_processes_that_open_a_new_store_together_all_succeed(database: Database) -> None:
     processes = [python(OPENER, database.location, stderr=subprocess.PIPE) for _ in range(5)]
     faults = [process.communicate()[1] for process in processes]

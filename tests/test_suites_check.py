@@ -220,6 +220,7 @@ class TestCommandLine:
         zerolap("suites", "check", files, "--json", tmp_path / "no" / "such.json").fails_with(2, "such.json")
         zerolap("suites", "check", files, "--no-run", "--json", "a.json").fails_with(2, "--json")
 
+    @pytest.mark.slow
     def test_a_server_that_tells_little_of_itself(self, zerolap: Zerolap, toy_program: Path) -> None:
         ended = zerolap("suites", "check", CASES, "--server", toy_program, "--json", "-", "--store", zerolap.store)
         assert ended.code == 0, ended.err

@@ -143,6 +143,7 @@ def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
     assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
 
 
+@pytest.mark.slow
 def test_a_schedule_without_new_commits_measures_nothing_again(lab: Lab) -> None:
     head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     assert lab.compared(lab.push(lab.source.first, head, "nightly")) == [(lab.source.first, head)]
@@ -164,6 +165,7 @@ def test_what_had_to_wait_does_not_supersede_what_is_newer(lab: Lab) -> None:
     assert lab.store.fleet.open_requests() == list(newer.requests)
 
 
+@pytest.mark.slow
 def test_the_base_is_the_merge_base_with_the_branch_as_it_is_now(lab: Lab) -> None:
     """The branch went on since the event, and the pull request was made on top of its newer commit."""
     newer = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
@@ -311,6 +313,7 @@ def test_a_trigger_that_nobody_has_foreseen_fails_alone(
     assert logged["exc_info"]
 
 
+@pytest.mark.slow
 def test_a_branch_that_cannot_be_reported_holds_up_no_other(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,7 @@ def before_the_pairs(monkeypatch: pytest.MonkeyPatch, happens: Callable[[TimedSi
     monkeypatch.setattr(timed_engine, "run_pairs", run_after_it)
 
 
+@pytest.mark.slow
 def test_a_load_host_that_dies_is_no_failure_of_the_server(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +193,7 @@ def test_the_end_of_a_cancelled_trial_ends_its_load(
     assert_nothing_runs(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_its_own_failure(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,6 +411,7 @@ def test_an_address_of_another_machine_is_not_listened_on() -> None:
         pytest.fail("it listens")
 
 
+@pytest.mark.slow
 def test_a_static_program_is_known(compiler: None, tmp_path: Path) -> None:
     source = ToySource(tmp_path / "toy")
     program = compile_toy(source.path)

@@ -201,6 +201,7 @@ def test_variants_are_builds_of_their_own(build: Any, directory: Path) -> None:
     assert '"-O3,libc"' in record.read_text()
 
 
+@pytest.mark.slow
 def test_settings_of_an_earlier_build_are_not_read(compiler: None, tmp_path: Path) -> None:
     source = ToySource(tmp_path / "source")
     shutil.rmtree(source.path / "src")
@@ -215,6 +216,7 @@ def test_settings_of_an_earlier_build_are_not_read(compiler: None, tmp_path: Pat
         assert builder.build(one, Variant(allocator="libc")).record.allocator == "libc"
 
 
+@pytest.mark.slow
 def test_a_makefile_without_settings(toy: ToySource, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builds")
     source = revision_source("first", toy.path, toy.first)
@@ -265,6 +267,7 @@ def test_a_compiler_that_is_missing(toy: ToySource, tmp_path: Path, monkeypatch:
 # The command line
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_one_revision_in_two_variants(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> None:
     common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--markdown", "out.md"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import PROGRAM, Ended, Zerolap
+from command_line import PROGRAM, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS, wait_until
 
@@ -195,6 +195,7 @@ def test_a_tag_is_compared_with_the_one_before_it(watching: Watching) -> None:
     assert {line["commit"] for line in watching.lines()} == {release}
 
 
+@pytest.mark.slow
 def test_one_look_at_a_remote_that_is_away_fails(watching: Watching) -> None:
     watching.start("--once")
     assert watching.ended() == 0
@@ -230,9 +231,4 @@ def test_a_second_conductor_on_a_store_is_refused(watching: Watching) -> None:
 )
 def test_wrong_usage_is_told_at_once(watching: Watching, options: list[str], code: int, parts: list[str]) -> None:
     watching.source.git("branch", "-M", "main")
-    child = watching.zerolap.start("watch", *options, "--store", watching.zerolap.store)
-    try:
-        out, err = child.communicate(timeout=PATIENCE_SECONDS)
-    finally:
-        child.kill()
-    Ended(child.returncode, out, err).fails_with(code, *parts)
+    watching.zerolap("watch", *options, "--store", watching.zerolap.store).fails_with(code, *parts)

@@ -248,6 +248,7 @@ def test_a_label_that_came_just_before_a_kill_is_worked_on(scene: Scene) -> None
     assert len(scene.comments()) == 1
 
 
+@pytest.mark.slow
 def test_a_github_that_is_away_at_the_end_is_told_when_it_is_back(scene: Scene) -> None:
     head = documents(scene.source)
     scene.open_pull_request(head)
