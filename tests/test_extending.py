@@ -225,7 +225,7 @@ def test_a_plugin_whose_time_is_over_is_reported(zerolap: Zerolap, broken: dict[
     [
         ("exiting", "SystemExit: 0"),
         ("foreign", "TypeError: it yielded {'seconds': 1.0}, which is no event of trials"),
-        ("infinite", "ValueError: x is inf"),
+        ("infinite", "ValueError: metrics.x: Input should be a finite number"),
     ],
 )
 def test_a_plugin_that_yields_what_cannot_be_recorded_fails_its_case(

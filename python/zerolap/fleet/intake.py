@@ -1,7 +1,6 @@
 """What agents report: checked against the attempts that they hold, recorded in batches, and answered."""
 
 import asyncio
-import math
 import threading
 import time
 from collections import OrderedDict, defaultdict
@@ -518,8 +517,6 @@ def _fault_of_trials(event: TrialDone, job: TrialsJob) -> str | None:
     for measurement in event.measurements.values():
         if any(len(name) > LONGEST_NAME for name in measurement.metrics):
             return f"the name of a metric is longer than {LONGEST_NAME} characters"
-        if not all(map(math.isfinite, [*measurement.metrics.values(), measurement.seconds])):
-            return "a metric is not a finite number"
         if abs(measurement.method) > LARGEST_INTEGER:
             return "the version of the method is too large"
     return None

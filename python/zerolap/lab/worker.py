@@ -1,10 +1,11 @@
 """Executes one job at a place: builds a source, or has an engine carry out trials; whatever happens is an event."""
 
 import errno
-import math
 import traceback
 from collections.abc import Iterator, Mapping
 from typing import Final
+
+from pydantic import ValidationError
 
 from zerolap import __version__
 from zerolap.build import Builder, parse_variant
@@ -121,6 +122,10 @@ def _failure_of(job: BuildJob | TrialsJob, fault: BaseException) -> JobFailed:
         case ZerolapError():
             is_refused = isinstance(job, BuildJob) and isinstance(fault, UsageError)
             failed = JobFailed(job=job.id, reason=fault.message, refused=is_refused)
+        case ValidationError():
+            # Its own text has several lines.
+            first = fault.errors()[0]
+            return _failure_of(job, ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
         case _:
             subject = f"engine `{job.engine}`" if isinstance(job, TrialsJob) else f"build of `{job.source.name}`"
             reason = f"the {subject} failed: {type(fault).__name__}: {fault}"
@@ -130,14 +135,9 @@ def _failure_of(job: BuildJob | TrialsJob, fault: BaseException) -> JobFailed:
 
 
 def _require_sound(event: object) -> None:
-    """Raise `TypeError` or `ValueError` for what an engine yields that cannot be recorded."""
+    """Raise `TypeError` for what an engine yields that is no event of trials."""
     if not isinstance(event, TrialDone | JobFinished | JobFailed | Note | Progress):
         raise TypeError(f"it yielded {event!r}, which is no event of trials")
-    if isinstance(event, TrialDone):
-        for measurement in event.measurements.values():
-            for name, value in measurement.metrics.items():
-                if not math.isfinite(value):
-                    raise ValueError(f"{name} is {value}")
 
 
 def _stamped(event: TrialDone) -> TrialDone:

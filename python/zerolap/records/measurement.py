@@ -1,5 +1,7 @@
 """A trial's outcome."""
 
+from pydantic import FiniteFloat
+
 from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record
 
@@ -50,7 +52,7 @@ class Measurement(Record):
     the program.
     """
 
-    metrics: dict[str, float]
+    metrics: dict[str, FiniteFloat]
     validity: Validity
     amounts: Amounts = Amounts()
     graph: str | None = None
@@ -58,7 +60,7 @@ class Measurement(Record):
     stacks: str | None = None
     placement: Placement | None = None
     executed: str | None = None
-    seconds: float = 0.0
+    seconds: FiniteFloat = 0.0
     method: int = 1
     zerolap: str = ""
 

@@ -3,7 +3,6 @@
 The format is https://golang.org/design/14313-benchmark-format, with the lines on units that golang.org/x/perf adds.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
@@ -59,7 +58,7 @@ def _units(metrics: Iterable[str]) -> Iterator[str]:
 
 def _result(trial: Trial, measurement: Measurement) -> Iterator[str]:
     """Yield the line of a trial that has values."""
-    values = [f"{value!r} {unit_of(name)}" for name, value in measurement.metrics.items() if math.isfinite(value)]
+    values = [f"{value!r} {unit_of(name)}" for name, value in measurement.metrics.items()]
     if values:
         # What comes last must not end in a number: tools take `-8` for the number of processors.
         rate = [] if trial.per_second is None else [f"rate={trial.per_second}"]

@@ -329,7 +329,7 @@ class Store:
         """Record the trials, the failure or the end that an event of a job reports; other events are ignored.
 
         The trials of an event are recorded together; none of them is if one exists already. Raises `UsageError` for a
-        job that was not recorded, `ValueError` for a metric that is not a finite number.
+        job that was not recorded.
         """
         if isinstance(event, TrialDone):
             if not isinstance(job, TrialsJob):

@@ -1,7 +1,6 @@
 """Builds, jobs and their outcomes; each row is written once, and recording it again changes nothing."""
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,13 +110,8 @@ def keep_jobs(connection: Connection, new_jobs: Sequence[GivenJob]) -> None:
 def keep_trials(connection: Connection, events: Sequence[tuple[TrialsJob, TrialDone]]) -> None:
     """Write the trials of events: of each all of them, or none if one exists already.
 
-    Raises `IntegrityError` for an unknown job, `ValueError` for a metric that is not a finite number.
+    Raises `IntegrityError` for an unknown job.
     """
-    for of_job, done in events:
-        for side, measurement in done.measurements.items():
-            for name, value in measurement.metrics.items():
-                if not math.isfinite(value):
-                    raise ValueError(f"{name} of {of_job.case.name} {side} {of_job.engine} {done.block} is {value}")
     by_trial = {(of_job.id, side, done.block): (of_job, done) for of_job, done in events for side in done.measurements}
     # In a fixed order, so that two sessions that record the same rows do not deadlock.
     new = _insert_trials(connection, {key: by_trial[key] for key in sorted(by_trial)})
