@@ -47,6 +47,11 @@ class Zerolap:
         self.store = store or directory / "store"
 
     def __call__(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Ended:
+        if "PYTHONPATH" in (environment or {}):
+            # Plugins are found when Python starts.
+            child = self.start(*arguments, environment=environment)
+            out, err = child.communicate()
+            return Ended(child.returncode, out, err)
         return Ended(*preloaded.call(list(map(str, arguments)), self.directory, self._environment(environment)))
 
     def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":

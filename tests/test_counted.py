@@ -16,7 +16,7 @@ from zerolap.engines.pin import Pin
 from zerolap.load import program as load
 from zerolap.load.program import packaged
 from zerolap.records import STANDALONE, CallGraph, Case, Expect, Measurement, ServerSpec, TrialFailed, Windows
-from zerolap.server import running, start, statistics
+from zerolap.server import connection, running, start
 
 QUICK = 0.1
 
@@ -234,7 +234,7 @@ class TestSilentServers:
             ("work", [(load, "REPLY_SECONDS")], "load generator"),
             ("config", [(running, "REPLY_SECONDS")], "the server was lost"),
             ("ping", [(running, "REPLY_SECONDS"), (running, "START_SECONDS")], "not ready within 3 s"),
-            ("info", [(statistics, "REPLY_SECONDS")], "what it executed"),
+            ("info", [(connection, "REPLY_SECONDS")], "what it executed"),
         ],
     )
     def test_a_command_that_never_ends(

@@ -209,7 +209,11 @@ class Notifier:
                 continue
             if post.digest:
                 continue
-            sent &= await self._send(push, channel, OPENED, functools.partial(self._opening, channel, push, regression))
+            writing = functools.partial(self._opening, channel, push, regression)
+            if await self._send(push, channel, OPENED, writing):
+                _log(OPENED, push.stored.subject, push.commit, channel)
+            else:
+                sent = False
         return sent
 
     async def _close(self, push: Push, repaired: Push) -> bool:
@@ -219,20 +223,20 @@ class Notifier:
             post = await self._post(push, channel)
             if post.digest == OPENED:
                 writing = functools.partial(self._closing, channel, repaired, commits)
-                sent &= await self._send(push, channel, CLOSED, writing)
+                if await self._send(push, channel, CLOSED, writing):
+                    _log(CLOSED, push.stored.subject, repaired.commit, channel)
+                else:
+                    sent = False
         return sent
 
     async def _post(self, push: Push, channel: str) -> Post:
         return await asyncio.to_thread(self.outbox.post, push.stored.subject, "issue", _key(push, channel))
 
     async def _send(self, push: Push, channel: str, what: str, writing: Callable[[Post], Awaitable[str]]) -> bool:
-        """Have a notice sent, and log it; returns whether it is sent."""
-        subject = push.stored.subject
-        message = Message(subject, "issue", _key(push, channel), what, is_for_github=channel == "issue")
-        is_sent = await self.outbox.write(message, writing)
-        if is_sent:
-            log.info(EVENTS[what], subject=subject, commit=push.commit, channel=channel)
-        return is_sent
+        """Have a notice sent; returns whether it is sent."""
+        key = _key(push, channel)
+        message = Message(push.stored.subject, "issue", key, what, is_for_github=channel == "issue")
+        return await self.outbox.write(message, writing)
 
     async def _opening(self, channel: str, push: Push, regression: BranchRegression, _post: Post) -> str:
         notify = self._notification(push)
@@ -285,6 +289,11 @@ class Notifier:
             return ""
         head = revision_of(self.store.request(push.stored.requests[0]).request.servers["head"].source)
         return "" if head is None else head.subject
+
+
+def _log(what: str, subject: str, commit: str, channel: str) -> None:
+    """Log a notice with the commit that has brought, or repaired, a regression."""
+    log.info(EVENTS[what], subject=subject, commit=commit, channel=channel)
 
 
 def _key(push: Push, channel: str) -> str:
