@@ -13,7 +13,7 @@ import structlog
 from zerolap.github import GitHub
 from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, ZerolapError, revision_of
-from zerolap.report.markup import plain
+from zerolap.report.format import plain
 from zerolap.report.pull_request.headline import headline_of
 from zerolap.report.pull_request.notices import (
     closed_notice,
