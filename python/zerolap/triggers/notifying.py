@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -35,6 +34,8 @@ from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, re
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
+LOG: Final = "log"
+"""The channel that reports every regression, and decides for the others whether it was reported."""
 LOGGED: Final = "logged"
 ELSEWHERE: Final = "elsewhere"
 EVENTS: Final = {OPENED: "a regression is reported", CLOSED: "a regression is gone"}
@@ -165,20 +166,20 @@ class Notifier:
 
         That is decided before the first of them is reported, and recorded.
         """
-        subject, records = push.stored.subject, self.store.triggers
-        earlier = records.post(subject, "issue", f"{push.commit} {ELSEWHERE}")
-        if earlier is not None or records.post(subject, "issue", f"{push.commit} log") is not None:
-            return earlier is not None
+        subject, elsewhere = push.stored.subject, _key(push, ELSEWHERE)
+        written = self.outbox.keys(subject, "issue")
+        if elsewhere in written or _key(push, LOG) in written:
+            return elsewhere in written
         reported: set[Regressed] = set()
         for other in self._same_branch(push):
             for pushed in self.finished(other):
-                post = records.post(other, "issue", f"{pushed.commit} log")
-                if post is not None and post.digest == OPENED and self._have_common_commits(push, pushed):
+                post = self.outbox.post(other, "issue", _key(pushed, LOG))
+                if post.digest == OPENED and self._have_common_commits(push, pushed):
                     reported |= set(regressed_in(self._changes_of(pushed)))
         if not reported.issuperset(regressed):
             return False
         log.info("a regression is reported already", subject=subject, commit=push.commit)
-        records.set_post(Post(subject, "issue", f"{push.commit} {ELSEWHERE}", digest=ELSEWHERE, posted=time.time()))
+        self.outbox.record(Message(subject, "issue", elsewhere, ELSEWHERE))
         return True
 
     def _have_common_commits(self, push: Push, other: Push) -> bool:
@@ -200,7 +201,7 @@ class Notifier:
 
     async def _open(self, push: Push, *, is_repaired: bool) -> bool:
         regression = await asyncio.to_thread(self._regression, push)
-        is_reported = (await self._post(push, "log")).digest != ""
+        is_reported = (await self._post(push, LOG)).digest != ""
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
@@ -268,7 +269,7 @@ class Notifier:
             "url": notify.url is not None,
             "slack": notify.slack_url is not None,
         }
-        return [*(channel for channel, is_wanted in wanted.items() if is_wanted), "log"]
+        return [*(channel for channel, is_wanted in wanted.items() if is_wanted), LOG]
 
     def _notification(self, push: Push) -> Notification:
         measured = self.settings.measured(push.trigger.repository)
