@@ -11,7 +11,7 @@ import structlog
 
 from zerolap.github import GitHub
 from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
-from zerolap.records import Comparison, ZerolapError, revision_of
+from zerolap.records import Comparison, UnreadableRecord, ZerolapError, revision_of
 from zerolap.report.format import plain
 from zerolap.report.pull_request.headline import headline_of
 from zerolap.report.pull_request.notices import (
@@ -94,6 +94,7 @@ class Notifier:
     github: GitHub | None = None
     _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     _measured: dict[str, Push] = field(default_factory=dict)
+    _unreadable: set[str] = field(default_factory=set)
 
     def finished(self, subject: str) -> list[Push]:
         """Return the pushes of a branch, or the tag, that are measured or have failed, the oldest first; blocks.
@@ -105,6 +106,8 @@ class Notifier:
         return [push for push in pushes if push is not None]
 
     def _finished(self, stored: StoredTrigger) -> Push | None:
+        if not self._is_readable(stored):
+            return None
         trigger = read_trigger(stored.document)
         states = self.store.fleet.states(stored.requests)
         has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
@@ -116,6 +119,18 @@ class Notifier:
             # What has failed may be tried again; this does not change any more.
             self._measured[stored.id] = push
         return push
+
+    def _is_readable(self, stored: StoredTrigger) -> bool:
+        """Whether a row can be read. A row that cannot is logged once and not reported; others of its branch are."""
+        try:
+            read_trigger(stored.document)
+            _ = stored.requests
+        except UnreadableRecord as fault:
+            if stored.id not in self._unreadable:
+                self._unreadable.add(stored.id)
+                log.warning("not reported", trigger=stored.id, subject=stored.subject, reason=fault.message)
+            return False
+        return True
 
     def comparisons(self, push: Push) -> list[Comparison]:
         """Return the comparisons of a push; blocks."""
@@ -132,16 +147,16 @@ class Notifier:
         """Return why platforms have no comparison, or why nothing could be submitted."""
         if not states:
             return [stored.reason]
-        failed = [self.store.request(identity) for identity, state in states.items() if state == "failed"]
-        return [f"{work.request.platform}: {work.reason}" for work in failed]
+        failed = [self.store.fleet.in_short(identity) for identity, state in states.items() if state == "failed"]
+        return [f"{request.platform}: {request.reason}" for request in failed if request is not None]
 
     def is_over(self, subject: str) -> bool:
         """Whether everything about a branch or tag has ended; blocks."""
         newest = self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES)
-        states = self.store.fleet.states([one for stored in newest for one in stored.requests])
-        return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
-            ENDED
-        )
+        if any(stored.state in ("waiting", "working") for stored in newest):
+            return False
+        requests = [identity for stored in newest if self._is_readable(stored) for identity in stored.requests]
+        return set(self.store.fleet.states(requests).values()) <= set(ENDED)
 
     async def report(self, subject: str) -> BranchReport:
         """Report new regressions of a branch, and those that are gone."""
