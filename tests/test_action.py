@@ -24,7 +24,7 @@ from test_report import BUILD, CULPRIT, a_case, a_comparison, a_verdict
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 import zerolap
-from zerolap.report.markdown import comparison_markdown
+from zerolap.report.comparison_markdown import comparison_markdown
 
 PROJECT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((PROJECT / "action.yml").read_text())

@@ -4,7 +4,6 @@ import logging
 import multiprocessing
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -256,21 +255,10 @@ def test_a_server_that_nests_directories_does_not_stop_later_comparisons(zerolap
     zerolap.leaves_nothing()
 
 
-def deep_commit(toy: ToySource, path: str) -> str:
-    """Return a commit with a file of that path, which is never checked out."""
-    blob = toy.git("rev-parse", f"{toy.first}:src/server.c")
-    index = {**os.environ, "GIT_INDEX_FILE": str(toy.path / "deep index")}
-    git = ["git", "-C", str(toy.path)]
-    subprocess.run([*git, "read-tree", toy.first], env=index, check=True)
-    subprocess.run([*git, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}"], env=index, check=True)
-    tree = subprocess.run([*git, "write-tree"], env=index, capture_output=True, text=True, check=True).stdout.strip()
-    return toy.git("commit-tree", "-m", "deep", "-p", toy.first, tree)
-
-
 def test_a_commit_with_a_deep_path_fails_alone(
     zerolap: Zerolap, toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = deep_commit(toy, "n/" * 1500 + "file")
+    head = toy.with_path("n/" * 1500 + "file")
     arguments = ["--repo", toy.path, "--cases", CASES, "--store", zerolap.store, "--quick"]
     ended = zerolap("compare", toy.first, head, *arguments)
     ended.fails_with(2, "cannot be exported from git", "longer than 1,024 bytes of a path", "hint: give a commit")

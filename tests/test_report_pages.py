@@ -21,9 +21,9 @@ from zerolap.api.pages import Pages, TooBusy
 from zerolap.api.tokens import new_token
 from zerolap.lab import read_pictures, read_run_pictures
 from zerolap.report import html
+from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html, content_security_policy, run_html
-from zerolap.report.markdown import comparison_markdown
 from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 

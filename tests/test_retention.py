@@ -103,7 +103,7 @@ def test_triggers_whose_results_are_removed_go_with_them(store: Store) -> None:
         result(store, identity, days=0 if identity == "c-2" else 100)
     for name, led_to in (("t-0", ("c-0",)), ("t-1", ("c-1", "c-2"))):
         store.triggers.add(
-            StoredTrigger(name, "redis/redis", "s", "push", document="{}", created=1.0, state="done", requests=led_to)
+            StoredTrigger(name, "redis/redis", "s", "push", document="{}", created=1.0).ended("done", "", led_to)
         )
     assert store.prune(Retention(seconds=30 * DAY)).requests == ["c-0", "c-1"]
     assert store.triggers.with_id("t-0") is None

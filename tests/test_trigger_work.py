@@ -179,6 +179,15 @@ def test_the_base_is_the_merge_base_with_the_branch_as_it_is_now(lab: Lab) -> No
         assert lab.compared(lab.pull_request(head, newer)) == [(newer, head)]
 
 
+def test_a_pull_request_with_a_deep_path_fails_alone(lab: Lab) -> None:
+    deep = lab.pull_request(lab.source.with_path("n/" * 1200 + "file"), lab.source.first)
+    assert deep.state == "failed"
+    assert "longer than 1,024 bytes of a path" in deep.reason
+    assert deep.requests == ()
+    head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    assert lab.compared(lab.pull_request(head, lab.source.first)) == [(lab.source.first, head)]
+
+
 def test_what_waits_is_tried_in_its_turn_and_holds_up_its_repository_alone(lab: Lab) -> None:
     first, second = (pushed(lab.store, HELD_UP, lab.source.first, digit * 40) for digit in "ab")
     other = pushed(lab.store, FREE, lab.source.first, "c" * 40)

@@ -2,22 +2,35 @@
 
 import hashlib
 import json
+import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Zerolap
+from api_client import Asking
+from command_line import PROGRAM, Zerolap
+from http_server import free_port
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from sqlalchemy import Table, update
+from stored_comparison import stored_token
+from test_retention import DAY, result
+from toy_server import CASES, ToySource
+from waiting import wait_until
 
 from zerolap.api.plain_pages import index_page
 from zerolap.records import ArchiveSource, BuildJob, BuildSpec, Request, ServerSpec, TrialsJob, UnreadableRecord
-from zerolap.store import Attempt, KnownAgent, Store
-from zerolap.store.tables import case_result, document, job, request
+from zerolap.store import Attempt, KnownAgent, Retention, Store, StoredTrigger
+from zerolap.store.tables import case_result, document, job, request, trigger
+from zerolap.store.triggers import TriggerState
+from zerolap.triggers.trigger import PushTrigger
+from zerolap.triggers.webhooks.memory import stored_trigger
 
 GARBAGE = "{" * 100_000
+REPOSITORY = "toy/server"
 
 
 @pytest.fixture
@@ -131,6 +144,89 @@ def jobs_of(asked: Request) -> list[TrialsJob]:
         TrialsJob(request=asked.id, case=case, servers={"base": server}, engine="counted", blocks=())
         for case in asked.cases
     ]
+
+
+def plant_requests(store: Store, identity: str) -> None:
+    """Replace the list of the requests that a trigger has led to by garbage."""
+    with store._database.writing() as connection:
+        connection.execute(update(trigger).where(trigger.c.id == identity).values(requests=GARBAGE))
+
+
+def stored_push(number: int, after: str) -> StoredTrigger:
+    push = PushTrigger(repository=REPOSITORY, branch="main", before="a" * 40, after=after)
+    return stored_trigger(push, f"push {number}", time.time())
+
+
+def recorded_push(store: Store, number: int, after: str, state: TriggerState = "waiting") -> StoredTrigger:
+    stored = replace(stored_push(number, after), state=state)
+    store.triggers.add(stored)
+    return stored
+
+
+def test_serve_goes_on_past_triggers_that_cannot_be_read(tmp_path: Path, redis_server: Path, toy: ToySource) -> None:
+    place, port, settings = tmp_path / "store", free_port(), tmp_path / "triggers.toml"
+    settings.write_text(
+        f'[[repository]]\nname = "{REPOSITORY}"\nclone_url = "{toy.path}"\nbranches = ["main"]\n'
+        f'cases_directory = "{CASES}"\ncases = ["toy-get"]\nengines = ["counted"]\n'
+    )
+    with Store.open(str(place)) as store:
+        ended = [recorded_push(store, number, "b" * 40, state="done") for number in range(3)]
+        plant(store, trigger, ended[0].id, GARBAGE)
+        plant_requests(store, ended[1].id)
+        lost = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
+        plant(store, request, lost.id, GARBAGE)
+        store.fleet.set_state(lost.id, "failed", "it cannot be read")
+        store.triggers.add(stored_push(5, "b" * 40).ended("done", "", [lost.id]))
+        waiting = recorded_push(store, 3, toy.first)
+        plant_requests(store, waiting.id)
+        harmless = recorded_push(store, 4, toy.first)
+        client = Asking(f"http://127.0.0.1:{port}", stored_token(store, "reader", "read"))
+        serve = [*PROGRAM, "serve", "--triggers", settings, "--listen", f"127.0.0.1:{port}", "--store", place]
+        with (tmp_path / "log").open("w") as log:
+            process = subprocess.Popen(list(map(str, serve)), cwd=tmp_path, stdout=log, stderr=log)
+
+        def check() -> None:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+
+        try:
+            wait_until(lambda: not store.triggers.in_state("waiting"), check)
+            assert [stored.id for stored in store.triggers.in_state("failed")] == []
+            answer = client.get(f"/triggers/{ended[1].id}")
+            assert answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR
+            assert f"the trigger {ended[1].id} cannot be read" in answer.json()["detail"]
+            assert client.get(f"/triggers/{harmless.id}").json()["state"] == "done"
+            check()
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def test_pruning_goes_on_past_rows_that_cannot_be_read(either_store: Store) -> None:
+    for identity in ("c-0", "c-1", "c-2"):
+        result(either_store, identity, days=100)
+    plant(either_store, request, "c-0", GARBAGE)
+    for name, led_to in (("t-0", ("c-0",)), ("t-1", ("c-1",))):
+        stored = StoredTrigger(name, REPOSITORY, "s", "push", "{}", created=1.0)
+        either_store.triggers.add(stored.ended("done", "", led_to))
+    plant_requests(either_store, "t-0")
+    assert either_store.prune(Retention(seconds=DAY)).requests == ["c-0", "c-1", "c-2"]
+    assert either_store.fleet.states(["c-0", "c-1", "c-2"]) == {}
+    damaged = either_store.triggers.with_id("t-0")
+    assert damaged is not None
+    with pytest.raises(UnreadableRecord, match="the trigger t-0 cannot be read"):
+        _ = damaged.requests
+    assert either_store.triggers.with_id("t-1") is None
+
+
+def test_the_verb_prunes_past_rows_that_cannot_be_read(zerolap: Zerolap) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        for identity in ("c-0", "c-1"):
+            result(store, identity, days=100)
+        plant(store, request, "c-0", GARBAGE)
+        store.triggers.add(StoredTrigger("t-0", REPOSITORY, "s", "push", "{}", created=1.0, state="done"))
+        plant_requests(store, "t-0")
+    pruned = zerolap("store", "prune", "--keep", "30d", "--store", zerolap.store, "--json", "-")
+    assert (pruned.code, pruned.document()["results"]) == (0, ["c-0", "c-1"])
 
 
 def test_the_command_line_names_what_cannot_be_read(tmp_path: Path, redis_server: Path, zerolap: Zerolap) -> None:

@@ -1,5 +1,6 @@
 """The toy server's source as a git repository that tests change and commit to."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -48,6 +49,16 @@ class ToySource:
         for file, old, new in edits:
             self.replace(file, old, new)
         return self.commit("change")
+
+    def with_path(self, path: str) -> str:
+        """Return a commit on top of the first one that adds a file of this path, which is never checked out."""
+        blob = self.git("rev-parse", f"{self.first}:src/server.c")
+        index = {**os.environ, "GIT_INDEX_FILE": str(self.path / ".git" / "index of a path")}
+        git = ["git", "-C", str(self.path)]
+        subprocess.run([*git, "read-tree", self.first], env=index, check=True)
+        subprocess.run([*git, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}"], env=index, check=True)
+        written = subprocess.run([*git, "write-tree"], env=index, capture_output=True, text=True, check=True)
+        return self.git("commit-tree", "-m", "a path", "-p", self.first, written.stdout.strip())
 
     def renamed(self, names: dict[str, str]) -> str:
         """Return a commit on top of the first one in which functions have other names."""

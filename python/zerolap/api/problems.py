@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
 
-from zerolap.records import EnvironmentMissing, Record
+from zerolap.records import EnvironmentMissing, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
 
 PROBLEM_TYPE: Final = "application/problem+json"
@@ -91,6 +91,10 @@ def state_problems(app: FastAPI) -> None:
     @app.exception_handler(NotConductor)
     async def _unavailable(request: Request, fault: EnvironmentMissing | NotConductor) -> Response:
         return answer_of(unavailable(fault, request.url.path))
+
+    @app.exception_handler(UnreadableRecord)
+    async def _unreadable_row(_: Request, fault: UnreadableRecord) -> Response:
+        return answer_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, fault.message, fault.hint))
 
     @app.exception_handler(HTTPException)
     async def _of_framework(request: Request, fault: HTTPException) -> Response:

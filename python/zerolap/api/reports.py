@@ -14,9 +14,9 @@ from zerolap.api.plain_pages import HTML, index_page, missing_page, submission_p
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
+from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html, content_security_policy, run_html
-from zerolap.report.markdown import comparison_markdown
 from zerolap.report.run_markdown import run_markdown
 from zerolap.store import BlobDamaged, Store
 

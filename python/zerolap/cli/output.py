@@ -50,7 +50,7 @@ def write_comparison(
         if reports.json is not None:
             write(reports.json, comparison_json(comparison))
         if reports.markdown is not None:
-            from zerolap.report.markdown import comparison_markdown
+            from zerolap.report.comparison_markdown import comparison_markdown
 
             write(reports.markdown, comparison_markdown(comparison))
         if reports.html is not None:

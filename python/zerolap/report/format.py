@@ -11,6 +11,7 @@ NO_VALUE = "-"
 NONE = "none"
 ARROW = "→"
 COMMIT_DIGITS = 12
+ELLIPSIS = "…"
 IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -145,3 +146,17 @@ def _not_finite(value: float) -> str:
     if math.isnan(value):
         return NO_VALUE
     return "+∞" if value > 0 else "-∞"
+
+
+def plain(text: str, longest: int | None = None) -> str:
+    """Return foreign text on one line for a place that shows it as it is: a title, a description."""
+    line = one_line(text)
+    return line if longest is None else shortened(line, longest)
+
+
+def shortened(line: str, longest: int) -> str:
+    """Return a line in at most so many characters: its beginning and its end, which tell names apart."""
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 3
+    return line[: longest - 1 - end] + ELLIPSIS + (line[-end:] if end else "")

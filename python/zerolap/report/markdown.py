@@ -1,76 +1,194 @@
-"""A comparison as a comment on a pull request; what it shares with that of a run is public."""
+"""GitHub's Markdown of all reports and comments: foreign text that is shown and never acts, tables, lists, sections.
 
-from collections.abc import Sequence
+Names of commits, branches, cases, functions and files, and what servers print, come from whoever wrote the code under
+test. GitHub does more than Markdown: it turns `@name`, `#12`, commit hashes, addresses, `:words:` and dollar signs in
+rendered text into mentions, links, images and formulas, however they were escaped. It leaves code spans alone. So a
+name is shown as a code span; of a sentence, every word that is not plainly a word or a number.
+"""
 
-from zerolap.records import Answer, CaseResult, Comparison, Finding, MeasuredServer, RunReport, Settings, Validity
-from zerolap.report.format import ARROW, change, interval, metric_label, percent
-from zerolap.report.markup import code, prose, sentence_with_names, table_row
-from zerolap.report.reading import (
-    ANSWERS,
-    CHANGED,
-    Answered,
-    Word,
-    answer_lines,
-    answer_of,
-    answers,
-    effort,
-    headline,
-    in_order,
-    is_plain,
-    others,
-    ranked,
-    sentence,
-    skipped_line,
-    state_line,
-    statement,
-    unconfirmed,
-    usual_metric,
-    word,
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
+from zerolap.report.format import change, interval, metric_label, one_line, percent, shortened
+from zerolap.report.reading import ANSWERS, CHANGED, Answered, Word, answer_of, failed_check, usual_metric
+
+LONGEST_FENCE = 20
+"""GitHub's parser takes a longer run of backticks, from 81 on, for text."""
+BACKTICKS = re.compile("`+")
+TOO_MANY_BACKTICKS = re.compile(f"`{{{LONGEST_FENCE},}}")
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#&$!])")
+BLOCK_START = re.compile(r"([-+=]|\d+(?=[.)](?: |$)))")
+"""What begins a list, or makes a heading of the line before; the rest of what begins a block is special anywhere."""
+
+LETTERS = r"[^\W\d_]+"
+WORD = re.compile(
+    rf"(?!.*www){LETTERS}(?:[-'\u2019/]{LETTERS})*"  # non-zero, server's, I/O
+    r"|[A-Za-z]\d{1,2}(?:\.\d)?"  # p99.9
+    r"|<|>|<=|>=|=|->|→|\+|-|±|/|·|&|",
+    re.IGNORECASE,
 )
-from zerolap.report.terminal_reasons import MARKS, callers, culprit_figures, failed_check, location
+NUMBER = re.compile(r"[-+±]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,6}(?:\.\d{1,6})*|∞)")
+COMMIT_HASH = re.compile(r"[0-9a-fA-F]{7,}")
+OPENING, CLOSING = "([{\"'", ")]}\"',.;:!?%"
 
-# GitHub takes 65,536 characters a comment; these limits keep a report of any size within them.
+BAR = r"\|"
+LINK_CHARACTERS = ":/?#@!=+,;%-._~&"
+
+# GitHub takes 65,536 characters in a comment; these limits keep a document of any size within them.
 LISTED_ROWS = 80
-EXPLAINED_CASES = 12
-FAILURE_LENGTH = 500
 REASONS = 5
+FAILURE_LENGTH = 500
 
 
-def comparison_markdown(comparison: Comparison) -> str:
-    """Return the comparison as Markdown: verdict, what changed and why, what is invalid, how to repeat it."""
-    cases = in_order(comparison.cases)
-    notable = [case for case in cases if not is_plain(case)]
-    same = [case for case in cases if is_plain(case)]
-    blocks = [f"**{headline(comparison)}** ({prose(effort(comparison))})"]
-    by_answer = answer_lines(comparison)
-    if by_answer:
-        blocks.append("; ".join(f"{answer}: {counts}" for answer, counts in by_answer))
-    state = state_line(comparison)
-    if state is not None:
-        blocks.append(f"**{state}**")
-    blocks.append(f"{code(comparison.base.name)} {ARROW} {code(comparison.head.name)}")
-    blocks += filter(None, [skipped_line(comparison.skipped)])
-    if notable:
-        blocks.append(_table(notable, cases))
-    blocks += [_reasons(case) for case in notable[:EXPLAINED_CASES]]
-    if len(notable) > EXPLAINED_CASES:
-        blocks.append(f"{len(notable) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
-    if same:
-        blocks.append(folded(f"{len(same)} same", _table(same, cases)))
-    blocks += [f"Note: {prose(note)}" for note in comparison.notes]
-    blocks.append(repeating(comparison, _facts(comparison)))
-    return "\n\n".join(blocks) + "\n"
+def code(text: str, longest: int | None = None) -> str:
+    """Return foreign text as a code span, in at most so many characters; nothing for an empty text."""
+    shown = TOO_MANY_BACKTICKS.sub("\N{REPLACEMENT CHARACTER}", one_line(text))
+    if longest is not None:
+        shown = shortened(shown, longest)
+    fence = "`" * (max((len(run) for run in BACKTICKS.findall(shown)), default=0) + 1)
+    pad = " " if "`" in shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
+
+
+def prose(text: str, longest: int | None = None) -> str:
+    """Return a sentence with foreign parts: words and numbers as they are, and the rest as code."""
+    line = one_line(text)
+    if longest is not None:
+        line = shortened(line, longest)
+    return _prose_of_line(line, at_start=True)
+
+
+def sentence_with_names(text: str, longest: int | None = None) -> str:
+    """Return a finding's sentence: what stands in backticks as code, the rest as `prose` does."""
+    line = one_line(text)
+    if longest is not None:
+        line = shortened(line, longest)
+    parts = line.split("`")
+    if len(parts) % 2 == 0:
+        return prose(line)
+    shown = ""
+    for number, part in enumerate(parts):
+        markup = code(part) if number % 2 else _prose_of_line(part, at_start=number == 0)
+        is_run_together = shown.endswith("`") and markup.startswith("`")
+        shown += f" {markup}" if is_run_together else markup
+    return shown
+
+
+def link(shown: str, target: str) -> str:
+    """Return a link; `shown` is Markdown already, `target` an address whose foreign parts are percent-encoded."""
+    return f"[{shown}]({link_target(target)})"
+
+
+def link_target(address: str) -> str:
+    """Return an address that cannot end the link that it stands in; what is percent-encoded stays as it is."""
+    return quote(address, safe=LINK_CHARACTERS).replace("&", "&amp;")
+
+
+# Tables, lists and sections; their cells, lines and contents are Markdown already.
+
+
+def table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Container[int] = (),
+    most_rows: int = LISTED_ROWS,
+) -> str:
+    """Return a table; the columns at the indices in `numbers` are right-aligned.
+
+    Where there are more rows than `most_rows`, the last line is how many are not listed.
+    """
+    rules = ["--:" if index in numbers else "---" for index in range(len(headings))]
+    lines = [_table_row(headings), f"|{'|'.join(rules)}|", *map(_table_row, rows[:most_rows])]
+    if len(rows) > most_rows:
+        lines.append(f"\n{len(rows) - most_rows} more are not listed.")
+    return "\n".join(lines)
+
+
+def _table_row(cells: Sequence[str]) -> str:
+    # A `|` would end the cell, even in code.
+    return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return lines as a list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def numbered(lines: Iterable[str]) -> str:
+    """Return lines as a numbered list, which begins at 1."""
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+
+
+def folded(summary: str, content: str) -> str:
+    """Return content of which only the summary is visible until a reader opens it."""
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+# What the documents and the comment on a pull request have in common.
+
+
+def headline_line(headline: str, effort: str) -> str:
+    """Return the first line of a document: its outcome, and what was measured for it."""
+    return f"**{headline}** ({prose(effort)})"
+
+
+def emphasized(outcome: Word) -> str:
+    """Return an outcome, in bold where it is a change."""
+    return f"**{outcome}**" if outcome in CHANGED else outcome
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """The columns of a table for work and time, where any case has such an answer.
+
+    `usual_metrics` has the metric that most cases rest on, which is in the heading; cells name only other ones.
+    """
+
+    usual_metrics: Mapping[Answer, str | None]
+
+    @classmethod
+    def of_cases(cls, cases: Sequence[CaseResult]) -> "AnswerColumns":
+        """Return the columns for all of these cases."""
+        present = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
+        return cls({answer: usual_metric(cases, answer) for answer in present})
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings of the columns."""
+        return [
+            f"{answer}: {prose(metric_label(metric))}" if metric else answer
+            for answer, metric in self.usual_metrics.items()
+        ]
+
+    def cells(self, case: CaseResult) -> list[str]:
+        """Return the cells of a case: word, change and interval; empty for an answer that was not measured."""
+        return [_answer_cell(answer_of(case, answer), metric) for answer, metric in self.usual_metrics.items()]
+
+
+def _answer_cell(answered: Answered | None, usual_metric: str | None) -> str:
+    if answered is None:
+        return ""
+    decided = answered.decided
+    if decided is None or answered.word == "identical":
+        return answered.word
+    named = "" if decided.metric == usual_metric else f" {prose(metric_label(decided.metric))}"
+    return f"{emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
 
 
 def failure_line(failure: str, *, failed: bool = True) -> str:
-    """Return what happened to a case as an item of a list; `failed` is false where it was measured nonetheless."""
-    return f"- {'failed: ' if failed else ''}{prose(failure[:FAILURE_LENGTH])}"
+    """Return what happened to a case; `failed` is false where it was measured nonetheless."""
+    return f"{'failed: ' if failed else ''}{prose(failure[:FAILURE_LENGTH])}"
 
 
 def failed_check_lines(validity: Validity) -> list[str]:
-    """Return the checks that do not hold as items of a list."""
+    """Return a line for each check that does not hold."""
     failed = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
-    return [f"- invalid: {prose(text)}" for text in failed]
+    return [f"invalid: {prose(text)}" for text in failed]
 
 
 def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
@@ -84,7 +202,7 @@ def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
         f"kernel {code(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
         f"{kind}: {code(document.id)} of {code(document.created)}",
     ]
-    return folded("How to repeat it", "\n".join(f"- {line}" for line in lines))
+    return folded("How to repeat it", bullets(lines))
 
 
 def settings_fact(settings: Settings) -> str:
@@ -112,79 +230,32 @@ def build_facts(build: MeasuredServer) -> str:
     return ", ".join(parts)
 
 
-def folded(summary: str, content: str) -> str:
-    """Return content of which the summary alone is seen at first."""
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+# How foreign text is written.
 
 
-def answer_heading(answer: Answer, usual: str | None) -> str:
-    """Return the heading of a column of `answer_cell`."""
-    return f"{answer}: {prose(metric_label(usual))}" if usual else answer
+def _prose_of_line(line: str, *, at_start: bool) -> str:
+    words = " ".join(_word(word) for word in line.split(" "))
+    return BLOCK_START.sub(_escaped_start, words, count=1) if at_start and BLOCK_START.match(words) else words
 
 
-def answer_cell(answered: Answered | None, usual: str | None) -> str:
-    """Return a case's work or time in a cell: word, change and interval, and the metric if it is not the usual one."""
-    if answered is None:
-        return ""
-    decided = answered.decided
-    if decided is None or answered.word == "identical":
-        return answered.word
-    named = "" if decided.metric == usual else f" {prose(metric_label(decided.metric))}"
-    return f"{_emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
+def _escaped_start(start: re.Match[str]) -> str:
+    return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
 
 
-def _table(listed: list[CaseResult], cases: list[CaseResult]) -> str:
-    """Return rows for some of the cases; a metric is named where it is not the one that most cases rest on."""
-    shown = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
-    usual = {answer: usual_metric(cases, answer) for answer in shown}
-    headings = [answer_heading(answer, metric) for answer, metric in usual.items()]
-    lines = [table_row(["case", "verdict", *headings]), "|---" * (2 + len(shown)) + "|"]
-    for case in listed[:LISTED_ROWS]:
-        cells = [answer_cell(answer_of(case, answer), metric) for answer, metric in usual.items()]
-        lines.append(table_row([code(case.case), _verdict(case), *cells]))
-    if len(listed) > LISTED_ROWS:
-        lines.append(f"\n{len(listed) - LISTED_ROWS} more are not listed.")
-    return "\n".join(lines)
+def _word(word: str) -> str:
+    """Return a word as it is where that is safe, else as code but for the punctuation around it."""
+    core = word.lstrip(OPENING)
+    before, core = word[: len(word) - len(core)], core.rstrip(CLOSING)
+    after = word[len(before) + len(core) :]
+    if "(" in core and after.startswith(")"):
+        core, after = core + ")", after[1:]
+    if NUMBER.fullmatch(core):
+        return _escaped(before + core + after)
+    if "[" in before or "]" in after:
+        return code(word)  # at the beginning of a list it could be the box of a task
+    is_plain = WORD.fullmatch(core) is not None and COMMIT_HASH.fullmatch(core) is None
+    return _escaped(before) + (_escaped(core) if is_plain else code(core)) + _escaped(after)
 
 
-def _verdict(case: CaseResult) -> str:
-    return _emphasized(word(case)) + (" (counted)" if unconfirmed(case) else "")
-
-
-def _emphasized(outcome: Word) -> str:
-    return f"**{outcome}**" if outcome in CHANGED else outcome
-
-
-def _reasons(case: CaseResult) -> str:
-    lines = [f"#### {code(case.case)}: {word(case)}", ""]
-    if case.failure is not None:
-        lines.append(failure_line(case.failure, failed=word(case) == "failed"))
-    lines += failed_check_lines(case.validity)
-    lines += [f"- {prose(statement(answered))}" for answered in answers(case)]
-    lines += [f"- also {verdict.verdict}: {prose(sentence(verdict))}" for verdict in others(case)]
-    culprits = ranked(case, "culprit")
-    for place, finding in enumerate(culprits[:REASONS], start=1):
-        where = f" in {code(location(finding))}" if finding.file is not None else ""
-        mark = " **in this change**" if finding.in_diff else ""
-        lines.append(f"{place}. {code(finding.function or '(unknown function)')}{where}{mark}  ")
-        lines += [f"   {line}  " for line in _details_of(finding)]
-        lines.append(f"   {sentence_with_names(finding.text)}")
-    if len(culprits) > REASONS:
-        lines.append(f"\n{len(culprits) - REASONS} more functions are not listed.\n")
-    for kind, mark in MARKS.items():
-        lines += [f"- {mark}{sentence_with_names(finding.text)}" for finding in ranked(case, kind)]
-    return "\n".join(lines)
-
-
-def _details_of(finding: Finding) -> list[str]:
-    figures = "; ".join(culprit_figures(finding))
-    called = f"called by {prose(callers(finding))}" if finding.callers else ""
-    return [line for line in (figures, called) if line]
-
-
-def _facts(comparison: Comparison) -> list[str]:
-    return [
-        settings_fact(comparison.settings),
-        f"base: {build_facts(comparison.base)}",
-        f"head: {build_facts(comparison.head)}",
-    ]
+def _escaped(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text)

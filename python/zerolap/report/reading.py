@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding, Reading, Settings, Skipped, Verdict
-from zerolap.report.format import ARROW, count, counted, duration, interval, listing, metric_label, percent, probability
+from zerolap.report.format import (
+    ARROW,
+    count,
+    counted,
+    duration,
+    interval,
+    listing,
+    metric_label,
+    one_line,
+    per_side,
+    percent,
+    probability,
+)
 from zerolap.report.format import change as written_change
 
 Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same", "identical"]
@@ -22,6 +34,14 @@ STATES: dict[str, str] = {
     "interrupted": "interrupted: this is what was recorded until then",
     "failed": "failed: this is what was recorded until then",
 }
+FINDING_LABELS = {
+    "moved": "moved cost: ",
+    "diffuse": "diffuse: ",
+    "cause": "cause: ",
+    "identity": "code: ",
+    "limits": "limits: ",
+}
+"""What is written before a finding, by its kind; culprits are listed by number."""
 
 
 @dataclass(frozen=True)
@@ -203,3 +223,43 @@ def sentence(verdict: Verdict) -> str:
 def ranked(case: CaseResult, kind: str) -> list[Finding]:
     """Return the findings of a kind by rank."""
     return sorted((finding for finding in case.findings if finding.kind == kind), key=lambda finding: finding.rank)
+
+
+def failed_check(name: str, value: float | str | None, limit: str) -> str:
+    """Write a check that does not hold: `hit_rate is 0.12, expected >= 0.99`."""
+    seen = "unknown" if value is None else count(value) if isinstance(value, float | int) else value
+    return one_line(f"{name} is {seen}, expected {limit}")
+
+
+def culprit_figures(finding: Finding) -> list[str]:
+    """Return a culprit's numbers in words: share, calls, instructions and time per request."""
+    figures = []
+    if finding.share_of_change is not None:
+        figures.append(f"{finding.share_of_change * 100:.0f} % of the change")
+    if finding.calls_per_op is not None:
+        figures.append(f"calls per request {per_side(finding.calls_per_op)}")
+    if finding.instructions_per_op is not None:
+        own = finding.self_instructions_per_op
+        of_its_own = f" (its own {per_side(own)})" if own is not None else ""
+        figures.append(f"{metric_label('instructions_per_op')} {per_side(finding.instructions_per_op)}{of_its_own}")
+    if finding.cpu_ns_per_op is not None:
+        own = finding.self_cpu_ns_per_op
+        of_its_own = f" (its own {per_side(own)})" if own is not None else ""
+        figures.append(f"sampled ns per request {per_side(finding.cpu_ns_per_op)}{of_its_own}")
+    return figures
+
+
+def location(finding: Finding) -> str:
+    """Return a culprit's file, with its first line where it is known."""
+    line = f":{finding.lines[0]}" if finding.lines else ""
+    return one_line(f"{finding.file}{line}")
+
+
+def callers(finding: Finding) -> str:
+    """Return who calls a culprit, each with its calls per request."""
+    return one_line(
+        ", ".join(
+            f"{caller.function} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
+            for caller in finding.callers
+        )
+    )

@@ -6,14 +6,17 @@ from itertools import accumulate
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, MeasuredServer, RunCase, RunReport
 from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
-    LISTED_ROWS,
     REASONS,
     build_facts,
+    bullets,
+    code,
     failed_check_lines,
     failure_line,
+    headline_line,
+    prose,
     repeating,
+    table,
 )
-from zerolap.report.markup import code, prose, table_row
 from zerolap.report.reading import skipped_line
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 
@@ -24,7 +27,7 @@ LONGEST = 60_000
 def run_markdown(report: RunReport) -> str:
     """Return the run as Markdown: its figures, where they go or why they are missing, how to repeat it."""
     above = [
-        f"**{run_headline(report)}** ({prose(run_effort(report))})",
+        headline_line(run_headline(report), run_effort(report)),
         *filter(None, [skipped_line(report.skipped)]),
         _server(report.server),
         *([_table(report.cases)] if report.cases else []),
@@ -51,14 +54,8 @@ def _table(cases: Sequence[RunCase]) -> str:
     metrics = [name for name in RUN_TABLE if any(name in case.metrics for case in cases)]
     # Those of plugins are what was asked for.
     metrics += dict.fromkeys(name for case in cases for name in case.metrics if name not in METRICS)
-    lines = [
-        table_row(["case", *map(_column_heading, metrics)]),
-        "|---|" + "--:|" * len(metrics),
-        *(table_row([_name(case), *_figures(case, metrics)]) for case in cases[:LISTED_ROWS]),
-    ]
-    if len(cases) > LISTED_ROWS:
-        lines.append(f"\n{len(cases) - LISTED_ROWS} more are not listed.")
-    return "\n".join(lines)
+    rows = [[_name(case), *_figures(case, metrics)] for case in cases]
+    return table(["case", *map(_column_heading, metrics)], rows, numbers=range(1, 1 + len(metrics)))
 
 
 def _name(case: RunCase) -> str:
@@ -90,22 +87,20 @@ def _heading(case: RunCase) -> str:
 def _content(case: RunCase) -> str:
     lines = [failure_line(case.failure)] if case.failure is not None else []
     lines += failed_check_lines(case.validity)
-    lines += [f"- limits: {prose(limit)}" for limit in case.limits]
+    lines += [f"limits: {prose(limit)}" for limit in case.limits]
     functions = [_functions(case.functions[:REASONS])] if case.functions else []
-    return "\n\n".join([*functions, *(["\n".join(lines)] if lines else [])])
+    return "\n\n".join([*functions, *([bullets(lines)] if lines else [])])
 
 
 def _functions(functions: Sequence[FunctionCost]) -> str:
     columns = {
         name: value_of
         for name, value_of in FUNCTION_COLUMNS.items()
-        if any(value_of(one) is not None for one in functions)
+        if any(value_of(function) is not None for function in functions)
     }
-    lines = [table_row(["share", *columns, "function", "file"]), "|--:|" + "--:|" * len(columns) + "---|---|"]
-    for one in functions:
-        values = [value_of(one) for value_of in columns.values()]
-        names = [code(name) for name in (one.function, one.file or "")]
-        lines.append(
-            table_row([share(one.share), *("" if value is None else count(value) for value in values), *names])
-        )
-    return "\n".join(lines)
+    rows = []
+    for function in functions:
+        values = [value_of(function) for value_of in columns.values()]
+        figures = ["" if value is None else count(value) for value in values]
+        rows.append([share(function.share), *figures, code(function.function), code(function.file or "")])
+    return table(["share", *columns, "function", "file"], rows, numbers=range(1 + len(columns)))

@@ -1,12 +1,17 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
 from zerolap.records import CaseResult, Finding, Validity
-from zerolap.report.format import count, metric_label, one_line, per_side
+from zerolap.report.format import one_line
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import (
+    FINDING_LABELS,
     answers,
+    callers,
+    culprit_figures,
+    failed_check,
     has_changed,
     is_plain,
+    location,
     others,
     ranked,
     sentence,
@@ -17,13 +22,6 @@ from zerolap.report.reading import (
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
-MARKS = {
-    "moved": "moved cost: ",
-    "diffuse": "diffuse: ",
-    "cause": "cause: ",
-    "identity": "code: ",
-    "limits": "limits: ",
-}
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:
@@ -57,12 +55,6 @@ def show_failed_checks(lines: Lines, validity: Validity) -> None:
         lines.line(*parts, indent=2)
 
 
-def failed_check(name: str, value: float | str | None, limit: str) -> str:
-    """Write a check that does not hold: `hit_rate is 0.12, expected >= 0.99`."""
-    seen = "unknown" if value is None else count(value) if isinstance(value, float | int) else value
-    return one_line(f"{name} is {seen}, expected {limit}")
-
-
 def _show_verdicts(lines: Lines, case: CaseResult) -> None:
     for answered in answers(case):
         lines.line(statement(answered), indent=2)
@@ -82,9 +74,9 @@ def _show_findings(lines: Lines, case: CaseResult, reasons: int | None) -> None:
         _show_culprit(lines, place, finding)
     if len(shown) < len(culprits):
         lines.line((f"and {len(culprits) - len(shown)} more, listed by zerolap explain", "dim"), indent=2)
-    for kind, mark in MARKS.items():
+    for kind, label in FINDING_LABELS.items():
         for finding in ranked(case, kind):
-            lines.line((mark, "bold"), one_line(finding.text), indent=2)
+            lines.line((label, "bold"), one_line(finding.text), indent=2)
 
 
 def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
@@ -100,37 +92,3 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
         lines.line(figures, indent=5)
     if finding.callers:
         lines.line("called by " + callers(finding), indent=5)
-
-
-def culprit_figures(finding: Finding) -> list[str]:
-    """Return a culprit's numbers in words: share, calls, instructions and time per request."""
-    figures = []
-    if finding.share_of_change is not None:
-        figures.append(f"{finding.share_of_change * 100:.0f} % of the change")
-    if finding.calls_per_op is not None:
-        figures.append(f"calls per request {per_side(finding.calls_per_op)}")
-    if finding.instructions_per_op is not None:
-        own = finding.self_instructions_per_op
-        of_its_own = f" (its own {per_side(own)})" if own is not None else ""
-        figures.append(f"{metric_label('instructions_per_op')} {per_side(finding.instructions_per_op)}{of_its_own}")
-    if finding.cpu_ns_per_op is not None:
-        own = finding.self_cpu_ns_per_op
-        of_its_own = f" (its own {per_side(own)})" if own is not None else ""
-        figures.append(f"sampled ns per request {per_side(finding.cpu_ns_per_op)}{of_its_own}")
-    return figures
-
-
-def location(finding: Finding) -> str:
-    """Return a culprit's file, with its first line where it is known."""
-    line = f":{finding.lines[0]}" if finding.lines else ""
-    return one_line(f"{finding.file}{line}")
-
-
-def callers(finding: Finding) -> str:
-    """Return who calls a culprit, each with its calls per request."""
-    return one_line(
-        ", ".join(
-            f"{caller.function} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
-            for caller in finding.callers
-        )
-    )

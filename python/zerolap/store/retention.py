@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.requests import OPEN_STATES
 from zerolap.store.tables import artifact, job, request, trial, trigger
+from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
 """Requests that one transaction removes: others write meanwhile."""
@@ -98,10 +99,16 @@ def ended_requests(connection: Connection) -> list[str]:
 
 
 def remove(connection: Connection, identities: Collection[str]) -> None:
-    """Remove requests with their jobs, trials and documents, and the triggers that have led to no others."""
+    """Remove requests with their jobs, trials and documents, and the triggers that have led to no others.
+
+    A trigger whose requests cannot be read stays.
+    """
     connection.execute(delete(request).where(request.c.id.in_(list(identities))))
     for row in connection.execute(select(trigger.c.id, trigger.c.requests)).all():
-        led_to = json.loads(row.requests)
+        try:
+            led_to = read_request_ids(row.requests, row.id)
+        except UnreadableRecord:
+            continue
         left = [identity for identity in led_to if identity not in identities]
         if led_to and not left:
             connection.execute(delete(trigger).where(trigger.c.id == row.id))

@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
 
-from zerolap.records import Request
+from zerolap.records import Request, read_stored
 from zerolap.store import requests
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.tables import acknowledgement, api_token, delivery, post, trigger, watched_ref
@@ -17,6 +18,8 @@ TriggerState: TypeAlias = Literal["waiting", "working", "done", "refused", "fail
 PostKind: TypeAlias = Literal["comment", "check", "status", "issue"]
 
 DELIVERIES_KEPT_SECONDS: Final = 30 * 86_400.0
+
+_REQUEST_IDS: TypeAdapter[tuple[str, ...]] = TypeAdapter(tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,9 @@ class StoredDelivery:
 class StoredTrigger:
     """A trigger: `document` is the whole of it as JSON, `subject` the pull request, branch or tag that it is about.
 
-    `actor` is who caused it, in lower case. `requests` are the ids of what it led to, `reason` states why it was
-    refused or has failed. `tries` is how often work on it has begun without an end.
+    `actor` is who caused it, in lower case. `request_ids` is the JSON list of the requests that it led to, as it is
+    recorded; `reason` states why it was refused or has failed. `tries` is how often work on it has begun without an
+    end.
     """
 
     id: str
@@ -47,8 +51,17 @@ class StoredTrigger:
     created: float = field(default_factory=time.time)
     state: TriggerState = "waiting"
     reason: str = ""
-    requests: tuple[str, ...] = ()
+    request_ids: str = "[]"
     tries: int = 0
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The ids of the requests that it led to; raises `UnreadableRecord`."""
+        return read_request_ids(self.request_ids, self.id)
+
+    def ended(self, state: TriggerState, reason: str, requests: Sequence[str]) -> "StoredTrigger":
+        """Return the trigger as it is after its end, with the ids of the requests that it led to."""
+        return replace(self, state=state, reason=reason, request_ids=json.dumps(list(requests)))
 
 
 @dataclass(frozen=True)
@@ -336,15 +349,20 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
         **{name: getattr(new, name) for name in same},
         delivery_id=None if of_delivery is None else of_delivery.id,
         reason=_storable(new.reason),
-        requests=json.dumps(list(new.requests)),
+        requests=new.request_ids,
     )
     return connection.execute(statement.returning(trigger.c.id)).first() is not None
+
+
+def read_request_ids(recorded: str, trigger_id: str) -> tuple[str, ...]:
+    """Return the ids in the JSON list of the requests that a trigger led to; raises `UnreadableRecord`."""
+    return read_stored(_REQUEST_IDS, recorded, f"the trigger {trigger_id}")
 
 
 def _trigger(row: Row[Any]) -> StoredTrigger:
     same = ("id", "repository", "subject", "kind", "document", "actor", "created", "state", "reason", "tries")
     columns = {name: getattr(row, name) for name in same}
-    return StoredTrigger(**columns, delivery=row.delivery_id, requests=tuple(json.loads(row.requests)))
+    return StoredTrigger(**columns, delivery=row.delivery_id, request_ids=row.requests)
 
 
 def _token(row: Row[Any]) -> ApiToken:

@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,8 +11,8 @@ import structlog
 
 from zerolap.github import GitHub
 from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
-from zerolap.records import Comparison, ZerolapError, revision_of
-from zerolap.report.markup import plain
+from zerolap.records import Comparison, UnreadableRecord, ZerolapError, revision_of
+from zerolap.report.format import plain
 from zerolap.report.pull_request.headline import headline_of
 from zerolap.report.pull_request.notices import (
     closed_notice,
@@ -35,6 +34,8 @@ from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, re
 
 OPENED: Final = "opened"
 CLOSED: Final = "closed"
+LOG: Final = "log"
+"""The channel that reports every regression, and decides for the others whether it was reported."""
 LOGGED: Final = "logged"
 ELSEWHERE: Final = "elsewhere"
 EVENTS: Final = {OPENED: "a regression is reported", CLOSED: "a regression is gone"}
@@ -93,6 +94,7 @@ class Notifier:
     github: GitHub | None = None
     _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     _measured: dict[str, Push] = field(default_factory=dict)
+    _unreadable: set[str] = field(default_factory=set)
 
     def finished(self, subject: str) -> list[Push]:
         """Return the pushes of a branch, or the tag, that are measured or have failed, the oldest first; blocks.
@@ -104,6 +106,8 @@ class Notifier:
         return [push for push in pushes if push is not None]
 
     def _finished(self, stored: StoredTrigger) -> Push | None:
+        if not self._is_readable(stored):
+            return None
         trigger = read_trigger(stored.document)
         states = self.store.fleet.states(stored.requests)
         has_ended = set(states.values()) <= {"done", "failed"} if states else stored.state == "failed"
@@ -115,6 +119,18 @@ class Notifier:
             # What has failed may be tried again; this does not change any more.
             self._measured[stored.id] = push
         return push
+
+    def _is_readable(self, stored: StoredTrigger) -> bool:
+        """Whether a row can be read. A row that cannot is logged once and not reported; others of its branch are."""
+        try:
+            read_trigger(stored.document)
+            _ = stored.requests
+        except UnreadableRecord as fault:
+            if stored.id not in self._unreadable:
+                self._unreadable.add(stored.id)
+                log.warning("not reported", trigger=stored.id, subject=stored.subject, reason=fault.message)
+            return False
+        return True
 
     def comparisons(self, push: Push) -> list[Comparison]:
         """Return the comparisons of a push; blocks."""
@@ -131,16 +147,16 @@ class Notifier:
         """Return why platforms have no comparison, or why nothing could be submitted."""
         if not states:
             return [stored.reason]
-        failed = [self.store.request(identity) for identity, state in states.items() if state == "failed"]
-        return [f"{work.request.platform}: {work.reason}" for work in failed]
+        failed = [self.store.fleet.in_short(identity) for identity, state in states.items() if state == "failed"]
+        return [f"{request.platform}: {request.reason}" for request in failed if request is not None]
 
     def is_over(self, subject: str) -> bool:
         """Whether everything about a branch or tag has ended; blocks."""
         newest = self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES)
-        states = self.store.fleet.states([one for stored in newest for one in stored.requests])
-        return all(stored.state not in ("waiting", "working") for stored in newest) and set(states.values()) <= set(
-            ENDED
-        )
+        if any(stored.state in ("waiting", "working") for stored in newest):
+            return False
+        requests = [identity for stored in newest if self._is_readable(stored) for identity in stored.requests]
+        return set(self.store.fleet.states(requests).values()) <= set(ENDED)
 
     async def report(self, subject: str) -> BranchReport:
         """Report new regressions of a branch, and those that are gone."""
@@ -165,20 +181,20 @@ class Notifier:
 
         That is decided before the first of them is reported, and recorded.
         """
-        subject, records = push.stored.subject, self.store.triggers
-        earlier = records.post(subject, "issue", f"{push.commit} {ELSEWHERE}")
-        if earlier is not None or records.post(subject, "issue", f"{push.commit} log") is not None:
-            return earlier is not None
+        subject, elsewhere = push.stored.subject, _key(push, ELSEWHERE)
+        written = self.outbox.keys(subject, "issue")
+        if elsewhere in written or _key(push, LOG) in written:
+            return elsewhere in written
         reported: set[Regressed] = set()
         for other in self._same_branch(push):
             for pushed in self.finished(other):
-                post = records.post(other, "issue", f"{pushed.commit} log")
-                if post is not None and post.digest == OPENED and self._have_common_commits(push, pushed):
+                post = self.outbox.post(other, "issue", _key(pushed, LOG))
+                if post.digest == OPENED and self._have_common_commits(push, pushed):
                     reported |= set(regressed_in(self._changes_of(pushed)))
         if not reported.issuperset(regressed):
             return False
         log.info("a regression is reported already", subject=subject, commit=push.commit)
-        records.set_post(Post(subject, "issue", f"{push.commit} {ELSEWHERE}", digest=ELSEWHERE, posted=time.time()))
+        self.outbox.record(Message(subject, "issue", elsewhere, ELSEWHERE))
         return True
 
     def _have_common_commits(self, push: Push, other: Push) -> bool:
@@ -200,7 +216,7 @@ class Notifier:
 
     async def _open(self, push: Push, *, is_repaired: bool) -> bool:
         regression = await asyncio.to_thread(self._regression, push)
-        is_reported = (await self._post(push, "log")).digest != ""
+        is_reported = (await self._post(push, LOG)).digest != ""
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
@@ -272,7 +288,7 @@ class Notifier:
             "url": notify.url is not None,
             "slack": notify.slack_url is not None,
         }
-        return [*(channel for channel, is_wanted in wanted.items() if is_wanted), "log"]
+        return [*(channel for channel, is_wanted in wanted.items() if is_wanted), LOG]
 
     def _notification(self, push: Push) -> Notification:
         measured = self.settings.measured(push.trigger.repository)

@@ -1,6 +1,7 @@
-"""What the lab writes elsewhere: comments, checks, issues, notices. One place for pauses, retries and GitHub's limits.
+"""Writes comments, checks, issues and notices: each state once, with pauses, retries and a budget for GitHub.
 
-What was written last is in the store, so that nothing is written twice or forgotten over a restart.
+What was written last is recorded in the store, so that a restart neither writes a state twice nor loses it.
+Replies to commands are not written here: a reply is a part of the work on its trigger, and is tried again with it.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from zerolap.store.triggers import PostKind, TriggerRecords
 
 FIRST_UPDATE_SECONDS: Final = 60.0
 LONGEST_UPDATE_SECONDS: Final = 600.0
-"""Between two writings of something that is not final; the time grows from the first to the longest."""
+"""The pause between two writes of a state that is not final: it grows from the first to the longest."""
 FIRST_RETRY_SECONDS: Final = 60.0
 LONGEST_RETRY_SECONDS: Final = 3600.0
 GROWTH: Final = 1.5
@@ -27,20 +28,20 @@ WRITES_PER_HOUR: Final = 400.0
 WRITES_AT_ONCE: Final = 40.0
 """GitHub permits 80 a minute."""
 WRITES_FOR_FINAL: Final = 20.0
-"""Of those at once, so many are kept for what is final."""
+"""The part of `WRITES_AT_ONCE` that is reserved for final states."""
 
 log = structlog.get_logger("zerolap.outbox")
 
 
 class WriteBudget:
-    """How much may be written to GitHub now, over all pull requests: `WRITES_PER_HOUR` evenly, a few at once."""
+    """Limits the writes to GitHub, for all subjects together: `WRITES_PER_HOUR`, and `WRITES_AT_ONCE` in a burst."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._left, self._counted = WRITES_AT_ONCE, clock()
 
     def take(self, *, is_final: bool) -> bool:
-        """Take one writing from what is left; returns false if there is none."""
+        """Count a write; returns false, and counts nothing, if the budget permits none now."""
         now = self._clock()
         self._left = min(WRITES_AT_ONCE, self._left + (now - self._counted) * WRITES_PER_HOUR / 3600)
         self._counted = now
@@ -52,7 +53,11 @@ class WriteBudget:
 
 @dataclass(frozen=True)
 class Message:
-    """What is to be shown of a subject: `digest` is that of its content, `key` tells messages of one kind apart."""
+    """A state of a subject that is to be written: `digest` is that of its content.
+
+    `key` distinguishes messages of one kind about one subject. A message that is not final is written more and more
+    rarely; one that is not for GitHub takes nothing from the budget.
+    """
 
     subject: str
     kind: PostKind
@@ -64,20 +69,30 @@ class Message:
 
 @dataclass
 class Outbox:
-    """Writes messages unless they are there already, too soon, or over the budget."""
+    """Writes a message unless it is written already, its pause is not over, or the budget permits none now."""
 
     records: TriggerRecords
     budget: WriteBudget = field(default_factory=WriteBudget)
     clock: Callable[[], float] = time.time
 
     def post(self, subject: str, kind: PostKind, key: str) -> Post:
-        """Return what was written of a message; blocks."""
+        """Return what was written last; blocks."""
         return self.records.post(subject, kind, key) or Post(subject, kind, key)
 
-    async def write(self, message: Message, writing: Callable[[Post], Awaitable[str]]) -> bool:
-        """Have a message written, unless it is there or has to wait; returns whether it is there.
+    def keys(self, subject: str, kind: PostKind) -> list[str]:
+        """Return the keys of what was written of a kind about a subject, in their order; blocks."""
+        return [post.key for post in self.records.posts(subject) if post.kind == kind]
 
-        `writing` returns the id of what it has written; it is given what was written before.
+    def record(self, message: Message) -> None:
+        """Record a message as written although nothing was sent; blocks."""
+        post = Post(message.subject, message.kind, message.key, digest=message.digest, posted=self.clock())
+        self.records.set_post(post)
+
+    async def write(self, message: Message, writing: Callable[[Post], Awaitable[str]]) -> bool:
+        """Write a message unless it is written already or has to wait; returns whether it is written.
+
+        `writing` gets what was written last, and returns the id of what it has written. Where it raises `ZerolapError`,
+        the message is tried again after a pause, which grows with each failure in a row.
         """
         post = await asyncio.to_thread(self.post, message.subject, message.kind, message.key)
         if post.digest == message.digest:
@@ -120,4 +135,5 @@ def _next_update(post: Post) -> float:
 
 
 def _grown(first_seconds: float, times: int, longest_seconds: float) -> float:
+    # Beyond 30 times it is the longest anyway, and the power could overflow.
     return min(longest_seconds, first_seconds * GROWTH ** max(0, min(times, 30)))

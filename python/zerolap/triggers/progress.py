@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
-from zerolap.records import Changes, Comparison, UsageError
+from zerolap.records import Changes, Comparison, UnreadableRecord, UsageError
 from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
@@ -44,6 +46,8 @@ from zerolap.triggers.work import ON_REQUEST
 NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"
 MOST_REMEMBERED: Final = 200
 NOT_REFUSED: Final[tuple[TriggerState, ...]] = ("waiting", "working", "done", "failed")
+
+log = structlog.get_logger("zerolap.reporting")
 
 
 @dataclass
@@ -144,7 +148,7 @@ class Standings:
         """Return what has come of the cases that commands have named, of the newest of those that are alike."""
         outcomes: dict[str, PlatformOutcome] = {}
         commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
-        for identity in [identity for command in commands for identity in command.requests]:
+        for identity in [identity for command in commands for identity in _readable_requests(command)]:
             asked = self._asked(identity)
             name = f"{asked.platform}: {asked.topic.removeprefix(f'{subject}{ON_REQUEST}')}"
             if "head" in asked.sides and asked.sides["head"].commit == head and name not in outcomes:
@@ -230,6 +234,15 @@ class Standings:
             )
             for accepted in self.store.triggers.acknowledgements(subject, head)
         )
+
+
+def _readable_requests(command: StoredTrigger) -> tuple[str, ...]:
+    """Return what a command led to; nothing where that cannot be read, as the other commands are reported still."""
+    try:
+        return command.requests
+    except UnreadableRecord as fault:
+        log.warning("not reported", reason=fault.message)
+        return ()
 
 
 def _running(jobs: Mapping[tuple[JobKind, AttemptState], int]) -> PlatformState:

@@ -124,7 +124,7 @@ class Reporter:
 
     def _earlier_heads(self, subject: str, head: str) -> list[str]:
         """Return the heads that the pull request had before, whose checks may still show work in progress."""
-        heads = [post.key for post in self.store.triggers.posts(subject) if post.kind == "check" and post.key != head]
+        heads = [earlier for earlier in self.outbox.keys(subject, "check") if earlier != head]
         return [earlier for earlier in heads if (subject, earlier) not in self._concluded]
 
     # What is to be shown.

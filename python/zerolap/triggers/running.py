@@ -135,7 +135,9 @@ class Triggers:
             self._reporter.recall()
         for kind in ("push", "tag"):
             self._branches |= set(self.store.triggers.subjects(kind, 0.0))
-        self._shown = {push.stored.id for subject in self._branches for push in self._notifier.finished(subject)}
+        for subject in self._branches:
+            with self._failed.on_failure(subject):
+                self._shown |= {push.stored.id for push in self._notifier.finished(subject)}
 
     async def _work_off(self, group: asyncio.TaskGroup) -> None:
         """Work on what waits, repositories side by side: one that takes long to fetch holds up only itself."""

@@ -5,7 +5,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
@@ -199,8 +199,8 @@ class TriggerWork:
     ) -> None:
         """Record the end of a trigger together with its requests: a kill leaves both or neither."""
         if await asyncio.to_thread(self._store.triggers.end, stored.id, state, reason, requests):
-            ids = tuple(request.id for request in requests)
-            self._on_event(trigger_event(replace(stored, state=state, reason=reason, requests=ids)))
+            ids = [request.id for request in requests]
+            self._on_event(trigger_event(stored.ended(state, reason, ids)))
 
     async def _requests(self, stored: StoredTrigger, trigger: Trigger) -> list[Request]:
         """Do what a trigger asks for, and return the requests that it leads to, which are not recorded yet.
@@ -353,12 +353,12 @@ class TriggerWork:
         """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
         for stored in self._store.triggers.of_subject(trigger.subject, ["push"]):
             try:
-                earlier = read_trigger(stored.document)
+                earlier, requests = read_trigger(stored.document), stored.requests
             except UnreadableRecord:
                 continue
             if not isinstance(earlier, PushTrigger) or stored.state != "done":
                 continue
-            states = set(self._store.fleet.states(stored.requests).values())
+            states = set(self._store.fleet.states(requests).values())
             # Where a platform has failed, the others go on; what can affect nothing has no state.
             if not states or ("done" in states and states <= {"done", "failed"}):
                 return earlier.after

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from zerolap.records import Comparison, FailOn
-from zerolap.report.format import counted
-from zerolap.report.markup import code, plain
+from zerolap.report.format import counted, plain
+from zerolap.report.markdown import code
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.headline import Headline, headline_of
 from zerolap.report.pull_request.outcome import (
@@ -22,7 +22,7 @@ from zerolap.report.pull_request.outcome import (
 from zerolap.report.pull_request.reasons import Reason, reasons_of
 from zerolap.report.pull_request.rows import Row, rows_of
 from zerolap.report.pull_request.writing import plain_writing
-from zerolap.report.reading import CHANGED, answers, sentence, telling_word
+from zerolap.report.reading import CHANGED, answers, statement, telling_word
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
@@ -209,8 +209,5 @@ def _annotation(reasons: Sequence[Reason], places: Sequence[ChangedLines], *, na
 
 
 def _verdicts(row: Row) -> list[str]:
-    return [
-        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
-        for answered in answers(row.case)
-        if answered.decided is not None and answered.word in CHANGED
-    ]
+    changed = [answered for answered in answers(row.case) if answered.word in CHANGED]
+    return [statement(answered) for answered in changed if answered.decided is not None]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
-from zerolap.report.markup import code, link, sentence_with_names
+from zerolap.report.markdown import AnswerColumns, bullets, code, link, numbered, sentence_with_names
 from zerolap.report.pull_request.comment_detail import DETAILS, Detail
-from zerolap.report.pull_request.comment_tables import Usual, changed_table, everything_else, usual_metrics
+from zerolap.report.pull_request.comment_tables import answer_columns, changed_table, everything_else
 from zerolap.report.pull_request.headline import headline_of_rows, state_text
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
@@ -28,7 +28,7 @@ DAY = slice(0, len("2026-11-20"))
 def body_markdown(state: PullRequestState, most_bytes: int = MOST_BYTES) -> str:
     """Return the comment, without a marker, with as much detail as fits into so many bytes of UTF-8."""
     rows = rows_of(state.platforms, state.acknowledgements)
-    content = _Content(state, rows, reasons_of(rows, state.commits.changed), usual_metrics(rows))
+    content = _Content(state, rows, reasons_of(rows, state.commits.changed), answer_columns(rows))
     body = ""
     for detail in DETAILS:
         body = "\n\n".join(_blocks(content, detail)) + "\n"
@@ -44,13 +44,13 @@ class _Content:
     state: PullRequestState
     rows: Sequence[Row]
     reasons: Sequence[Reason]
-    usual: Usual
+    columns: AnswerColumns
 
 
 def _blocks(content: _Content, detail: Detail) -> Iterator[str]:
     state, rows = content.state, content.rows
     yield headline_of_rows(rows, state.platforms, detail.writing, state.needs_approval).markdown
-    yield from changed_table(rows, content.usual, len(state.platforms), detail)
+    yield from changed_table(rows, content.columns, len(state.platforms), detail)
     yield from reason_lines(rows, content.reasons, state.commits, detail)
     yield from _acknowledgements(state.acknowledgements, detail)
     yield from _platforms(state, detail)
@@ -65,7 +65,7 @@ def reason_lines(rows: Sequence[Row], reasons: Sequence[Reason], commits: Commit
     names_cases = len({row.case.case for row in rows if row.has_changed}) > 1
     lines = [_reason(reason, commits, detail, names_case=names_cases) for reason in reasons[: detail.reasons]]
     if lines:
-        yield "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+        yield numbered(lines)
 
 
 def _reason(reason: Reason, commits: CommitRange, detail: Detail, *, names_case: bool) -> str:
@@ -99,11 +99,11 @@ def _platforms(state: PullRequestState, detail: Detail) -> Iterator[str]:
     """Yield a line on each platform: what it is at, where its report is, how often it is wrong."""
     platforms = in_order_of_names(state.platforms)
     shown = platforms[: detail.platforms]
-    lines = [f"- {_platform(platform, detail)}" for platform in shown]
+    lines = [_platform(platform, detail) for platform in shown]
     if len(platforms) > len(shown):
-        lines.append(f"- {counted(len(platforms) - len(shown), 'further platform', 'further platforms')}")
+        lines.append(f"{counted(len(platforms) - len(shown), 'further platform', 'further platforms')}")
     if lines:
-        yield "\n".join(lines)
+        yield bullets(lines)
 
 
 def _platform(platform: PlatformOutcome, detail: Detail) -> str:

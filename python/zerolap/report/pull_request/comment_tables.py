@@ -2,43 +2,34 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from zerolap.records import Answer, Comparison, MeasuredServer
 from zerolap.report.format import counted, interval, percent
-from zerolap.report.markdown import answer_cell, answer_heading, build_facts, folded, settings_fact
-from zerolap.report.markup import code, prose, table_row
+from zerolap.report.markdown import AnswerColumns, build_facts, bullets, code, folded, prose, settings_fact, table
 from zerolap.report.pull_request.comment_detail import Detail
 from zerolap.report.pull_request.outcome import PullRequestState, in_order_of_names
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of
-from zerolap.report.reading import ANSWERS, effort, skipped_line, state_line, usual_metric
-from zerolap.report.terminal_reasons import failed_check
-
-Usual: TypeAlias = dict[Answer, str | None]
-"""By answer, the metric that most cases rest on; without an answer that no case has."""
+from zerolap.report.reading import ANSWERS, effort, failed_check, skipped_line, state_line
 
 COMMAND_BYTES = 400
 """A longer command stays in the report: a part of it repeats nothing."""
 
 
-def usual_metrics(rows: Sequence[Row]) -> Usual:
-    """Return the metric that most cases rest on, for each answer that there is."""
-    cases = [row.case for row in rows]
-    present = [answer for answer in ANSWERS if any(answer in row.answers for row in rows)]
-    return {answer: usual_metric(cases, answer) for answer in present}
+def answer_columns(rows: Sequence[Row]) -> AnswerColumns:
+    """Return the columns on work and time for all of these rows."""
+    return AnswerColumns.of_cases([row.case for row in rows])
 
 
-def changed_table(rows: Sequence[Row], usual: Usual, platforms: int, detail: Detail) -> Iterator[str]:
+def changed_table(rows: Sequence[Row], columns: AnswerColumns, platforms: int, detail: Detail) -> Iterator[str]:
     """Yield a table of what changed or is not decided, and how many rows it leaves out."""
     notable = [row for row in rows if not row.is_unchanged]
     shown = notable[: detail.rows]
     if shown:
-        headings = [answer_heading(answer, metric) for answer, metric in usual.items()]
         where = ["platform"] if platforms > 1 else []
-        lines = [table_row(["case", *where, *headings, "could have been seen"])]
-        lines.append("|---" * (2 + len(where) + len(headings)) + "|")
-        lines += [table_row(_cells(row, usual, platforms, detail)) for row in shown]
-        yield "\n".join(lines)
+        yield table(
+            ["case", *where, *columns.headings, "could have been seen"],
+            [_cells(row, columns, platforms, detail) for row in shown],
+        )
     if len(notable) > len(shown):
         yield f"and {len(notable) - len(shown):,} more in the report"
 
@@ -48,15 +39,15 @@ def everything_else(state: PullRequestState, rows: Sequence[Row], detail: Detail
     if not detail.facts or all(platform.comparison is None for platform in state.platforms):
         return
     unchanged = [case for case in cases_of(rows) if case.first.is_unchanged]
-    blocks = [*_unchanged_table(unchanged, detail), "\n".join(f"- {fact}" for fact in _facts(state, detail))]
+    blocks = [*_unchanged_table(unchanged, detail), bullets(_facts(state, detail))]
     summary = [counted(len(unchanged), "unchanged case", "unchanged cases")] if unchanged else []
     yield folded(", ".join([*summary, "settings, builds, how to repeat it"]), "\n\n".join(blocks))
 
 
-def _cells(row: Row, usual: Usual, platforms: int, detail: Detail) -> list[str]:
+def _cells(row: Row, columns: AnswerColumns, platforms: int, detail: Detail) -> list[str]:
     name = code(row.case.case, detail.name) + (" (acknowledged)" if row.acknowledgement is not None else "")
     where = [code(row.platform, detail.name)] if platforms > 1 else []
-    cells = [answer_cell(row.answers.get(answer), metric) for answer, metric in usual.items()]
+    cells = columns.cells(row.case)
     if row.word in ("failed", "invalid"):
         cells = [f"{row.word}: {_why_invalid(row, detail)}", *cells[1:]]
     elif row.word == "unsure" and not any(cells):
@@ -87,13 +78,13 @@ def _unchanged_table(cases: Sequence[CaseRows], detail: Detail) -> Iterator[str]
     if not shown:
         return
     present = [answer for answer in ANSWERS if _range(cases, answer)]
-    lines = [table_row(["group", "unchanged", "identical", *(f"{answer}: changes within" for answer in present)])]
-    lines.append("|---|--:|--:" + "|---" * len(present) + "|")
+    rows = []
     for group, of_group in shown:
         identical = sum(case.is_identical for case in of_group)
         ranges = [_range(of_group, answer) for answer in present]
-        lines.append(table_row([code(group, detail.name), f"{len(of_group):,}", f"{identical:,}", *ranges]))
-    yield "\n".join(lines)
+        rows.append([code(group, detail.name), f"{len(of_group):,}", f"{identical:,}", *ranges])
+    headings = ["group", "unchanged", "identical", *(f"{answer}: changes within" for answer in present)]
+    yield table(headings, rows, numbers=(1, 2))
     if len(largest_first) > len(shown):
         left_out = sum(len(of_group) for _, of_group in largest_first[len(shown) :])
         yield f"and {counted(left_out, 'case', 'cases')} of {len(largest_first) - len(shown):,} more groups"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.records import Answer, Verdict
-from zerolap.report.format import count, counted, metric_label, rough_duration, rough_percent
+from zerolap.report.format import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
@@ -24,7 +24,6 @@ from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
 from zerolap.report.reading import CHANGED, Answered
 
-COMMIT_DIGITS = 12
 NAMED_PLATFORMS = 2
 """Platforms that a sentence names before it counts them."""
 COMMAND = re.compile(r"[A-Z]{1,24}( [A-Z]{1,24})?")

@@ -5,17 +5,24 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from zerolap.records.base import Record
-from zerolap.report.format import COMMIT_DIGITS
-from zerolap.report.markup import code, link, link_target, plain, slack, slack_code
+from zerolap.report.format import COMMIT_DIGITS, plain
+from zerolap.report.markdown import bullets, code, link, link_target
 from zerolap.report.pull_request.comment import reason_lines
 from zerolap.report.pull_request.comment_detail import DETAILS
-from zerolap.report.pull_request.comment_tables import changed_table, usual_metrics
+from zerolap.report.pull_request.comment_tables import answer_columns, changed_table
 from zerolap.report.pull_request.headline import Headline, headline_of
 from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, in_order_of_names
 from zerolap.report.pull_request.reasons import reasons_of
 from zerolap.report.pull_request.rows import Row, rows_of
-from zerolap.report.pull_request.writing import Writing, markdown_writing, plain_writing, slack_writing
-from zerolap.report.reading import answers, sentence
+from zerolap.report.pull_request.writing import (
+    Writing,
+    markdown_writing,
+    plain_writing,
+    slack,
+    slack_code,
+    slack_writing,
+)
+from zerolap.report.reading import answers, statement
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256
@@ -69,9 +76,9 @@ def issue_body(regression: BranchRegression) -> str:
     blocks = [
         _headline(regression, markdown_writing()).markdown,
         f"On {code(regression.branch, 80)} since {_commit(commits)}: {code(regression.subject, 120)}",
-        *changed_table(rows, usual_metrics(rows), len(regression.platforms), FULL),
+        *changed_table(rows, answer_columns(rows), len(regression.platforms), FULL),
         *reason_lines(rows, reasons_of(rows, commits.changed), commits, FULL),
-        "\n".join(f"- {code(name, 60)}: {link('report', url)}" for name, url in _reports(regression).items()),
+        bullets(f"{code(name, 60)}: {link('report', url)}" for name, url in _reports(regression).items()),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -157,9 +164,5 @@ def _reports(regression: BranchRegression) -> dict[str, str]:
 
 
 def _notice_case(row: Row) -> NoticeCase:
-    statements = [
-        f"{answered.answer} {answered.word}: {sentence(answered.decided)}"
-        for answered in answers(row.case)
-        if answered.decided is not None
-    ]
+    statements = [statement(answered) for answered in answers(row.case) if answered.decided is not None]
     return NoticeCase(case=row.case.case, platform=row.platform, verdict=row.word, statements=statements)

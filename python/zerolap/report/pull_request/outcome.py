@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
+from urllib.parse import quote
 
 from zerolap.records import Changes, Comparison
-from zerolap.report.markup import path_part
 
 GITHUB = "https://github.com"
 
@@ -76,6 +76,11 @@ class CommitRange:
     @property
     def _page(self) -> str:
         return f"{self.site}/{path_part(self.repository)}"
+
+
+def path_part(text: str) -> str:
+    """Return foreign text for a place in the path of an address, a `/` in it as what divides paths."""
+    return quote(text, safe="/")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from zerolap.report import markup
+from zerolap.report.format import plain
+from zerolap.report.markdown import code, prose
 
 
 @dataclass(frozen=True)
@@ -17,22 +18,33 @@ class Writing:
 def markdown_writing(name_characters: int = 60, sentence_characters: int = 300) -> Writing:
     """Return the writing for GitHub's Markdown, with the most characters that each may have."""
     return Writing(
-        name=lambda text: markup.code(text, name_characters),
-        sentence=lambda text: markup.prose(text, sentence_characters),
+        name=lambda text: code(text, name_characters),
+        sentence=lambda text: prose(text, sentence_characters),
     )
 
 
 def plain_writing(name_characters: int = 60, sentence_characters: int = 300) -> Writing:
     """Return the writing for titles, descriptions and annotations, which are shown as they are."""
     return Writing(
-        name=lambda text: markup.plain(text, name_characters),
-        sentence=lambda text: markup.plain(text, sentence_characters),
+        name=lambda text: plain(text, name_characters),
+        sentence=lambda text: plain(text, sentence_characters),
     )
 
 
 def slack_writing(name_characters: int = 60, sentence_characters: int = 300) -> Writing:
     """Return the writing for Slack's markup."""
     return Writing(
-        name=lambda text: markup.slack_code(text, name_characters),
-        sentence=lambda text: markup.slack(text, sentence_characters),
+        name=lambda text: slack_code(text, name_characters),
+        sentence=lambda text: slack(text, sentence_characters),
     )
+
+
+def slack(text: str, longest: int | None = None) -> str:
+    """Return foreign text for Slack, in which neither links nor mentions remain."""
+    return plain(text, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def slack_code(text: str, longest: int | None = None) -> str:
+    """Return foreign text as code in Slack's markup, which has no way to write a backtick in it."""
+    shown = slack(text, longest).replace("`", "'")
+    return f"`{shown}`" if shown else ""

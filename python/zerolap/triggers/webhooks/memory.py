@@ -1,5 +1,6 @@
 """What admission has to remember: accepted deliveries and triggers in the store, rates in memory."""
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable
@@ -82,9 +83,10 @@ class Memory:
         for stored in (
             stored for subject in subjects for stored in self._records.of_subject(subject, ["not measured"])
         ):
-            trigger = read_trigger(stored.document)
-            if isinstance(trigger, UnmeasuredTrigger) and trigger.head == head:
-                return Standing(unmeasured=trigger)
+            with contextlib.suppress(UnreadableRecord):
+                trigger = read_trigger(stored.document)
+                if isinstance(trigger, UnmeasuredTrigger) and trigger.head == head:
+                    return Standing(unmeasured=trigger)
         return Standing()
 
     def of_last_hour(self, actor: str, kind: str) -> int:

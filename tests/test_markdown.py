@@ -6,20 +6,10 @@ import pytest
 from hostile_texts import HOSTILE_TEXTS, HostileText
 from markdown_page import READERS, Page
 
-from zerolap.report.format import one_line
-from zerolap.report.markup import (
-    code,
-    link,
-    link_target,
-    path_part,
-    plain,
-    prose,
-    sentence_with_names,
-    shortened,
-    slack,
-    slack_code,
-    table_row,
-)
+from zerolap.report.format import one_line, plain, shortened
+from zerolap.report.markdown import code, link, link_target, prose, sentence_with_names, table
+from zerolap.report.pull_request.outcome import path_part
+from zerolap.report.pull_request.writing import slack, slack_code
 
 WAYS = {"code": code, "prose": prose, "sentence": sentence_with_names}
 PLACES = {
@@ -83,8 +73,7 @@ def test_no_hostile_text_acts_anywhere(hostile: HostileText, way: str, reader: s
 @pytest.mark.parametrize("hostile", TEXT_PARAMETERS)
 def test_no_hostile_text_breaks_a_table(hostile: HostileText, way: str, reader: str) -> None:
     shown = WAYS[way](hostile.text)
-    rows = [table_row([shown, shown, "last"]), table_row(["first", shown, shown])]
-    page = READERS[reader]("\n".join([table_row(["a", "b", "c"]), "|---|---|---|", *rows]))
+    page = READERS[reader](table(["a", "b", "c"], [[shown, shown, "last"], ["first", shown, shown]], numbers=(1,)))
     cells = [tag for tag in page.tags if tag not in ("code", "thead", "tbody")]
     assert cells == ["table", "tr", "th", "th", "th", "tr", "td", "td", "td", "tr", "td", "td", "td"]
     assert page.acts == []
@@ -99,7 +88,7 @@ def test_text_of_random_pieces_is_shown_as_it_is_and_does_not_act(reader: str) -
     for _ in range(3000):
         text = "".join(generator.choices(PIECES, k=generator.randint(1, 12)))
         for way in (code, prose):
-            page = READERS[reader](f"**a** {way(text)} **b**\n\n" + table_row([way(text)]) + "\n|---|\n")
+            page = READERS[reader](f"**a** {way(text)} **b**\n\n" + table([way(text)], []))
             assert [tag for tag in page.tags if tag != "code"] == [
                 "p",
                 "strong",
@@ -149,7 +138,13 @@ def test_code_has_a_fence_that_is_not_in_it() -> None:
     assert code("a|b") == "`a|b`"
     assert code("a`b``c") == "``` a`b``c ```"
     assert code(" \n ") == ""
-    assert table_row(["`a|b`", "c"]) == "| `a\\|b` | c |"
+    assert table(["`a|b`", "c"], []) == "| `a\\|b` | c |\n|---|---|"
+
+
+def test_a_table_says_how_many_rows_it_leaves_out() -> None:
+    rows = [["a", "1"], ["b", "2"], ["c", "3"]]
+    shown = table(["name", "number"], rows, numbers=[1], most_rows=1)
+    assert shown == "| name | number |\n|---|--:|\n| a | 1 |\n\n2 more are not listed."
 
 
 def test_what_begins_a_block_does_not_at_the_start_of_a_line() -> None:
