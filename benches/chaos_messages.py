@@ -127,12 +127,12 @@ class Messages:
     async def corrupt_job(self) -> str | None:
         """Publish a damaged copy of a job."""
         async with self._as_conductor() as client:
-            jobs = await self._kept_jobs(client)
+            jobs = [(subject, content) for _, subject, content in await self._kept_jobs(client) if _is_job(content)]
             if not jobs:
                 return None
-            _, subject, content = self.chance.choice(jobs)
+            subject, content = self.chance.choice(jobs)
             document = json.loads(content)
-            other = json.loads(self.chance.choice(jobs)[2])["attempt"]
+            other = json.loads(self.chance.choice(jobs)[1])["attempt"]
             damaged = [
                 content[: self.chance.randrange(len(content))],
                 b"",
@@ -219,3 +219,12 @@ class Messages:
         if is_refused and answer.get("accepted"):
             self.accepted_lies.append(f"{agent}: {content[:300].decode()}")
         return agent
+
+
+def _is_job(content: bytes) -> bool:
+    """Whether the content of a message is a job that nobody has damaged."""
+    try:
+        document = json.loads(content)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and isinstance(document.get("job"), dict) and "attempt" in document
