@@ -183,14 +183,6 @@ def _permission(asked: Asked) -> tuple[int, Any]:
     return 200, {**asked.repository.roles[user], "user": {"login": user}}
 
 
-def _remove_label(asked: Asked) -> tuple[int, Any]:
-    labels = asked.element(asked.repository.issues, "issue_number")["labels"]
-    if {"name": asked.parameters["name"]} not in labels:
-        raise Refusal(404, "Label does not exist")
-    labels.remove({"name": asked.parameters["name"]})
-    return 200, labels
-
-
 def _list_issues(asked: Asked) -> tuple[int, Any]:
     state, creator = asked.query.get("state", "open"), asked.query.get("creator")
     return 200, [
@@ -246,7 +238,6 @@ OPERATIONS: Final[dict[str, Callable[[Asked], tuple[int, Any]]]] = {
     "repos/create-commit-status": _create_status,
     "pulls/get": _get_pull_request,
     "repos/get-collaborator-permission-level": _permission,
-    "issues/remove-label": _remove_label,
     "issues/list-for-repo": _list_issues,
     "issues/create": _create_issue,
     "issues/update": _update_issue,

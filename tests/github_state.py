@@ -105,11 +105,6 @@ class GitHubState:
         with self.lock:
             self.repositories[repository].pull_requests[number]["head"]["sha"] = head_sha
 
-    def label(self, repository: str, number: int, label: str) -> None:
-        """Put a label on a pull request."""
-        with self.lock:
-            self.repositories[repository].issues[number]["labels"].append({"name": label})
-
     def permit(self, repository: str, user: str, role: str, name: str = "") -> None:
         """Give a person a role, or one that an organization has made of it, with another name."""
         with self.lock:
@@ -246,7 +241,6 @@ ARRANGEMENTS: Final = frozenset(
         "rename",
         "add_pull_request",
         "push",
-        "label",
         "permit",
         "comment",
         "edit_comment",

@@ -41,18 +41,18 @@ from zerolap.triggers.names import ref_fault
 from zerolap.triggers.settings import Limits, TriggerSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
-    NeedsLabelAgain,
     PullRequestTrigger,
     PushTrigger,
+    RelabelTrigger,
     TagTrigger,
     Trigger,
     UnmeasuredTrigger,
-    Withdrawn,
+    WithdrawalTrigger,
     read_trigger,
     trigger_json,
 )
 from zerolap.triggers.webhooks.admission import Delivery, admit, logged
-from zerolap.triggers.webhooks.commands import Acknowledge, Misunderstood, Run
+from zerolap.triggers.webhooks.commands import Acknowledge, InvalidCommand, Run
 from zerolap.triggers.webhooks.memory import Memory
 from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.webhooks.rates import MOST_KEYS, Rate
@@ -176,7 +176,7 @@ def test_a_push_does_not_make_up_for_a_label_that_nobody_permitted_has_set(gate:
 def test_a_push_to_a_labelled_fork_needs_the_label_again(gate: Gate, actor: str) -> None:
     gate.admitted("pull_request", labelled())
     trigger = gate.admitted("pull_request", pull_request("synchronize", head=OTHER_HEAD, labels=[LABEL], actor=actor))
-    assert trigger == NeedsLabelAgain(
+    assert trigger == RelabelTrigger(
         repository=REPOSITORY, number=12, actor=actor, head=OTHER_HEAD, label=LABEL, delivery=trigger.delivery
     )
     # The label that is set again is for the new head, and a push of somebody else ends that too.
@@ -194,7 +194,7 @@ def test_a_push_that_the_label_was_set_after_does_not_end_it(gate: Gate) -> None
 def test_a_label_that_is_removed_withdraws(gate: Gate) -> None:
     gate.admitted("pull_request", labelled(fork=False))
     trigger = gate.admitted("pull_request", pull_request("unlabeled", label=LABEL, actor=STRANGER))
-    assert isinstance(trigger, Withdrawn)
+    assert isinstance(trigger, WithdrawalTrigger)
     assert trigger.cause == "label removed"
     # The label has to be set by a permitted person again, also for pushes to the repository itself.
     push = pull_request("synchronize", fork=False, labels=[LABEL], actor=STRANGER)
@@ -208,14 +208,14 @@ def test_a_label_that_is_removed_leaves_what_another_has_measured(gate: Gate) ->
     assert gate.cause("pull_request", one_left) == Cause.LABEL
     assert [stored.kind for stored in gate.store.triggers.of_subject(measured.subject)] == ["pull request"]
     none_left = pull_request("unlabeled", label=LABEL, labels=["bug"])
-    assert isinstance(gate.admitted("pull_request", none_left), Withdrawn)
+    assert isinstance(gate.admitted("pull_request", none_left), WithdrawalTrigger)
 
 
 def test_a_pull_request_that_is_closed_is_withdrawn_if_it_was_measured(gate: Gate) -> None:
     assert gate.cause("pull_request", pull_request("closed", number=7)) == Cause.LABEL
     gate.admitted("pull_request", labelled())
     trigger = gate.admitted("pull_request", pull_request("closed"))
-    assert isinstance(trigger, Withdrawn)
+    assert isinstance(trigger, WithdrawalTrigger)
     assert trigger.cause == "closed"
 
 
@@ -321,7 +321,7 @@ def test_commands_of_permitted_people_are_taken(gate: Gate) -> None:
     assert trigger.subject == "redis/redis#12"
     unknown = gate.admitted("issue_comment", commented("/zerolap dance"))
     assert isinstance(unknown, CommandTrigger)
-    assert isinstance(unknown.command, Misunderstood)
+    assert isinstance(unknown.command, InvalidCommand)
     assert gate.cause("issue_comment", commented("/zerolap cancel", on_pull_request=False)) == Cause.NO_COMMAND
     assert gate.cause("issue_comment", commented("/zerolap cancel", action="edited")) == Cause.ACTION
 
@@ -353,7 +353,7 @@ def test_a_ping_is_answered(gate: Gate) -> None:
 @pytest.mark.parametrize(
     "trigger",
     [
-        Withdrawn(repository="a/b", number=1, actor="x", cause="closed"),
+        WithdrawalTrigger(repository="a/b", number=1, actor="x", cause="closed"),
         CommandTrigger(repository="a/b", number=1, actor="x", comment=5, command=Run(patterns=("geo*",))),
         TagTrigger(repository="a/b", tag="7.0", commit=HEAD),
     ],

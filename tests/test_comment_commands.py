@@ -9,7 +9,7 @@ from zerolap.triggers.webhooks.commands import (
     Acknowledge,
     Cancel,
     Command,
-    Misunderstood,
+    InvalidCommand,
     Run,
     command_in,
 )
@@ -115,7 +115,7 @@ def test_what_stands_before_a_command_does_not_hide_it(comment: str) -> None:
 )
 def test_who_writes_something_else_is_told_what_there_is(comment: str, said: str) -> None:
     command = command_in(comment)
-    assert isinstance(command, Misunderstood)
+    assert isinstance(command, InvalidCommand)
     assert said in command.reply
     # What they have written is not repeated: it could be markup.
     assert "dance" not in command.reply

@@ -19,7 +19,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
-from zerolap.events.lab_event import LabEvent, RequestHappened, trigger_event
+from zerolap.events.lab_event import LabEvent, RequestEvent, trigger_event
 from zerolap.events.sinks import EventSink, EventStream
 from zerolap.lab import Submitting, read_comparison
 from zerolap.records import Request
@@ -59,7 +59,7 @@ class Heard:
 
     def has_end_of(self, *requests: Request) -> bool:
         """Whether the ends of requests were told, which comes after they were recorded."""
-        states = [event for event in self.events if isinstance(event, RequestHappened)]
+        states = [event for event in self.events if isinstance(event, RequestEvent)]
         ended = {event.request for event in states if event.state not in ("submitted", "waiting", "running")}
         return ended >= {request.id for request in requests}
 
@@ -288,7 +288,7 @@ def test_what_is_told_again_after_a_restart_has_the_same_id(fleet: SimulatedFlee
     fleet.run(finished)
     runs.append(heard.events)
     first, again = ({told.id: told for told in events} for events in runs)
-    repeated = {told.state for told in again.values() if told.id in first and isinstance(told, RequestHappened)}
+    repeated = {told.state for told in again.values() if told.id in first and isinstance(told, RequestEvent)}
     assert repeated >= {"submitted", "running"}
     # What is equal but for the time has the same id, and nothing else has.
     contents = {(told.id, told.model_dump_json(exclude={"time", "seconds", "id"})) for told in [*runs[0], *runs[1]]}

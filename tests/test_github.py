@@ -557,7 +557,7 @@ def test_a_personal_token_falls_back_on_commit_statuses(lab: Lab) -> None:
 
 
 def test_a_pull_request_is_read(lab: Lab) -> None:
-    other = {"labels": ["action run:benchmarks"], "user": "someone", "fork": "someone/server", "branch": "faster"}
+    other = {"user": "someone", "fork": "someone/server", "branch": "faster"}
     lab.github.add_pull_request(REPOSITORY, 8, "c" * 40, BASE, base="7.2", **other)
 
     async def read(client: GitHub) -> None:
@@ -567,7 +567,6 @@ def test_a_pull_request_is_read(lab: Lab) -> None:
         assert fork.user is not None
         assert fork.head.repo is not None
         assert (fork.user.login, fork.head.repo.full_name) == ("someone", "someone/server")
-        assert fork.label_names == {"action run:benchmarks"}
 
     lab.does(read)
 
@@ -612,17 +611,6 @@ def test_a_role_of_an_organization_counts_as_what_it_was_made_of(lab: Lab) -> No
         return [await client.permission(REPOSITORY, user) for user in ("captain", "mallory")]
 
     assert lab.does(read) == ["write", "read"]
-
-
-def test_a_label_is_taken_off_once(lab: Lab) -> None:
-    lab.github.label(REPOSITORY, NUMBER, "action run:benchmarks/all")
-
-    async def remove(client: GitHub) -> None:
-        await client.remove_label(REPOSITORY, NUMBER, "action run:benchmarks/all")
-        await client.remove_label(REPOSITORY, NUMBER, "action run:benchmarks/all")
-        assert (await client.pull_request(REPOSITORY, NUMBER)).label_names == frozenset()
-
-    lab.does(remove)
 
 
 @pytest.mark.parametrize("kind", FAILURES)

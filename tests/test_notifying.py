@@ -30,7 +30,7 @@ from zerolap.triggers import outbox
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.outbox import Outbox
-from zerolap.triggers.progress import Standings
+from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
 from zerolap.triggers.webhooks.memory import stored_trigger
@@ -82,7 +82,7 @@ def listening() -> Iterator[Listener]:
         server.server_close()
 
 
-class Known(Standings):
+class Known(ProgressReader):
     """What is known of pushes whose comparisons are made up."""
 
     made_up: dict[str, Comparison]
@@ -147,11 +147,11 @@ class Branch:
     async def _look(self, subject: str) -> bool:
         patience = Patience(request_seconds=5, total_seconds=0.1, first_wait_seconds=0.01)
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
-            standings = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
-            standings.made_up = self.made_up
-            looked = await Notifier(self.store, self.settings, standings, Outbox(self.store.triggers), client).report(
-                subject
-            )
+            progress_reader = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
+            progress_reader.made_up = self.made_up
+            looked = await Notifier(
+                self.store, self.settings, progress_reader, Outbox(self.store.triggers), client
+            ).report(subject)
             return looked.is_over
 
     def issues(self) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Store
 from zerolap.triggers.settings import checked_settings
-from zerolap.triggers.trigger import CommandTrigger, NeedsLabelAgain, PullRequestTrigger, RequiredPermission, Trigger
-from zerolap.triggers.webhooks.commands import Misunderstood, Run
+from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, RelabelTrigger, RequiredPermission, Trigger
+from zerolap.triggers.webhooks.commands import InvalidCommand, Run
 from zerolap.triggers.webhooks.memory import stored_trigger
 from zerolap.triggers.work import ON_REQUEST
 
@@ -37,8 +37,8 @@ class Pull:
         self.store = Store.open(str(directory / "store"))
         settings = checked_settings({"repository": [{"name": REPOSITORY, "clone_url": str(source.path)}]}, directory)
         self.head = source.commit("what is proposed")
-        self.standings = Known(self.store, settings, directory / "mirrors", FalseAlarmRecord(self.store))
-        self.standings.made_up = {}
+        self.progress_reader = Known(self.store, settings, directory / "mirrors", FalseAlarmRecord(self.store))
+        self.progress_reader.made_up = {}
         self._count = 0
 
     def labelled(
@@ -79,7 +79,7 @@ class Pull:
 
     def state(self, earlier_head: str = "") -> PullRequestState:
         """Return how it stands."""
-        state = self.standings.pull_request(SUBJECT, earlier_head)
+        state = self.progress_reader.pull_request(SUBJECT, earlier_head)
         assert state is not None
         return state
 
@@ -96,7 +96,7 @@ class Pull:
         self.store.submit([request])
         case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
         comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})
-        self.standings.made_up[request.id] = comparison
+        self.progress_reader.made_up[request.id] = comparison
         self.store.fleet.set_state(request.id, state)
         self.store.triggers.end(identity, "done", "", [request])
 
@@ -118,7 +118,7 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
         number=NUMBER,
         actor=STRANGER,
         comment=2,
-        command=Misunderstood(reply="no such command"),
+        command=InvalidCommand(reply="no such command"),
         needs_permission="write",
     )
     reopened = pull.labelled("c" * 40, STRANGER, "write")
@@ -126,7 +126,7 @@ def test_strangers_do_not_take_the_place_of_what_is_measured(pull: Pull) -> None
         for trigger in (strange, reopened):
             pull.store.triggers.end(pull.add(trigger), "refused", "no permission")
     assert pull.state() == measured
-    pushed = NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head="d" * 40, label=LABEL)
+    pushed = RelabelTrigger(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head="d" * 40, label=LABEL)
     for _ in range(MANY):
         pull.add(pushed)
     assert pull.state().platforms == measured.platforms
@@ -148,7 +148,7 @@ def test_cases_that_are_asked_for_again_take_the_place_of_what_came_to_nothing(p
 def test_a_push_to_a_fork_asks_for_approval_of_the_new_head(pull: Pull) -> None:
     pull.label(pull.head)
     pushed = "d" * 40
-    pull.add(NeedsLabelAgain(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head=pushed, label=LABEL))
+    pull.add(RelabelTrigger(repository=REPOSITORY, number=NUMBER, actor=STRANGER, head=pushed, label=LABEL))
     newest, earlier = pull.state().at_newest_head, pull.state(pull.head)
     checks = {state.commits.head: check_output(state, "regression") for state in (newest, earlier)}
     assert {head: check.conclusion for head, check in checks.items()} == {

@@ -29,11 +29,17 @@ from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
 from zerolap.triggers.notifying import BranchReport, Notifier
 from zerolap.triggers.outbox import Outbox
-from zerolap.triggers.progress import Standings
+from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
-from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, PushTrigger, RequiredPermission, Withdrawn
+from zerolap.triggers.trigger import (
+    CommandTrigger,
+    PullRequestTrigger,
+    PushTrigger,
+    RequiredPermission,
+    WithdrawalTrigger,
+)
 from zerolap.triggers.watching import Watcher
 from zerolap.triggers.webhooks.commands import Cancel
 from zerolap.triggers.webhooks.memory import stored_trigger
@@ -209,7 +215,7 @@ def test_a_withdrawn_pull_request_that_had_to_wait_is_not_measured(lab: Lab) -> 
         scope="all",
     )
     waiting, withdrawn = (
-        stored_trigger(one, one.kind, time.time()) for one in (labelled, Withdrawn(**of_pull, cause="closed"))
+        stored_trigger(one, one.kind, time.time()) for one in (labelled, WithdrawalTrigger(**of_pull, cause="closed"))
     )
     lab.store.triggers.add(waiting)
     assert not asyncio.run(lab.work.work_on(waiting))
@@ -346,7 +352,7 @@ def test_a_branch_that_cannot_be_reported_holds_up_no_other(
 def test_a_pull_request_that_cannot_be_reported_holds_up_no_other(store: Store, tmp_path: Path) -> None:
     asked: list[str] = []
 
-    class Hostile(Standings):
+    class Hostile(ProgressReader):
         def pull_request(self, subject: str, earlier_head: str = "") -> PullRequestState | None:
             asked.append(subject)
             if subject == "a":
@@ -354,11 +360,11 @@ def test_a_pull_request_that_cannot_be_reported_holds_up_no_other(store: Store, 
             return super().pull_request(subject, earlier_head)
 
     settings = TriggerSettings()
-    standings = Hostile(store, settings, tmp_path / "mirrors", FalseAlarmRecord(store))
+    progress_reader = Hostile(store, settings, tmp_path / "mirrors", FalseAlarmRecord(store))
 
     async def report() -> None:
         async with GitHub("http://127.0.0.1:9", TokenFile(tmp_path / "token")) as github:
-            reporter = Reporter(store, settings, standings, github, Outbox(store.triggers))
+            reporter = Reporter(store, settings, progress_reader, github, Outbox(store.triggers))
             for _ in range(2):
                 reporter.note("a")
                 reporter.note("b")

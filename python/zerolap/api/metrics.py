@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from zerolap.api.health import TriggerHealth
 from zerolap.api.refusals import Refusals
-from zerolap.events.lab_event import LabEvent, RequestHappened, TriggerHappened
+from zerolap.events.lab_event import LabEvent, RequestEvent, TriggerEvent
 from zerolap.fleet import Conductor
 from zerolap.github import GitHub
 from zerolap.triggers.webhooks.outcomes import Admitted, Outcome
@@ -29,9 +29,9 @@ class EventCounts:
     def count(self, event: LabEvent) -> None:
         """Count an event, if it is the end of a request or a trigger."""
         match event:
-            case RequestHappened() if event.state not in OPEN_STATES:
+            case RequestEvent() if event.state not in OPEN_STATES:
                 self.requests[event.kind, event.platform, event.state] += 1
-            case TriggerHappened():
+            case TriggerEvent():
                 self.triggers[event.kind, event.state] += 1
             case _:
                 pass

@@ -1,6 +1,6 @@
-"""What happens in a lab, as records for others to listen to: requests, builds, trials, verdicts, triggers.
+"""Events for other programs: requests, builds, trials, verdicts, triggers.
 
-A event that is sent again, such as after a restart of the conductor, has the same `id`.
+An event that is sent again, such as after a restart of the conductor, has the same `id`.
 """
 
 import json
@@ -50,7 +50,7 @@ LONGEST_REASON: Final = 1000
 
 
 class _LabEvent(Record):
-    """`time` is in UTC (ISO 8601); `request` is the id of the request that it belongs to, null where it is of none."""
+    """`time` is in UTC (ISO 8601); `request` is the id of the request that the event belongs to, null without one."""
 
     schema_: Literal["zerolap.happening/1"] = Field(default=HAPPENING_SCHEMA, alias="schema")
     event: str
@@ -60,14 +60,14 @@ class _LabEvent(Record):
 
 
 class NamedServer(Record):
-    """A server by the name that the user gave, and its commit, if it is of one."""
+    """A server: the name that the user gave, and its commit if its source is one."""
 
     name: str
     commit: str | None = None
 
 
-class RequestHappened(_LabEvent):
-    """A request was submitted, waits, runs, or has ended; `reason` states what it waits for or why it has ended.
+class RequestEvent(_LabEvent):
+    """A request was submitted, waits, runs, or has ended; `reason` states what it waits for, or why it has ended.
 
     A run has no base.
     """
@@ -85,7 +85,7 @@ class RequestHappened(_LabEvent):
     head: NamedServer
 
 
-class BuildHappened(_LabEvent):
+class BuildEvent(_LabEvent):
     """An agent of `platform` has begun a build, or ended it after `seconds`."""
 
     event: Literal["build"] = "build"
@@ -108,7 +108,7 @@ class TrialSide(Record):
     metrics: dict[str, float]
 
 
-class TrialHappened(_LabEvent):
+class TrialEvent(_LabEvent):
     """Trials of a block were recorded, of all sides or of one, or have failed; `seconds` is their machine time.
 
     `block` is null where the case as a whole has failed.
@@ -129,10 +129,10 @@ class TrialHappened(_LabEvent):
     seconds: float | None = None
 
 
-class VerdictHappened(_LabEvent):
+class VerdictEvent(_LabEvent):
     """A case was judged, its work and its time.
 
-    `deciding` is the verdict of the metric that its verdict rests on, null where there is none.
+    `deciding` is the verdict of the metric that decides the case, null where there is none.
     """
 
     event: Literal["verdict"] = "verdict"
@@ -146,7 +146,7 @@ class VerdictHappened(_LabEvent):
     deciding: Verdict | None
 
 
-class ComparisonHappened(_LabEvent):
+class ComparisonEvent(_LabEvent):
     """All cases of a comparison were judged."""
 
     event: Literal["comparison"] = "comparison"
@@ -157,8 +157,8 @@ class ComparisonHappened(_LabEvent):
     summary: Summary
 
 
-class TriggerHappened(_LabEvent):
-    """A trigger was worked on; `requests` are the ids of the requests that it has led to."""
+class TriggerEvent(_LabEvent):
+    """Work on a trigger has ended; `requests` are the ids of the requests that it has led to."""
 
     event: Literal["trigger"] = "trigger"
     request: None = None
@@ -172,53 +172,45 @@ class TriggerHappened(_LabEvent):
     requests: tuple[str, ...]
 
 
-class EventsLost(_LabEvent):
-    """So many events between the one before and the one after this were not sent: too many were waiting."""
+class LostEvent(_LabEvent):
+    """`count` events between the previous event and the next one were not sent: too many were waiting."""
 
     event: Literal["lost"] = "lost"
     request: None = None
     count: int
 
 
-LabEvent: TypeAlias = (
-    RequestHappened
-    | BuildHappened
-    | TrialHappened
-    | VerdictHappened
-    | ComparisonHappened
-    | TriggerHappened
-    | EventsLost
-)
+LabEvent: TypeAlias = RequestEvent | BuildEvent | TrialEvent | VerdictEvent | ComparisonEvent | TriggerEvent | LostEvent
 
 
 def event_json(event: LabEvent) -> str:
-    """Return a event as a line of JSON, in ASCII: names that others have chosen act neither on lines nor terminals.
+    """Return an event as a line of JSON in ASCII, so that names of others cannot break lines or control terminals.
 
-    What is no number, such as the bound of an interval without one, is null.
+    A float that is not finite, such as the missing bound of an interval, is null.
     """
     return json.dumps(json.loads(event.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
 
 
-def request_event(request: Request, state: RequestState, reason: str = "") -> RequestHappened:
-    """Return that a request waits or runs from now on."""
+def request_event(request: Request, state: RequestState, reason: str = "") -> RequestEvent:
+    """Return the event that a request waits or runs from now on."""
     return _of_request(request, state, reason, _text_of(time.time()))
 
 
-def submitted_event(request: Request) -> RequestHappened:
-    """Return that a request was made."""
+def submitted_event(request: Request) -> RequestEvent:
+    """Return the event that a request was submitted."""
     return _of_request(request, "submitted", "", request.created)
 
 
 def end_events(work: RecordedRequest, document: Comparison | RunReport | None = None) -> Iterator[LabEvent]:
-    """Yield that a request has ended, after the verdicts of its document; nothing if it has not ended."""
+    """Yield the verdicts of a document, and then the end of its request; nothing if the request has not ended."""
     if work.ended is None:
         return
-    # One that is carried out again ends again.
+    # A request that is carried out again ends again, with other ids.
     end, request = repr(work.ended), work.request.id
     when, platform = _text_of(work.ended), work.request.platform
     if isinstance(document, Comparison):
         for case in document.cases:
-            yield VerdictHappened(
+            yield VerdictEvent(
                 id=_identity("verdict", request, case.case, end),
                 time=when,
                 request=request,
@@ -230,7 +222,7 @@ def end_events(work: RecordedRequest, document: Comparison | RunReport | None = 
                 confirmed=case.confirmed,
                 deciding=_deciding_verdict(case),
             )
-        yield ComparisonHappened(
+        yield ComparisonEvent(
             id=_identity("comparison", request, end),
             time=when,
             request=request,
@@ -243,7 +235,7 @@ def end_events(work: RecordedRequest, document: Comparison | RunReport | None = 
 
 
 def attempt_events(attempt: Attempt, event: Event | None) -> Iterator[LabEvent]:
-    """Yield what an event of an attempt was; nothing for what others are not told of, such as that it was given up."""
+    """Yield the event for an event of an attempt; nothing for one that is not published, such as giving up."""
     job = attempt.job
     if isinstance(job, BuildJob) and isinstance(event, JobStarted | BuildDone | JobFailed):
         yield _of_build(attempt, job, event)
@@ -253,9 +245,9 @@ def attempt_events(attempt: Attempt, event: Event | None) -> Iterator[LabEvent]:
         yield _of_failed_trial(attempt, job, event)
 
 
-def trigger_event(trigger: StoredTrigger) -> TriggerHappened:
-    """Return that a trigger was worked on."""
-    return TriggerHappened(
+def trigger_event(trigger: StoredTrigger) -> TriggerEvent:
+    """Return the event that work on a trigger has ended."""
+    return TriggerEvent(
         id=_identity("trigger", trigger.id, trigger.state),
         time=_text_of(time.time()),
         trigger=trigger.id,
@@ -269,9 +261,9 @@ def trigger_event(trigger: StoredTrigger) -> TriggerHappened:
     )
 
 
-def lost_event(count: int, since: float) -> EventsLost:
-    """Return that so many events were lost from a time on, in seconds since the epoch."""
-    return EventsLost(id=_identity("lost", repr(since), str(count)), time=_text_of(time.time()), count=count)
+def lost_event(count: int, since: float) -> LostEvent:
+    """Return the event that `count` events were lost from `since` on, in seconds since the epoch."""
+    return LostEvent(id=_identity("lost", repr(since), str(count)), time=_text_of(time.time()), count=count)
 
 
 def _of_request(
@@ -280,9 +272,9 @@ def _of_request(
     reason: str,
     when: str,
     end: str = "",
-) -> RequestHappened:
+) -> RequestEvent:
     servers = request.servers
-    return RequestHappened(
+    return RequestEvent(
         id=_identity("request", request.id, state, reason, end),
         time=when,
         request=request.id,
@@ -298,11 +290,11 @@ def _of_request(
     )
 
 
-def _of_build(attempt: Attempt, job: BuildJob, event: JobStarted | BuildDone | JobFailed) -> BuildHappened:
+def _of_build(attempt: Attempt, job: BuildJob, event: JobStarted | BuildDone | JobFailed) -> BuildEvent:
     now = time.time()
     is_started = isinstance(event, JobStarted)
-    return BuildHappened(
-        # Where an agent is lost, another one begins the same attempt.
+    return BuildEvent(
+        # If an agent is lost, another agent begins the same attempt.
         id=_identity("build", attempt.id, event.event, attempt.agent or "", str(attempt.delivery)),
         time=_text_of(now),
         request=attempt.request,
@@ -317,7 +309,7 @@ def _of_build(attempt: Attempt, job: BuildJob, event: JobStarted | BuildDone | J
     )
 
 
-def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappened:
+def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialEvent:
     sides = {
         side: TrialSide(
             valid=measurement.validity.valid,
@@ -326,9 +318,9 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappen
         )
         for side, measurement in event.measurements.items()
     }
-    # A trial that is carried out again, because its job was cut off, is another one.
+    # A trial that is carried out again because its job was interrupted is another event.
     outcomes = (f"{side} {sides[side].model_dump_json()}" for side in sorted(sides))
-    return TrialHappened(
+    return TrialEvent(
         id=_identity("trial", job.id, str(event.block), attempt.agent or "", *outcomes),
         time=_text_of(time.time()),
         request=attempt.request,
@@ -345,8 +337,8 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialHappen
     )
 
 
-def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> TrialHappened:
-    return TrialHappened(
+def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> TrialEvent:
+    return TrialEvent(
         id=_identity("failed trial", attempt.id, str(event.block), event.side or "", attempt.agent or "", event.reason),
         time=_text_of(time.time()),
         request=attempt.request,

@@ -1,6 +1,6 @@
-"""Events out: what happens is appended to a file as lines of JSON, and added to a stream of a Redis server.
+"""Writes events to their destinations: a file with lines of JSON, and a stream of a Redis server.
 
-Each destination has its own queue: one that is away holds up neither the other nor the conductor.
+Each destination has its own queue: one that cannot be reached delays neither the other nor the conductor.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from zerolap.errors import UsageError
 from zerolap.events.lab_event import LabEvent, event_json, lost_event
 
 MOST_WAITING: Final = 10_000
-"""So many events wait for a destination that is away; some 10 MB."""
+"""The events that wait for a destination that cannot be reached; about 10 MB."""
 AT_ONCE: Final = 500
 RETRY_SECONDS: Final = 1.0
 STOP_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 5.0
-"""So long a Redis server has to take a connection, and to answer."""
+"""The time limit for connecting to a Redis server, and for its answer."""
 FILE_MODE: Final = 0o644
 URL_HINT: Final = "write redis://USER:PASSWORD@HOST:PORT, with @ / ? # % of the password as %40 %2F %3F %23 %25"
 
@@ -53,12 +53,12 @@ class EventLine:
 
     @classmethod
     def of(cls, event: LabEvent) -> "EventLine":
-        """Return a event as it is sent."""
+        """Return an event as it is sent."""
         return cls(event.event, event.id, event_json(event))
 
 
-class EventPlaces(Protocol):
-    """Where events are sent: a file, and a stream of a Redis server, whose URL may be secret."""
+class EventDestinations(Protocol):
+    """The settings of destinations: a file, and a stream of a Redis server, whose URL may be secret."""
 
     @property
     def file(self) -> Path | None:
@@ -70,7 +70,7 @@ class EventPlaces(Protocol):
 
     @property
     def redis_url(self) -> SecretStr | None:
-        """The URL, where it has a password in it."""
+        """The URL if it contains a password."""
 
     @property
     def stream(self) -> str:
@@ -78,19 +78,19 @@ class EventPlaces(Protocol):
 
     @property
     def maxlen(self) -> int:
-        """About so many entries are kept in the stream."""
+        """The approximate number of entries that are kept in the stream."""
 
 
 @dataclass(frozen=True)
 class SendResult:
-    """How many events a destination has taken, from the first on; `trouble` is why it has not taken all."""
+    """How many events a destination has taken, from the first on; `trouble` is the reason if not all."""
 
     count: int
     trouble: str = ""
 
 
 class Destination(Protocol):
-    """Takes events; `name` stands for it in the log."""
+    """Takes events; `name` is its name in the log."""
 
     name: str
 
@@ -99,39 +99,39 @@ class Destination(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...
 
 
 class EventSink:
-    """Sends what happens to the destinations in the settings, of which there may be none.
+    """Sends events to the destinations in the settings, if there are any.
 
-    Up to `most_waiting` events wait for each. What comes when the queue is full is lost: an event `lost` with their
-    number follows once the destination takes events again.
+    Up to `most_waiting` events wait for each. Events that come while the queue is full are lost; an event `lost` with
+    their number is sent when the destination takes events again.
     """
 
-    def __init__(self, settings: EventPlaces, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(self, settings: EventDestinations, most_waiting: int = MOST_WAITING) -> None:
         destinations: list[Destination] = []
         if settings.file is not None:
             destinations.append(EventFile(settings.file))
         url = settings.redis if settings.redis_url is None else settings.redis_url.get_secret_value()
         if url is not None:
             destinations.append(EventStream(url, settings.stream, settings.maxlen))
-        self._deliveries = [_Delivery(destination, most_waiting) for destination in destinations]
+        self._deliveries = [_DeliveryQueue(destination, most_waiting) for destination in destinations]
 
     def emit(self, event: LabEvent) -> None:
-        """Have a event sent, without waiting for that; to be called in the event loop."""
+        """Add an event to the queues, without waiting; to be called in the event loop."""
         if self._deliveries:
             line = EventLine.of(event)
             for delivery in self._deliveries:
                 delivery.add(line)
 
     async def run(self) -> None:
-        """Send until cancelled; what waits then is sent too, if that takes no longer than some seconds."""
+        """Send until cancelled; then send waiting events for up to `STOP_SECONDS`."""
         works = {asyncio.create_task(delivery.run()) for delivery in self._deliveries}
         stopping = asyncio.get_running_loop().create_future()
         try:
-            # It does not cancel them, which would leave half a line.
+            # `wait` does not cancel the deliveries, which could leave half a line.
             done, _ = await asyncio.wait({*works, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for work in done:
                 await work
@@ -146,8 +146,8 @@ class EventSink:
                 await delivery.close()
 
 
-class _Delivery:
-    """What waits for a destination, in order."""
+class _DeliveryQueue:
+    """The queue of events for a destination."""
 
     def __init__(self, destination: Destination, most_waiting: int) -> None:
         self._destination = destination
@@ -160,7 +160,7 @@ class _Delivery:
         self._stopping = asyncio.Event()
 
     def add(self, line: EventLine) -> None:
-        """Have a line wait, or be lost."""
+        """Add a line to the queue; it is lost if the queue is full."""
         if len(self._waiting) < self._most_waiting:
             self._waiting.append(line)
             self._grew.set()
@@ -171,7 +171,7 @@ class _Delivery:
         self._lost += 1
 
     async def run(self) -> None:
-        """Have the destination take what waits, until `stop`."""
+        """Give waiting events to the destination until `stop`."""
         while not self._stopping.is_set() or self._waiting:
             if not self._waiting:
                 self._grew.clear()
@@ -188,12 +188,12 @@ class _Delivery:
                         await self._stopping.wait()
 
     def stop(self) -> None:
-        """Have `run` end, once the destination has taken what waits or cannot do so."""
+        """Have `run` end when the destination has taken the waiting events, or cannot take them."""
         self._stopping.set()
         self._grew.set()
 
     async def close(self) -> None:
-        """Let go of the destination."""
+        """Close the destination."""
         if self._waiting:
             lost = len(self._waiting) + self._lost
             log.error("events are not sent", destination=self._destination.name, events=lost, trouble=self._trouble)
@@ -203,7 +203,7 @@ class _Delivery:
         for _ in range(count):
             self._waiting.popleft()
         if count and self._lost:
-            # It stands where they would have been: nothing was added since.
+            # The queue was full since then, so this is the place of the lost events.
             log.error("events were lost", destination=self._destination.name, events=self._lost)
             self._waiting.append(EventLine.of(lost_event(self._lost, self._lost_since)))
             self._lost = 0
@@ -217,9 +217,9 @@ class _Delivery:
 
 
 class EventFile:
-    """Appends lines to a file; a new file is begun where it was moved away.
+    """Appends lines to a file; creates a new file after it was moved away.
 
-    Raises `UsageError` for a file in a directory that is not there.
+    Raises `UsageError` if the directory does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -253,14 +253,14 @@ class EventFile:
         if self._descriptor is not None and self._is_in_place(self._descriptor):
             return self._descriptor
         self._close()
-        # A pipe without a reader is not waited for.
+        # Opening a pipe without a reader would block.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
         descriptor = self._descriptor = os.open(self._path, flags, FILE_MODE)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
         if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
-            # The disk was full, or the machine lost its power: what comes is not part of that line.
+            # The last line is incomplete: the disk was full, or the machine lost its power.
             _write_all(descriptor, b"\n")
         return descriptor
 
@@ -279,7 +279,7 @@ class EventFile:
 class EventStream:
     """Adds entries with the fields `event`, `id` and `json` to a stream, which is kept to about `maxlen` of them.
 
-    An entry whose answer is lost is added again. Raises `UsageError` for what is no URL of a Redis server.
+    If the answer is lost, the entry is added again. Raises `UsageError` if the URL is not that of a Redis server.
     """
 
     def __init__(self, url: str, stream: str, maxlen: int) -> None:
@@ -293,7 +293,7 @@ class EventStream:
                 socket_timeout=ANSWER_SECONDS,
                 retry=Retry(NoBackoff(), 0),
             )
-            # Options that do not exist show here.
+            # This fails for options that do not exist.
             self._client.connection_pool.make_connection()  # type: ignore[no-untyped-call]
         except (ValueError, TypeError, RedisError):
             # The message may quote the URL, and the password in it.
@@ -320,7 +320,7 @@ class EventStream:
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
-    """Write a line by one call; what does not fit on the disk any more is tried again, which states the reason."""
+    """Write a line by one call; if only a part fits on the disk, the second call raises the reason."""
     while content:
         content = content[os.write(descriptor, content) :]
 
@@ -333,7 +333,7 @@ def _address(url: str) -> str:
     except ValueError:
         host = port = None
         parts = urlsplit("")
-    # A password that is not percent-encoded would be taken for host and port.
+    # A password that is not percent-encoded would be read as host and port.
     is_ambiguous = "@" in parts.path + parts.query or "#" in url
     is_url = parts.path.startswith("/") if parts.scheme == "unix" else parts.scheme in ("redis", "rediss") and host
     if is_ambiguous or not is_url:
@@ -342,7 +342,7 @@ def _address(url: str) -> str:
 
 
 def _trouble(fault: Exception) -> str:
-    """Return what is wrong, without the words of the server: it may quote the password that it was sent."""
+    """Return the reason without the message of the server, which may quote the password."""
     if isinstance(fault.__cause__, OSError) and fault.__cause__.strerror:
         return fault.__cause__.strerror
     code = _ERROR_CODE.match(str(fault)) if isinstance(fault, ResponseError) else None

@@ -59,7 +59,7 @@ PATIENCE_SECONDS: Final = 300.0
 MANY_PUBLICATIONS: Final = 50
 """A job that was lost so often is published seldom from then on: agents may take it from the queue unread."""
 SELDOM_SECONDS: Final = 60.0
-MOST_STARTS: Final = 5
+MOST_STARTS: Final = 10
 """A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
 POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
@@ -472,8 +472,11 @@ class Conductor:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, execution.id)
             of_job = [attempt for attempt in attempts if attempt.job_id == job]
+            if of_job[-1].is_open:
+                # It is being tried once more.
+                continue
             how_often = f" {times} times" if len(of_job) > 1 else ""
-            reason = f"given up{how_often}: {of_job[-1].reason}"
+            reason = f"given up{how_often}: {of_job[-1].reason or 'no agent has stated why'}"
             given = of_job[-1].job
             if isinstance(given, BuildJob) and await asyncio.to_thread(
                 is_built, given.spec, of_job[-1].platform, self._lab

@@ -1,4 +1,4 @@
-"""What the lab reads of GitHub's answers; other fields are ignored, and what is too long is refused."""
+"""The fields of GitHub's answers that are used; other fields are ignored, and values that are too long are refused."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal, TypeAlias
@@ -15,7 +15,7 @@ Text: TypeAlias = Annotated[str, Field(max_length=1 << 18)]
 """Of a comment or an issue; GitHub takes 65,536 characters."""
 Permission: TypeAlias = Literal["admin", "maintain", "write", "triage", "read", "none"]
 COUNTED_AS: Final[dict[Permission, Permission]] = {"maintain": "write", "triage": "read"}
-"""What GitHub counts the roles as that are newer than its permissions."""
+"""The permission that GitHub reports for a role that has no permission of its own name."""
 
 
 class Answer(Record):
@@ -40,12 +40,6 @@ class Comment(Answer):
     html_url: Name
 
 
-class Label(Answer):
-    """A label of a pull request."""
-
-    name: Name
-
-
 class Repository(Answer):
     """A repository; `full_name` is `owner/name`."""
 
@@ -53,8 +47,8 @@ class Repository(Answer):
     full_name: Name
 
 
-class Tip(Answer):
-    """A branch of a pull request, its last commit and its repository, None when that was deleted."""
+class PullRequestBranch(Answer):
+    """A branch of a pull request: its last commit, and its repository, None if that was deleted."""
 
     ref: Name
     sha: Commit
@@ -62,19 +56,13 @@ class Tip(Answer):
 
 
 class PullRequest(Answer):
-    """A pull request: `head` is what it proposes, `base` where it is to go."""
+    """A pull request: `head` is the proposed branch, `base` the branch that it is to be merged into."""
 
     number: Identifier
     state: Literal["open", "closed"]
     user: User | None
-    head: Tip
-    base: Tip
-    labels: Annotated[tuple[Label, ...], Field(max_length=1000)]
-
-    @property
-    def label_names(self) -> frozenset[str]:
-        """The names of its labels."""
-        return frozenset(label.name for label in self.labels)
+    head: PullRequestBranch
+    base: PullRequestBranch
 
     @property
     def is_fork(self) -> bool:
@@ -116,7 +104,7 @@ class CheckAnnotation(Answer):
 
     @property
     def place(self) -> AnnotationPlace:
-        """What it is known by."""
+        """What identifies the annotation."""
         return AnnotationPlace(self.path, self.start_line, self.end_line, self.title or "")
 
 
@@ -127,9 +115,9 @@ class CheckRuns(Answer):
 
 
 class PermissionOfUser(Answer):
-    """What a person may do in a repository: `permission` is admin, write, read or none, `role_name` may say more.
+    """What a person may do in a repository: `permission` is admin, write, read or none.
 
-    A role that an organization has made has a name of its own.
+    `role_name` is more precise; it can also be the name of a role that an organization has defined.
     """
 
     permission: Permission

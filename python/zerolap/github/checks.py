@@ -1,4 +1,4 @@
-"""What the lab tells GitHub about a commit: check runs with annotations on lines, and commit statuses."""
+"""Check runs with annotations on lines, and commit statuses, in the form that GitHub's API takes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ StatusState: TypeAlias = Literal["pending", "success", "failure", "error"]
 
 @dataclass(frozen=True)
 class AnnotationPlace:
-    """What an annotation is known by: the lines that it is on, and its title. What it says of them may change."""
+    """What identifies an annotation: its lines and its title. Its message may change."""
 
     path: str
     start_line: int
@@ -35,11 +35,11 @@ class Annotation:
 
     @property
     def place(self) -> AnnotationPlace:
-        """What it is known by."""
+        """What identifies the annotation."""
         return AnnotationPlace(self.path, self.start_line, self.end_line, self.title)
 
     def document(self) -> dict[str, object]:
-        """Return it as GitHub takes it."""
+        """Return the JSON object for GitHub."""
         document: dict[str, object] = {
             "path": self.path,
             "start_line": self.start_line,
@@ -54,7 +54,7 @@ class Annotation:
 class Check:
     """What a check run shows. `conclusion` is given exactly when `status` is `completed`; `summary` is Markdown.
 
-    GitHub only ever adds annotations: those of `annotations` that the run does not have are added to it.
+    GitHub never removes annotations from a run; only those that it does not have yet are sent.
     """
 
     status: CheckStatus
@@ -65,14 +65,14 @@ class Check:
     annotations: tuple[Annotation, ...] = ()
 
     def without(self, places: Collection[AnnotationPlace]) -> "Check":
-        """Return it without the annotations of these places."""
+        """Return the check without the annotations at these places."""
         left = tuple(annotation for annotation in self.annotations if annotation.place not in places)
         return replace(self, annotations=left)
 
     def document(self, start: int) -> tuple[dict[str, object], int]:
-        """Return it as GitHub takes it, with annotations from a place on, and the place where they go on.
+        """Return the JSON object for GitHub with a batch of annotations, and the index of the next batch.
 
-        Before the last annotation the run is in progress.
+        The batch begins at the index `start`. Until the last batch is sent, the run is in progress.
         """
         batch = self.annotations[start : start + ANNOTATIONS_AT_ONCE]
         end = start + len(batch)
@@ -90,7 +90,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CommitStatus:
-    """What a commit shows for a context: the newest counts. A long description is cut to what GitHub takes."""
+    """The status of a commit for a context; the newest is valid. A description over 140 characters is shortened."""
 
     state: StatusState
     context: str
@@ -98,7 +98,7 @@ class CommitStatus:
     target_url: str = ""
 
     def document(self) -> dict[str, object]:
-        """Return it as GitHub takes it."""
+        """Return the JSON object for GitHub."""
         description = self.description
         if len(description) > STATUS_CHARACTERS:
             description = description[: STATUS_CHARACTERS - 1] + "…"

@@ -1,4 +1,4 @@
-"""What the lab does at GitHub: comments, checks, statuses, pull requests and issues."""
+"""Calls of GitHub's REST API: comments, checks, statuses, permissions and issues."""
 
 import re
 import ssl
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def hidden_marker(marker: str) -> str:
-    """Return the line that a text of the lab begins with, invisible where Markdown is shown.
+    """Return the first line of a text of the lab, which Markdown does not show.
 
     A marker consists of words of letters and digits joined by single `.`, `:`, `/`, `_` or `-`, so that it cannot end
     the comment of HTML that it is in.
@@ -53,8 +53,8 @@ def hidden_marker(marker: str) -> str:
 class GitHub:
     """GitHub's REST API, for the few calls that the lab needs.
 
-    A repository is named `owner/name`. All methods raise `GitHubUnavailable` when GitHub is not there for longer than
-    the patience, `GitHubRefused` with its kinds, and `GitHubAnswerUnusable`.
+    A repository is named `owner/name`. All methods raise `GitHubUnavailable` when GitHub cannot be used for longer
+    than the patience, subclasses of `GitHubRefused`, and `GitHubAnswerUnusable`.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class GitHub:
         return await self._ask(repository, Call("GET", _in(repository, f"/issues/comments/{comment_id}")), Comment)
 
     async def create_comment(self, repository: str, number: int, marker: str, body: str) -> Comment:
-        """Write a comment that begins with a marker, by which it is found when GitHub's answer is lost.
+        """Write a comment that begins with a marker, by which it is found if GitHub's answer is lost.
 
-        No other comment of the lab on that issue begins with the marker; `keep_comment` does not ask for this.
+        The lab must have no other comment with this marker on the issue; for `keep_comment` it may.
         """
 
         async def created() -> Comment | None:
@@ -115,15 +115,16 @@ class GitHub:
         return await self._ask(repository, call, Comment)
 
     async def delete_comment(self, repository: str, comment_id: int) -> None:
-        """Remove a comment, which may be gone."""
+        """Remove a comment; does nothing if it was removed already."""
         call = Call("DELETE", _in(repository, f"/issues/comments/{comment_id}"))
         await self._do_unless_gone(repository, call)
 
     async def keep_comment(self, repository: str, number: int, marker: str, body: str, known_id: int | None) -> int:
-        """Make the text of the lab's comment with a marker `body`, and return its id; there is one at the end.
+        """Set the text of the lab's comment with a marker, and return the id of the comment.
 
-        The comment is the one with `known_id`, else the oldest of the lab's own that begins with the marker, else a new
-        one. What others wrote into it is replaced; comments of other authors are left alone, whatever they contain.
+        That is the comment with `known_id`, else the oldest comment of the lab that begins with the marker, else a new
+        comment; further comments of the lab with the marker are removed. Edits by others are overwritten. Comments of
+        other authors are not changed, even with the marker.
         """
         text = _marked(marker, body)
         if known_id is not None and await self._rewrite(repository, known_id, text):
@@ -132,7 +133,7 @@ class GitHub:
             own = await self._own_comments(repository, number, marker)
             if not own:
                 created = await self.create_comment(repository, number, marker, body)
-                # Another process may have written one at the same time: both find the same oldest one.
+                # Another process may have created a comment at the same time: both keep the oldest.
                 own = await self._own_comments(repository, number, marker) or [created]
             oldest, *others = own
             for other in others:
@@ -142,7 +143,7 @@ class GitHub:
         raise GitHubMissing(f"{repository}#{number}: the comment {marker} is deleted whenever it is written", 404)
 
     async def _rewrite(self, repository: str, comment_id: int, text: str) -> bool:
-        """Make the text of a comment `text`; whether the comment is there and the lab's own."""
+        """Set the text of a comment; returns false if it was removed or has another author."""
         try:
             comment = await self.comment(repository, comment_id)
             if not await self._is_own(repository, comment):
@@ -167,14 +168,14 @@ class GitHub:
         return comment.user is not None and comment.user.login.casefold() == own.casefold()
 
     async def add_reaction(self, repository: str, comment_id: int, content: str = "+1") -> None:
-        """React to a comment, once."""
+        """React to a comment; a repeated reaction has no effect."""
         path = _in(repository, f"/issues/comments/{comment_id}/reactions")
         await self._ask(repository, Call("POST", path, body={"content": content}), Answer)
 
     # ---- checks and statuses
 
     async def create_check(self, repository: str, head_sha: str, name: str, external_id: str, check: Check) -> int:
-        """Start a check run and return its id; `external_id` tells it from all others of the commit.
+        """Start a check run and return its id; `external_id` is unique among those of the commit.
 
         Raises `ChecksForbidden` for a token that is not of a GitHub App: use `set_status` then.
         """
@@ -216,7 +217,7 @@ class GitHub:
             start, is_written = 0, False
             while not is_written or start < len(added.annotations):
                 document, end = added.document(start)
-                # A batch whose answer was lost would be there twice.
+                # If only the answer was lost, sending the batch again would duplicate it.
                 done = None if end == start else lambda end=end: run_with(len(there) + end)
                 await self._ask(repository, Call("PATCH", path, body=document), CheckRun, done)
                 start, is_written = end, True
@@ -257,11 +258,6 @@ class GitHub:
             return "none"
         return answer.role
 
-    async def remove_label(self, repository: str, number: int, label: str) -> None:
-        """Take a label off an issue or a pull request, which may not have it."""
-        path = _in(repository, f"/issues/{number}/labels/{quote(label, safe='')}")
-        await self._do_unless_gone(repository, Call("DELETE", path))
-
     # ---- issues
 
     async def find_issue(self, repository: str, marker: str) -> Issue | None:
@@ -280,7 +276,7 @@ class GitHub:
     async def create_issue(
         self, repository: str, marker: str, title: str, body: str, labels: tuple[str, ...] = ()
     ) -> Issue:
-        """Open an issue that begins with a marker, or return the open one that there is."""
+        """Open an issue whose text begins with a marker; returns the open issue with that marker if there is one."""
 
         async def created() -> Issue | None:
             return await self.find_issue(repository, marker)
@@ -291,7 +287,7 @@ class GitHub:
         return await self._ask(repository, Call("POST", _in(repository, "/issues"), body=document), Issue, created)
 
     async def close_issue(self, repository: str, number: int, comment: str) -> None:
-        """Close an issue, with a comment that says why."""
+        """Close an issue, with a comment that gives the reason."""
         await self.keep_comment(repository, number, "closed", comment, None)
         document = {"state": "closed", "state_reason": "completed"}
         await self._ask(repository, Call("PATCH", _in(repository, f"/issues/{number}"), body=document), Answer)

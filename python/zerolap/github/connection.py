@@ -1,4 +1,4 @@
-"""Requests to GitHub: each has a time limit and is repeated with patience, and no token leaves for another host."""
+"""Requests to GitHub, with time limits and retries. A token is never sent to another host."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ LARGEST_ANSWER_BYTES: Final = 32 << 20
 """A page of 100 of the longest comments."""
 REDIRECTIONS: Final = 5
 UNEXPLAINED_LIMIT_SECONDS: Final = 60.0
-"""GitHub asks for this where it limits a client without saying for how long."""
+"""The wait that GitHub recommends where it limits a client and gives no time."""
 HEADERS: Final = {
     "Accept": "application/vnd.github+json",
     "User-Agent": f"zerolap/{__version__}",
@@ -71,14 +71,14 @@ class Reply:
 
 @dataclass(frozen=True)
 class Bearer:
-    """Where the token of a request comes from; after `forget`, another one if there is one."""
+    """The source of the token of a request; after `forget`, the token is read or requested again."""
 
     token: Callable[[], Awaitable[SecretStr]]
     forget: Callable[[], None]
 
 
-class _Setback(GitHubFault):
-    """A request failed, but may succeed later; it may have been carried out, or certainly was not."""
+class _RetryableFault(GitHubFault):
+    """A request failed, and may succeed later. `maybe_done`: GitHub may have carried it out."""
 
     def __init__(self, message: str, maybe_done: bool, wait_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -89,7 +89,7 @@ class _Setback(GitHubFault):
 class Connection:
     """Sends requests to the API at `api_url`, which may have a path, as that of GitHub Enterprise Server has.
 
-    `trust` holds the certificate authorities of a server of one's own. Proxies are taken from the environment.
+    `trust` has the certificate authorities of a private server. Proxies are taken from the environment.
     """
 
     def __init__(self, api_url: str, patience: Patience, clock: Clock, trust: ssl.SSLContext | None = None) -> None:
@@ -117,8 +117,9 @@ class Connection:
     ) -> T:
         """Return what `read` makes of the answer.
 
-        A request whose answer was lost is repeated unless `already_done` returns what it has brought about. Raises
-        `GitHubUnavailable` when the patience is at its end, `GitHubRefused` or `GitHubAnswerUnusable`.
+        If an answer was lost, `already_done` looks for the result of the request, and the request is repeated only
+        where it returns None. Raises `GitHubUnavailable` when the time of the patience is over, `GitHubRefused` or
+        `GitHubAnswerUnusable`.
         """
         clock, patience = self.clock, self._patience
         end = clock.monotonic() + patience.total_seconds
@@ -134,7 +135,7 @@ class Connection:
                     raise
                 is_renewed = True
                 continue
-            except _Setback as setback:
+            except _RetryableFault as setback:
                 seconds = patience.wait_seconds(tries) if setback.wait_seconds is None else setback.wait_seconds
                 maybe_done, reason = setback.maybe_done, setback.message
             if clock.monotonic() + seconds > end:
@@ -151,7 +152,7 @@ class Connection:
         except ValidationError as invalid:
             faults = invalid.errors(include_url=False, include_context=False, include_input=False)
             if faults[0]["type"] == "json_invalid":
-                raise _Setback("the answer is not whole", maybe_done=True) from None
+                raise _RetryableFault("the answer is not whole", maybe_done=True) from None
             where = ".".join(str(step) for step in faults[0]["loc"])
             raise GitHubAnswerUnusable(f"{call}: unexpected answer: {where}: {faults[0]['msg']}") from None
 
@@ -184,13 +185,13 @@ class Connection:
                         raise GitHubAnswerUnusable(f"{call}: the answer has more than {LARGEST_ANSWER_BYTES} bytes")
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as lost:
             self.errors["none"] += 1
-            raise _Setback(f"no connection: {str(lost) or type(lost).__name__}", maybe_done=False) from None
+            raise _RetryableFault(f"no connection: {str(lost) or type(lost).__name__}", maybe_done=False) from None
         except (TimeoutError, httpx.TimeoutException):
             self.errors["none"] += 1
-            raise _Setback(f"no answer within {self._patience.request_seconds:g} s", maybe_done=True) from None
+            raise _RetryableFault(f"no answer within {self._patience.request_seconds:g} s", maybe_done=True) from None
         except (httpx.TransportError, httpx.DecodingError) as lost:
             self.errors["none"] += 1
-            raise _Setback(f"the connection was lost: {type(lost).__name__}", maybe_done=True) from None
+            raise _RetryableFault(f"the connection was lost: {type(lost).__name__}", maybe_done=True) from None
         return response, bytes(content)
 
     def _address(self, call: Call) -> httpx.URL:
@@ -200,28 +201,28 @@ class Connection:
         return url.copy_merge_params(call.query) if call.query else url
 
     def _within_api(self, url: httpx.URL, call: Call) -> httpx.URL:
-        """Return an address that an answer named, unless it would get the token of this API elsewhere."""
+        """Return an address from an answer; raises `GitHubAnswerUnusable` if the token would leave for another host."""
         same_host = (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)
         if not same_host or not url.path.startswith(self._api.path):
             raise GitHubAnswerUnusable(f"{call}: the answer leads to another host: {url.host}")
         return url
 
     def _fault(self, call: Call, response: httpx.Response, content: bytes, token: SecretStr) -> GitHubFault:
-        """Return what an answer that is no success means."""
+        """Return the error of an answer without success."""
         status = response.status_code
         self.errors[str(status)] += 1
-        said = _message(content).replace(token.get_secret_value(), "(token)")
-        text = f"{status} {said}".strip()
+        github_message = _message(content).replace(token.get_secret_value(), "(token)")
+        text = f"{status} {github_message}".strip()
         if status >= 500:
-            return _Setback(text, maybe_done=True, wait_seconds=self._told_seconds(response))
-        if status == 429 or (status == 403 and _is_limit(response, said)):
-            told_seconds = self._told_seconds(response)
-            wait_seconds = UNEXPLAINED_LIMIT_SECONDS if told_seconds is None else told_seconds
-            return _Setback(text, maybe_done=False, wait_seconds=wait_seconds)
+            return _RetryableFault(text, maybe_done=True, wait_seconds=self._requested_seconds(response))
+        if status == 429 or (status == 403 and _is_limit(response, github_message)):
+            requested_seconds = self._requested_seconds(response)
+            wait_seconds = UNEXPLAINED_LIMIT_SECONDS if requested_seconds is None else requested_seconds
+            return _RetryableFault(text, maybe_done=False, wait_seconds=wait_seconds)
         return REFUSALS.get(status, GitHubRefused)(f"{call}: {text}", status)
 
-    def _told_seconds(self, response: httpx.Response) -> float | None:
-        """Return how long GitHub asks to wait, None if it does not say."""
+    def _requested_seconds(self, response: httpx.Response) -> float | None:
+        """Return how long GitHub asks to wait, None if the answer has no time."""
         retry_after = response.headers.get("Retry-After", "")
         if retry_after.isdecimal():
             return float(retry_after[:9])
@@ -232,24 +233,28 @@ class Connection:
         return None
 
 
-def _is_limit(response: httpx.Response, said: str) -> bool:
+def _is_limit(response: httpx.Response, github_message: str) -> bool:
     headers = response.headers
-    return "Retry-After" in headers or headers.get("X-RateLimit-Remaining") == "0" or "rate limit" in said.lower()
+    return (
+        "Retry-After" in headers
+        or headers.get("X-RateLimit-Remaining") == "0"
+        or "rate limit" in github_message.lower()
+    )
 
 
 def _message(content: bytes) -> str:
-    """Return what GitHub says about an error: its message and the fields that it complains about."""
+    """Return GitHub's description of an error: the message, and the fields that are wrong."""
     try:
         document: Any = json.loads(content)
     except ValueError:
         return ""
     if not isinstance(document, dict):
         return ""
-    said = [str(document.get("message", ""))]
+    github_message = [str(document.get("message", ""))]
     errors = document.get("errors")
     for error in errors if isinstance(errors, list) else []:
         is_detailed = isinstance(error, dict)
         words = [error.get("field"), error.get("code"), error.get("message")] if is_detailed else [error]
-        said.append(" ".join(str(word) for word in words if word))
-    text = "; ".join(said)[:500]
+        github_message.append(" ".join(str(word) for word in words if word))
+    text = "; ".join(github_message)[:500]
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""Who the lab is at GitHub: the holder of a token, or a GitHub App."""
+"""The identity of the lab at GitHub: a token, or a GitHub App."""
 
 import asyncio
 import base64
@@ -17,12 +17,12 @@ from zerolap.github.connection import Bearer, Call, Connection, Reply
 from zerolap.github.faults import GitHubForbidden
 
 RENEWAL_SECONDS: Final = 300.0
-"""So long before its end a token is renewed, for requests that take long."""
+"""A token is renewed so long before it expires, for requests that take long."""
 SIGNED_TOKEN_SECONDS: Final = 540
 """GitHub takes no more than 10 minutes, by its own clock."""
 CLOCK_DIFFERENCE_SECONDS: Final = 60
 WORKFLOW_LOGIN: Final = "github-actions[bot]"
-"""Who writes with the token of a workflow run."""
+"""The author of what is written with the token of a workflow run."""
 
 
 class Credentials(Protocol):
@@ -38,8 +38,8 @@ class Credentials(Protocol):
 class TokenFile:
     """A personal access token in a file, which is read again when the token is refused.
 
-    `login` is the account's; None asks GitHub, which does not tell it for the token of a workflow run:
-    `github-actions[bot]`.
+    `login` is the account of the token; with None, GitHub is asked for it, which works for all tokens but that of a
+    workflow run, `github-actions[bot]`.
     """
 
     def __init__(self, path: Path, login: str | None = None) -> None:
@@ -67,9 +67,10 @@ class TokenFile:
 
 
 class GivenToken:
-    """A token that a program was given for the time that it runs, such as that of a workflow run.
+    """A token that is valid while the program runs, such as that of a workflow run.
 
-    `login` is the account's; None asks GitHub, and where that does not tell it takes the token for a workflow run's.
+    `login` is the account of the token; with None, GitHub is asked for it. If GitHub refuses, the token is taken for
+    that of a workflow run.
     """
 
     def __init__(self, token: SecretStr, login: str | None = None) -> None:
@@ -94,7 +95,7 @@ class GivenToken:
 
 
 def token_in(path: Path) -> SecretStr:
-    """Return the token that a file holds; raises `UsageError` if there is none."""
+    """Return the token in a file; raises `UsageError` if there is none."""
     text = _text_of(path)
     if not text.strip() or len(text.split()) > 1:
         raise UsageError(f"{path} does not hold a token of GitHub", hint="write the token alone into it")
@@ -107,7 +108,7 @@ async def _asked_login(connection: Connection, bearer: Bearer) -> str:
 
 
 @dataclass(frozen=True)
-class _Granted:
+class _InstallationAccess:
     token: SecretStr
     end: float
 
@@ -115,14 +116,14 @@ class _Granted:
 class AppKey:
     """A GitHub App: the id that GitHub shows for it, and the file with its private key.
 
-    It has a token for each repository that it is installed for, which GitHub limits to an hour and to the repository.
+    It requests a token for each repository, which is valid for one hour and for this repository only.
     """
 
     def __init__(self, app_id: str, private_key: Path) -> None:
         self._app_id = app_id
         self._path = private_key
         self._key: rsa.RSAPrivateKey | None = None
-        self._granted: dict[str, _Granted] = {}
+        self._granted: dict[str, _InstallationAccess] = {}
         self._renewal = asyncio.Lock()
         self._login: str | None = None
 
@@ -148,7 +149,7 @@ class AppKey:
             self._login = f"{app.slug}[bot]"
         return self._login
 
-    async def _grant(self, connection: Connection, repository: str) -> _Granted:
+    async def _grant(self, connection: Connection, repository: str) -> _InstallationAccess:
         as_app = self._as_app(connection)
         call = Call("GET", f"/repos/{repository}/installation")
         installation = await connection.send(call, as_app, _read_installation)
@@ -156,7 +157,7 @@ class AppKey:
         name = repository.partition("/")[2]
         call = Call("POST", f"/app/installations/{installation.id}/access_tokens", body={"repositories": [name]})
         granted = await connection.send(call, as_app, _read_token)
-        return _Granted(SecretStr(granted.token), granted.expires_at.timestamp())
+        return _InstallationAccess(SecretStr(granted.token), granted.expires_at.timestamp())
 
     def _as_app(self, connection: Connection) -> Bearer:
         async def signed() -> SecretStr:

@@ -1,17 +1,17 @@
-"""What can go wrong between the lab and GitHub; no message contains a token."""
+"""Errors of requests to GitHub; no message contains a token."""
 
 from zerolap.errors import ZerolapError
 
 
 class GitHubFault(ZerolapError):
-    """GitHub did not do what it was asked to do."""
+    """A request to GitHub failed."""
 
 
 class GitHubUnavailable(GitHubFault):
-    """GitHub cannot be reached, fails, or limits the lab, for longer than the patience.
+    """GitHub could not be reached, failed, or limited the lab for longer than the patience.
 
-    The request can be repeated after `retry_after_seconds`. A comment, a check or an issue that was to be created may
-    exist: look for it first.
+    The request can be repeated after `retry_after_seconds`. A comment, check or issue that was to be created may exist:
+    search for it before the request is repeated.
     """
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
@@ -20,7 +20,7 @@ class GitHubUnavailable(GitHubFault):
 
 
 class GitHubAnswerUnusable(GitHubFault):
-    """An answer is too large, has another form than GitHub describes, or leads to another host."""
+    """An answer is too large, does not have the documented form, or redirects to another host."""
 
 
 class GitHubRefused(GitHubFault):
@@ -32,7 +32,7 @@ class GitHubRefused(GitHubFault):
 
 
 class GitHubUnauthorised(GitHubRefused):
-    """The token is not valid, or no longer."""
+    """The token is not valid or has expired."""
 
 
 class GitHubForbidden(GitHubRefused):
@@ -40,11 +40,11 @@ class GitHubForbidden(GitHubRefused):
 
 
 class ChecksForbidden(GitHubForbidden):
-    """The token may not write checks, which only GitHub Apps may; commit statuses are left."""
+    """The token cannot write checks, which only GitHub Apps can; it can set commit statuses."""
 
 
 class GitHubMissing(GitHubRefused):
-    """What the request names is not there, is no longer there, or is not visible to the token."""
+    """What the request names does not exist, was removed, or is not visible to the token."""
 
 
 class GitHubInvalid(GitHubRefused):

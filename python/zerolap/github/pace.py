@@ -1,4 +1,4 @@
-"""How long GitHub is waited for, and the clock for it."""
+"""Time limits and pauses of requests to GitHub, and their clock."""
 
 import asyncio
 import random
@@ -20,8 +20,8 @@ class Clock:
 class Patience:
     """How long a request may take, and for how long it is repeated while GitHub fails or limits the lab.
 
-    Where GitHub does not give a time, the first wait is at most `first_wait_seconds` and each further one twice as
-    long, up to `longest_wait_seconds`; chance takes away up to half of each, so that clients do not return together.
+    Where GitHub gives no time, the first pause is at most `first_wait_seconds`, and each further pause twice as long,
+    up to `longest_wait_seconds`. A random part of up to a half is subtracted, so that clients do not retry together.
     """
 
     request_seconds: float = 30.0

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
 from zerolap.report.format import change, interval, metric_label, one_line, percent, shortened
-from zerolap.report.reading import ANSWERS, CHANGED, Answered, Word, answer_of, failed_check, usual_metric
+from zerolap.report.reading import ANSWERS, CHANGED, CaseAnswer, Word, answer_of, failed_check, usual_metric
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""
@@ -45,7 +45,7 @@ FAILURE_LENGTH = 500
 
 
 def code(text: str, longest: int | None = None) -> str:
-    """Return foreign text as a code span, in at most so many characters; nothing for an empty text."""
+    """Return foreign text as a code span of at most `longest` characters; an empty string for an empty text."""
     shown = TOO_MANY_BACKTICKS.sub("\N{REPLACEMENT CHARACTER}", one_line(text))
     if longest is not None:
         shown = shortened(shown, longest)
@@ -110,7 +110,7 @@ def table(
 
 
 def _table_row(cells: Sequence[str]) -> str:
-    # A `|` would end the cell, even in code.
+    # A bare `|` would end the cell, even in code.
     return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
 
 
@@ -170,7 +170,7 @@ class AnswerColumns:
         return [_answer_cell(answer_of(case, answer), metric) for answer, metric in self.usual_metrics.items()]
 
 
-def _answer_cell(answered: Answered | None, usual_metric: str | None) -> str:
+def _answer_cell(answered: CaseAnswer | None, usual_metric: str | None) -> str:
     if answered is None:
         return ""
     decided = answered.decided
@@ -181,7 +181,7 @@ def _answer_cell(answered: Answered | None, usual_metric: str | None) -> str:
 
 
 def failure_line(failure: str, *, failed: bool = True) -> str:
-    """Return what happened to a case; `failed` is false where it was measured nonetheless."""
+    """Return why a case failed; `failed` is false if it was measured nevertheless."""
     return f"{'failed: ' if failed else ''}{prose(failure[:FAILURE_LENGTH])}"
 
 
@@ -192,7 +192,7 @@ def failed_check_lines(validity: Validity) -> list[str]:
 
 
 def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
-    """Return, folded, how to measure a document's figures again; `facts` are those of its kind."""
+    """Return a folded section on how to repeat a measurement; `facts` are lines of the kind of document."""
     platform, kind = document.platform, "run" if isinstance(document, RunReport) else "comparison"
     lines = [
         f"command: {code(document.command_line)}",
@@ -206,14 +206,14 @@ def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
 
 
 def settings_fact(settings: Settings) -> str:
-    """Return in a line what counts as a change."""
+    """Return the minimum effects, q and level in a line."""
     effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
     level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
     return f"smallest change that counts: {effects}; q {settings.q:g}{level}"
 
 
 def build_facts(build: MeasuredServer) -> str:
-    """Return a build in a line: its names, and what it was made with."""
+    """Return a build in a line: names, configuration, commit, flags, compiler, allocator."""
     parts = [
         code(build.name),
         prose(build.version),
@@ -243,7 +243,7 @@ def _escaped_start(start: re.Match[str]) -> str:
 
 
 def _word(word: str) -> str:
-    """Return a word as it is where that is safe, else as code but for the punctuation around it."""
+    """Return a safe word as it is, any other as code, without the punctuation around it."""
     core = word.lstrip(OPENING)
     before, core = word[: len(word) - len(core)], core.rstrip(CLOSING)
     after = word[len(before) + len(core) :]

@@ -1,4 +1,4 @@
-"""How a comparison is read by all reports: what decides a case, what comes first, the headline."""
+"""The words and the order of all reports on a comparison: headline, order of cases, sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,8 +45,8 @@ FINDING_LABELS = {
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The answer on a case's work or time; `decided` is the verdict that it rests on, if there is one."""
+class CaseAnswer:
+    """The answer on a case's work or time; `decided` is the deciding verdict, if there is one."""
 
     answer: Answer
     word: Word
@@ -54,25 +54,25 @@ class Answered:
 
 
 def word(case: CaseResult) -> Word:
-    """Return what a case is: its verdict, or `failed` where it was not measured at all."""
+    """Return the verdict of a case, or `failed` if it was not measured at all."""
     if case.verdict == "invalid" and case.failure is not None:
         return "failed"
     return case.verdict
 
 
-def answers(case: CaseResult) -> list[Answered]:
-    """Return the answers on a case's work and time, without one that was not measured."""
+def answers(case: CaseResult) -> list[CaseAnswer]:
+    """Return the answers on a case's work and time, as far as they were measured."""
     by_metric = {verdict.metric: verdict for verdict in case.verdicts}
     answered = []
     if case.work is not None:
-        answered.append(Answered("work", case.work, by_metric.get(case.work_deciding or "")))
+        answered.append(CaseAnswer("work", case.work, by_metric.get(case.work_deciding or "")))
     if case.time is not None:
-        answered.append(Answered("time", case.time, by_metric.get(case.time_deciding or "")))
+        answered.append(CaseAnswer("time", case.time, by_metric.get(case.time_deciding or "")))
     return answered
 
 
-def answer_of(case: CaseResult, wanted: Answer) -> Answered | None:
-    """Return the answer on a case's work, or on its time; none where it was not measured."""
+def answer_of(case: CaseResult, wanted: Answer) -> CaseAnswer | None:
+    """Return the answer on a case's work or time; None if it was not measured."""
     return next((answered for answered in answers(case) if answered.answer == wanted), None)
 
 
@@ -88,7 +88,7 @@ def is_plain(case: CaseResult) -> bool:
 
 
 def others(case: CaseResult) -> list[Verdict]:
-    """Return the verdicts beside those that decide that are more than `same`; of times only what changed."""
+    """Return the other verdicts that are not `same`; those of times only if they are changes."""
     decided = [answered.decided for answered in answers(case)]
     return [
         verdict
@@ -100,7 +100,7 @@ def others(case: CaseResult) -> list[Verdict]:
 
 
 def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
-    """Return the metric that most cases' work or time rests on; none where nothing was measured."""
+    """Return the metric that decides work or time of most cases; None if nothing was measured."""
     decided = [answered.decided for case in cases if (answered := answer_of(case, answer)) is not None]
     metrics = Counter(verdict.metric for verdict in decided if verdict is not None)
     return max(metrics, key=lambda metric: metrics[metric], default=None)
@@ -143,7 +143,7 @@ def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
 def word_counts(words: Iterable[Word]) -> str:
     """Return how many there are of each word: `1 regression, 11 same`."""
     counts = Counter(words)
-    return listing(counted(counts[one], one, PLURALS.get(one, one)) for one in WORDS if counts[one])
+    return listing(counted(counts[word], word, PLURALS.get(word, word)) for word in WORDS if counts[word])
 
 
 def with_reading(comparison: Comparison) -> Comparison:
@@ -165,15 +165,15 @@ def with_reading(comparison: Comparison) -> Comparison:
 
 
 def skipped_line(skipped: Sequence[Skipped]) -> str | None:
-    """Return how many cases were not tried, by reason; none where all were: `31 skipped: 30 memory, 1 arguments`."""
+    """Return the number of skipped cases by reason: `31 skipped: 30 memory, 1 arguments`; None without any."""
     if not skipped:
         return None
-    reasons = Counter(one.reason for one in skipped)
+    reasons = Counter(case.reason for case in skipped)
     return f"{len(skipped):,} skipped: {', '.join(f'{number:,} {reason}' for reason, number in reasons.most_common())}"
 
 
 def state_line(comparison: Comparison) -> str | None:
-    """Return what is to be known of a comparison that did not end well, None for one that is done."""
+    """Return the note on a comparison that is not done, None for one that is."""
     return STATES.get(comparison.state)
 
 
@@ -184,15 +184,15 @@ def effort(comparison: Comparison) -> str:
 
 
 def trials(settings: Settings, seconds: float) -> str:
-    """Return what trials there were: `counted and timed, 6 min 52 s of trials`."""
+    """Return the engines and the time of the trials: `counted and timed, 6 min 52 s of trials`."""
     quick = ", quick" if settings.quick else ""
     return f"{' and '.join(settings.engines)}{quick}, {duration(seconds)} of trials"
 
 
-def statement(answered: Answered) -> str:
+def statement(answered: CaseAnswer) -> str:
     """Write the answer on work or time: `work regression: instructions per request +10.2 %`, with its evidence.
 
-    Where it is unsure, with why: too few samples, or other figures against the one that would decide.
+    An unsure answer has the reason: too few samples, or figures that contradict the deciding one.
     """
     begin = f"{answered.answer} {answered.word}"
     decided = answered.decided

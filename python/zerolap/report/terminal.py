@@ -19,7 +19,7 @@ from zerolap.report.format import (
 from zerolap.report.lines import Column, Lines, Part
 from zerolap.report.reading import (
     ANSWERS,
-    Answered,
+    CaseAnswer,
     Word,
     answer_lines,
     answer_of,
@@ -140,39 +140,41 @@ def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) ->
     """Return the columns of work or of time; `signed` where the verdict of a row may be another than its word."""
     answered = [answer_of(case, answer) for case in cases]
     usual = usual_metric(cases, answer)
-    decided = [None if one is None else one.decided for one in answered]
-    unusual = ["" if one is None or one.metric == usual else metric_label(one.metric) for one in decided]
+    decided = [None if answer is None else answer.decided for answer in answered]
+    unusual = [
+        "" if verdict is None or verdict.metric == usual else metric_label(verdict.metric) for verdict in decided
+    ]
     columns = [
         Column(answer, _changes(answered, signed=signed), right=not signed),
-        Column("interval", [_interval(one) for one in answered], right=True, dispensable=INTERVAL),
+        Column("interval", [_interval(answer) for answer in answered], right=True, dispensable=INTERVAL),
     ]
     if any(unusual):
         columns.append(Column("of", unusual, dispensable=2))
-    values = ["" if one is None else f"{count(one.base)} {ARROW} {count(one.head)}" for one in decided]
-    certainties = ["" if one is None else probability(one.q) for one in decided]
+    values = ["" if verdict is None else f"{count(verdict.base)} {ARROW} {count(verdict.head)}" for verdict in decided]
+    certainties = ["" if verdict is None else probability(verdict.q) for verdict in decided]
     columns.append(Column(f"base {ARROW} head", values, right=True, dispensable=3))
     columns.append(Column("q", certainties, right=True, dispensable=4))
     return columns
 
 
-def _interval(answered: Answered | None) -> str:
+def _interval(answered: CaseAnswer | None) -> str:
     if answered is None or answered.decided is None or answered.word == "identical":
         return ""
     return interval(answered.decided.low, answered.decided.high)
 
 
-def _changes(answered: list[Answered | None], *, signed: bool) -> list[Part]:
-    written = [_change(one) for one in answered]
+def _changes(answered: list[CaseAnswer | None], *, signed: bool) -> list[Part]:
+    written = [_change(answer) for answer in answered]
     if not signed:
         return [*written]
     width = max((len(text) for text in written if text.endswith("%")), default=0)
     return [
-        "" if one is None else _mark(one.word, text.rjust(width) if text.endswith("%") else text)
-        for one, text in zip(answered, written, strict=True)
+        "" if answer is None else _mark(answer.word, text.rjust(width) if text.endswith("%") else text)
+        for answer, text in zip(answered, written, strict=True)
     ]
 
 
-def _change(answered: Answered | None) -> str:
+def _change(answered: CaseAnswer | None) -> str:
     """Return the change that an answer rests on, or its word where there is none."""
     if answered is None:
         return ""
@@ -216,13 +218,13 @@ def _show_functions(lines: Lines, case: RunCase) -> None:
     if not case.functions:
         return
     functions = case.functions[:REASONS]
-    columns = [Column("  share", ["  " + share(one.share) for one in functions], right=True)]
+    columns = [Column("  share", ["  " + share(function.share) for function in functions], right=True)]
     for header, value_of in FUNCTION_COLUMNS.items():
-        values = [value_of(one) for one in functions]
+        values = [value_of(function) for function in functions]
         if any(value is not None for value in values):
             columns.append(Column(header, ["" if value is None else count(value) for value in values], right=True))
     columns += [
-        Column("function", [one_line(one.function) for one in functions]),
-        Column("file", [one_line(one.file or "") for one in functions], dispensable=1),
+        Column("function", [one_line(function.function) for function in functions]),
+        Column("file", [one_line(function.file or "") for function in functions], dispensable=1),
     ]
     lines.table(columns)

@@ -17,7 +17,7 @@ def show_skipped(lines: Lines, skipped: Sequence[Skipped]) -> None:
     if line is None:
         return
     lines.line((line, "dim"))
-    for one in skipped[:MOST_SKIPPED]:
-        lines.line((f"  {one.reason}  ", "dim"), one_line(f"{one.case}: {one.text}"))
+    for case in skipped[:MOST_SKIPPED]:
+        lines.line((f"  {case.reason}  ", "dim"), one_line(f"{case.case}: {case.text}"))
     if len(skipped) > MOST_SKIPPED:
         lines.line((f"  and {len(skipped) - MOST_SKIPPED:,} more", "dim"))

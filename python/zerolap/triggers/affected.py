@@ -53,7 +53,7 @@ def affected_cases(cases: Sequence[Case], changes: Changes) -> list[Case]:
     groups = {group for name in names for group in GROUPS[name]}
     known = {group for case in cases for group in (case.group, *case.groups)}
     if not groups & known:
-        # No case is of these commands: what they share with others is better looked at than nothing.
+        # No case has these commands; the change may still affect code that others share.
         return list(cases)
     return [case for case in cases if groups & {case.group, *case.groups}]
 

@@ -1,4 +1,4 @@
-"""Mirrors of remote repositories: bare clones from which sources are taken. What is fetched may be hostile."""
+"""Mirrors of remote repositories: bare clones from which sources are taken. Their content may be hostile."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MOST_REFS: Final = 100_000
 KEPT_COMMITS: Final = 200
 MOST_LISTED_BYTES: Final = 32 << 20
 SETTINGS: Final = (
-    # Nothing of a remote may run: neither helpers that it names nor other transports.
+    # No program of a remote may run: neither helpers that it names nor other transports.
     "protocol.allow=never",
     "protocol.file.allow=always",
     "protocol.https.allow=always",
@@ -26,7 +26,7 @@ SETTINGS: Final = (
     "protocol.ssh.allow=always",
     "protocol.git.allow=always",
     "fetch.fsckObjects=true",
-    # Old histories have such entries, which harm nobody who does not check them out.
+    # Old histories have such entries; they are harmless where they are not checked out.
     "fetch.fsck.zeroPaddedFilemode=ignore",
     "fetch.fsck.badTimezone=ignore",
     "fetch.fsck.missingSpaceBeforeDate=ignore",
@@ -37,11 +37,11 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 class RemoteUnreachable(EnvironmentMissing):
-    """A remote does not answer, or does not have what was asked for; it may the next time."""
+    """A remote does not answer, or does not have the commit or ref; it may have it later."""
 
 
 class CommitAbsent(RemoteUnreachable):
-    """A remote answers, and has not the commit that was asked for: its branch may have been rewritten."""
+    """A remote answers and does not have the commit: its branch may have been rewritten."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Mirror:
         return commits
 
     def fetch(self, commits: Sequence[str], refs: Sequence[str] = ()) -> None:
-        """Bring commits here with all their history; `refs` may have them where the remote gives out no others.
+        """Fetch commits with all their history; if the remote serves only refs, the branches and `refs` are fetched.
 
-        Raises `RemoteUnreachable` if one of them cannot be had, `CommitAbsent` where the remote does not have it.
+        Raises `RemoteUnreachable` if a commit cannot be fetched, `CommitAbsent` if the remote does not have it.
         """
         self._make()
         missing = [commit for commit in dict.fromkeys(commits) if not self.has(commit)]
@@ -85,16 +85,16 @@ class Mirror:
         try:
             self._fetch([f"+{commit}:refs/zerolap/{commit}" for commit in missing])
         except RemoteUnreachable:
-            # The remote gives out only what its refs point to.
+            # The remote serves only the commits that its refs point to.
             self._fetch([f"+{ref}:refs/zerolap/{ref.removeprefix('refs/')}" for ref in [f"{BRANCHES}*", *refs]])
         absent = next((commit for commit in missing if not self.has(commit)), None)
         if absent is not None:
             raise CommitAbsent(f"{self.shown} does not have the commit {absent[:SHOWN_DIGITS]}")
 
     def can_have(self, commit: str) -> bool:
-        """Bring a commit here, and return whether the remote still has it.
+        """Fetch a commit; returns false if the remote no longer has it, as after a branch was rewritten.
 
-        One that a branch has left may be gone. Raises `RemoteUnreachable`.
+        Raises `RemoteUnreachable`.
         """
         try:
             self.fetch([commit])
@@ -103,25 +103,25 @@ class Mirror:
         return True
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is here."""
+        """Whether the mirror has a commit."""
         return self.directory.is_dir() and commit_of(self.directory, commit) is not None
 
     def merge_base(self, head: str, branch: str) -> str | None:
-        """Return the newest commit that two commits, which are here, have in common; none if there is none."""
+        """Return the merge base of two commits in the mirror; None if they have no common history."""
         done = self._asked("merge-base", head, branch)
         return done.text if done.code == 0 else None
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether a commit is in the history of another; both are here."""
+        """Whether a commit is in the history of another; both are in the mirror."""
         return self._asked("merge-base", "--is-ancestor", older, newer).code == 0
 
     def commits_between(self, older: str, newer: str) -> list[str]:
-        """Return the commits of the first parents after `older` up to `newer`, the oldest first."""
+        """Return the commits after `older` up to `newer`, following first parents, the oldest first."""
         done = self._asked("rev-list", "--first-parent", "--reverse", f"{older}..{newer}")
         return done.text.split()
 
     def revision(self, text: str) -> str | None:
-        """Return the commit that is here and that a text names as git reads it, such as the beginning of its hash."""
+        """Return the commit in the mirror that a text names for git, such as the beginning of its hash."""
         return commit_of(self.directory, text)
 
     def parent(self, commit: str) -> str | None:
@@ -129,16 +129,17 @@ class Mirror:
         return commit_of(self.directory, f"{commit}^")
 
     def source(self, commit: str) -> RevisionSource:
-        """Return a commit, which is here, as a source; raises `UsageError` if it is not."""
+        """Return a commit of the mirror as a source; raises `UsageError` if the mirror does not have it."""
         source: Source = resolve(commit, self.directory)
         if not isinstance(source, RevisionSource):
             raise UsageError(f"{self.shown} has no commit {commit}")
         return source.model_copy(update={"name": commit[:SHOWN_DIGITS]})
 
     def tidy(self) -> None:
-        """Forget commits that were fetched for themselves, but for the newest, and pack what is left.
+        """Remove all but the newest of the commits that were fetched by hash, and repack the mirror.
 
-        What was measured is in the blobs; a commit that is needed again is fetched again. Raises `RemoteUnreachable`.
+        Sources that were measured are in the blobs; a commit that is needed again is fetched again. Raises
+        `RemoteUnreachable`.
         """
         listed = self._asked("for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/zerolap")
         fetched = [ref for ref in listed.text.split() if COMMIT.fullmatch(ref.rpartition("/")[2])]
@@ -148,11 +149,11 @@ class Mirror:
 
     @property
     def shown(self) -> str:
-        """The remote as it may be shown: without a user or password in it."""
+        """The remote for messages: without user and password."""
         return _CREDENTIALS.sub("", self.remote)
 
     def _asked(self, *arguments: str) -> GitEnded:
-        """Ask git about what is here; raises `RemoteUnreachable` where it takes too long."""
+        """Run git in the mirror; raises `RemoteUnreachable` if it takes too long."""
         try:
             return run_git(self.directory, *arguments)
         except GitStopped as reason:
@@ -174,7 +175,7 @@ class Mirror:
         except GitStopped as reason:
             raise RemoteUnreachable(f"{self.shown} cannot be read: {reason.message}") from reason
         if done.code != 0:
-            said = _CREDENTIALS.sub("", done.errors.strip()).splitlines() or ["git failed"]
-            # What follows the first line is advice.
-            raise RemoteUnreachable(f"{self.shown} cannot be read: {said[0].removeprefix('fatal: ')}")
+            errors = _CREDENTIALS.sub("", done.errors.strip()).splitlines() or ["git failed"]
+            # The lines after the first are advice.
+            raise RemoteUnreachable(f"{self.shown} cannot be read: {errors[0].removeprefix('fatal: ')}")
         return done.output.decode(errors="replace")

@@ -1,6 +1,6 @@
 """Names in payloads and settings: commits, refs, repositories and logins, in the forms that git and GitHub give them.
 
-All of them reach command lines of git, file names and comments, so that nothing else is let through.
+They are used in command lines of git, file names and comments; all other forms are refused.
 """
 
 import re
@@ -13,7 +13,7 @@ from zerolap.github import REPOSITORY
 COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 LOGIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?")
 LONGEST_REF_BYTES: Final = 255
-"""GitHub takes no longer ones, nor do file systems for one component."""
+"""The limit of GitHub, and of file systems for one component of a path."""
 BRANCHES: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
 
@@ -21,9 +21,9 @@ _FORBIDDEN_IN_REF: Final = re.compile(r"[\x00-\x20\x7f-\x9f~^:?*\[\\]|\.\.|@\{|/
 
 
 def ref_fault(name: str) -> str | None:
-    """Return why git takes no branch or tag of that name, none if it does.
+    """Return why git refuses a name of a branch or tag, None if it accepts the name.
 
-    These are the rules of `git check-ref-format --branch`; C1 control characters and `@` alone are refused too.
+    The rules are those of `git check-ref-format --branch`; C1 control characters and `@` alone are refused too.
     """
     faults = {
         "it is empty": not name,
@@ -79,9 +79,9 @@ RefName = Annotated[_Text, AfterValidator(_checked_ref_name)]
 FullRef = Annotated[_Text, AfterValidator(_checked_ref)]
 """A branch or tag with `refs/heads/` or `refs/tags/`."""
 RepositoryName = Annotated[_Text, AfterValidator(_checked_repository)]
-"""Owner and name, such as `redis/redis`; GitHub does not tell names apart by case."""
+"""Owner and name, such as `redis/redis`; for GitHub, upper and lower case are the same."""
 Login = Annotated[_Text, AfterValidator(_checked_login)]
-"""A person's or an application's name at GitHub, which does not tell logins apart by case."""
+"""The login of a person or an application at GitHub; upper and lower case are the same."""
 
 
 def is_same_name(name: str, other: str) -> bool:

@@ -28,7 +28,7 @@ from zerolap.report.pull_request.writing import plain_writing
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.outbox import Message, Outbox
-from zerolap.triggers.progress import Standings
+from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.settings import Notification, TriggerSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger, branch_subject, read_trigger
 
@@ -42,21 +42,21 @@ EVENTS: Final = {OPENED: "a regression is reported", CLOSED: "a regression is go
 KINDS: Final = ("push", "tag")
 SEND_SECONDS: Final = 30.0
 MOST_PUSHES: Final = 300
-"""A regression that is older than so many pushes of its branch is not closed any more."""
+"""A regression is no longer closed after so many pushes to its branch."""
 ENDED: Final = ("done", "failed", "cancelled", "superseded")
 
 log = structlog.get_logger("zerolap.notifying")
 
 
-class NotSent(ZerolapError):
-    """Another program does not take a notice."""
+class NoticeFault(ZerolapError):
+    """A webhook or Slack did not accept a notice."""
 
 
 @dataclass(frozen=True)
 class Push:
     """A push or a tag whose comparisons have ended.
 
-    `comparisons` are the ids of its comparisons, `failures` are why platforms have none, in sentences.
+    `comparisons` are the ids of its comparisons, `failures` the reasons why platforms have none.
     """
 
     stored: StoredTrigger
@@ -89,7 +89,7 @@ class Notifier:
 
     store: Store
     settings: TriggerSettings
-    standings: Standings
+    progress_reader: ProgressReader
     outbox: Outbox
     github: GitHub | None = None
     _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
@@ -97,9 +97,9 @@ class Notifier:
     _unreadable: set[str] = field(default_factory=set)
 
     def finished(self, subject: str) -> list[Push]:
-        """Return the pushes of a branch, or the tag, that are measured or have failed, the oldest first; blocks.
+        """Return the pushes of a branch, or of a tag, that are measured or have failed, the oldest first; blocks.
 
-        Those that were superseded or cancelled are none of them, nor those that can affect nothing.
+        Pushes that were superseded or cancelled are left out, as are those that can affect no case.
         """
         history = reversed(self.store.triggers.of_subject(subject, KINDS, MOST_PUSHES))
         pushes = (self._measured.get(stored.id) or self._finished(stored) for stored in history)
@@ -116,7 +116,7 @@ class Notifier:
         done = [identity for identity in stored.requests if states[identity] == "done"]
         push = Push(stored, trigger, done, self._failures(stored, states))
         if done and not push.failures:
-            # What has failed may be tried again; this does not change any more.
+            # A failed comparison can be retried; a finished one does not change.
             self._measured[stored.id] = push
         return push
 
@@ -134,17 +134,17 @@ class Notifier:
 
     def comparisons(self, push: Push) -> list[Comparison]:
         """Return the comparisons of a push; blocks."""
-        return [self.standings.comparison(identity) for identity in push.comparisons]
+        return [self.progress_reader.comparison(identity) for identity in push.comparisons]
 
     def _changes_of(self, push: Push) -> list[Change]:
-        """Return what a push has changed; blocks. Only that is remembered, as comparisons are large."""
+        """Return the changes of a push; blocks. They are cached instead of the comparisons, which are large."""
         for identity in push.comparisons:
             if identity not in self._changes:
-                self._changes[identity] = changes_in(self.standings.comparison(identity))
+                self._changes[identity] = changes_in(self.progress_reader.comparison(identity))
         return [change for identity in push.comparisons for change in self._changes[identity]]
 
     def _failures(self, stored: StoredTrigger, states: Mapping[str, str]) -> list[str]:
-        """Return why platforms have no comparison, or why nothing could be submitted."""
+        """Return why platforms have no comparison, or why the trigger has failed."""
         if not states:
             return [stored.reason]
         failed = [self.store.fleet.in_short(identity) for identity, state in states.items() if state == "failed"]
@@ -162,7 +162,7 @@ class Notifier:
         """Report new regressions of a branch, and those that are gone."""
         is_over = await asyncio.to_thread(self.is_over, subject)
         ended = await asyncio.to_thread(self.finished, subject)
-        # Not tags: releases against each other go their own ways.
+        # Not tags: the changes of releases do not follow from each other.
         pushes = [push for push in ended if isinstance(push.trigger, PushTrigger)]
         changes = await asyncio.to_thread(lambda: [self._changes_of(push) for push in pushes])
         reported = True
@@ -177,9 +177,10 @@ class Notifier:
         return BranchReport(ended, is_over and reported)
 
     def _is_reported_elsewhere(self, push: Push, regressed: Sequence[Regressed]) -> bool:
-        """Whether a schedule and the pushes to its branch see the same regressions, and the other has reported them.
+        """Whether all regressions of a push were reported for another subject that has the same branch.
 
-        That is decided before the first of them is reported, and recorded.
+        A schedule and the pushes to its branch can detect the same regression. The decision is made before the first
+        report, and is recorded.
         """
         subject, elsewhere = push.stored.subject, _key(push, ELSEWHERE)
         written = self.outbox.keys(subject, "issue")
@@ -198,17 +199,18 @@ class Notifier:
         return True
 
     def _have_common_commits(self, push: Push, other: Push) -> bool:
-        """Whether two pushes have brought a commit both, so that they can see the same regression."""
+        """Whether two pushes have commits in common, so that they can contain the same regression."""
         measured = self.settings.measured(push.trigger.repository)
         if measured is None:
             return False
-        mirror = Mirror.below(self.standings.mirrors, measured.remote)
-        one, another = (self.standings.commits(each.stored, each.trigger) for each in (push, other))
-        pairs = ((one.base, another.head), (another.base, one.head))
+        mirror = Mirror.below(self.progress_reader.mirrors, measured.remote)
+        commits = self.progress_reader.commits(push.stored, push.trigger)
+        others = self.progress_reader.commits(other.stored, other.trigger)
+        pairs = ((commits.base, others.head), (others.base, commits.head))
         return all(base != head and mirror.is_ancestor(base, head) for base, head in pairs)
 
     def _same_branch(self, push: Push) -> list[str]:
-        """Return the other subjects that are about the branch of a push."""
+        """Return the other subjects with the branch of a push."""
         branch = branch_subject(push.trigger.repository, push.ref)
         subjects = self.store.triggers.subjects("push", 0.0)
         same = (subject for subject in subjects if subject == branch or subject.startswith(f"{branch}:"))
@@ -221,7 +223,7 @@ class Notifier:
         for channel in self._channels(push):
             post = await self._post(push, channel)
             if is_reported and is_repaired and post.posted is None and not post.failures:
-                # The channel was set up later.
+                # The channel was configured after the regression was repaired.
                 continue
             if post.digest:
                 continue
@@ -233,7 +235,7 @@ class Notifier:
         return sent
 
     async def _close(self, push: Push, repaired: Push) -> bool:
-        commits = await asyncio.to_thread(self.standings.commits, repaired.stored, repaired.trigger)
+        commits = await asyncio.to_thread(self.progress_reader.commits, repaired.stored, repaired.trigger)
         sent = True
         for channel in self._channels(push):
             post = await self._post(push, channel)
@@ -249,7 +251,7 @@ class Notifier:
         return await asyncio.to_thread(self.outbox.post, push.stored.subject, "issue", _key(push, channel))
 
     async def _send(self, push: Push, channel: str, what: str, writing: Callable[[Post], Awaitable[str]]) -> bool:
-        """Have a notice sent; returns whether it is sent."""
+        """Send a notice; returns whether it was sent."""
         key = _key(push, channel)
         message = Message(push.stored.subject, "issue", key, what, is_for_github=channel == "issue")
         return await self.outbox.write(message, writing)
@@ -281,7 +283,7 @@ class Notifier:
         return LOGGED
 
     def _channels(self, push: Push) -> list[str]:
-        """Return where regressions are reported; the log has them in any case."""
+        """Return the channels for regressions; the log is always one of them."""
         notify = self._notification(push)
         wanted = {
             "issue": notify.issue and self.github is not None,
@@ -295,8 +297,8 @@ class Notifier:
         return Notification() if measured is None else measured.notify
 
     def _regression(self, push: Push) -> BranchRegression:
-        commits = self.standings.commits(push.stored, push.trigger)
-        platforms = self.standings.platforms(push.stored)
+        commits = self.progress_reader.commits(push.stored, push.trigger)
+        platforms = self.progress_reader.platforms(push.stored)
         return BranchRegression(commits, push.ref, self._message(push), platforms)
 
     def _message(self, push: Push) -> str:
@@ -317,10 +319,10 @@ def _key(push: Push, channel: str) -> str:
 
 
 def headline(push: Push, comparisons: Sequence[Comparison]) -> str:
-    """Return what has come of a push in a sentence of plain text."""
+    """Return the outcome of a push in a sentence of plain text."""
     if not comparisons:
         return f"not measured: {plain('; '.join(push.failures))}"
-    platforms = [PlatformOutcome(one.platform.name, Done(), one) for one in comparisons]
+    platforms = [PlatformOutcome(comparison.platform.name, Done(), comparison) for comparison in comparisons]
     text = headline_of(platforms, plain_writing()).text
     return "; ".join([text, *(plain(failure) for failure in push.failures)])
 
@@ -332,14 +334,14 @@ def regressed_cases(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 async def _send(url: str, document: dict[str, Any]) -> str:
-    """Post a document; raises `NotSent`, whose message has no secret in it."""
+    """Post a document; raises `NoticeFault` with a message that contains no secret."""
     try:
         async with httpx.AsyncClient(timeout=SEND_SECONDS, trust_env=False) as client:
             answer = await client.post(url, json=document)
     except httpx.HTTPError as fault:
-        raise NotSent(f"a notice was not taken: {type(fault).__name__}") from None
+        raise NoticeFault(f"a notice was not accepted: {type(fault).__name__}") from None
     if not answer.is_success:
-        raise NotSent(f"a notice was not taken: status {answer.status_code}")
+        raise NoticeFault(f"a notice was not accepted: status {answer.status_code}")
     return "sent"
 
 

@@ -1,4 +1,4 @@
-"""How it stands with a pull request or a push, from the store alone: what comments and checks are made from."""
+"""The progress of pull requests and pushes, read from the store: the content of comments, checks and notices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,9 +34,9 @@ from zerolap.store.triggers import TriggerState
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (
-    NeedsLabelAgain,
     PullRequestTrigger,
     PushTrigger,
+    RelabelTrigger,
     TagTrigger,
     read_trigger,
 )
@@ -51,8 +51,8 @@ log = structlog.get_logger("zerolap.reporting")
 
 
 @dataclass
-class Standings:
-    """Reads how it stands; what does not change any more is remembered. Its methods block."""
+class ProgressReader:
+    """Reads the progress of triggers; what can no longer change is cached. Its methods block."""
 
     store: Store
     settings: TriggerSettings
@@ -64,9 +64,9 @@ class Standings:
     _states_at: int = -1
 
     def pull_request(self, subject: str, earlier_head: str = "") -> PullRequestState | None:
-        """Return how it stands with a pull request, or with a head that it had before.
+        """Return the state of a pull request, or of an earlier head of it.
 
-        None for one that no permitted person has had measured.
+        None if no permitted person has asked for a measurement.
         """
         changes = self.store.changes
         if self._states_at != changes:
@@ -84,7 +84,7 @@ class Standings:
         platforms = [*self._platforms(stored), *self._on_request(subject, trigger.head)]
         [last] = self.store.triggers.of_subject(subject, STANDING_KINDS, limit=1)
         newest = read_trigger(last.document)
-        unapproved = newest.head if not earlier_head and isinstance(newest, NeedsLabelAgain) else trigger.head
+        unapproved = newest.head if not earlier_head and isinstance(newest, RelabelTrigger) else trigger.head
         is_stale = unapproved != trigger.head
         return PullRequestState(
             commits=self._range(stored, trigger.head, trigger.base_sha),
@@ -98,12 +98,12 @@ class Standings:
         )
 
     def commits(self, stored: StoredTrigger, trigger: PushTrigger | TagTrigger) -> CommitRange:
-        """Return what a push or tag has compared."""
+        """Return the commits that are compared for a push or tag."""
         head = trigger.after if isinstance(trigger, PushTrigger) else trigger.commit
         return self._range(stored, head, head)
 
     def platforms(self, stored: StoredTrigger) -> tuple[PlatformOutcome, ...]:
-        """Return what has come of a trigger on each platform."""
+        """Return the outcome of a trigger on each platform."""
         return tuple(self._platforms(stored))
 
     def comparison(self, identity: str) -> Comparison:
@@ -117,15 +117,15 @@ class Standings:
     # What is measured.
 
     def _measured(self, subject: str, head: str) -> tuple[StoredTrigger, PullRequestTrigger] | None:
-        """Return the newest trigger by which a pull request is measured, at a head if one is given.
+        """Return the newest permitted trigger of a pull request, for a head if it is given.
 
-        What strangers cause, as often as they like, is left out: it would take the place of what is measured.
+        Triggers of persons without permission are left out: anybody could replace the reported measurement by them.
         """
         for stored in self.store.triggers.of_subject(subject, ["pull request"], states=NOT_REFUSED):
             trigger = read_trigger(stored.document)
             if not isinstance(trigger, PullRequestTrigger):
                 continue
-            # Nobody has to be asked any more whether who caused it is permitted.
+            # The permission of the actor was confirmed, or need not be confirmed.
             is_permitted = stored.state != "waiting" or trigger.needs_permission is None
             if is_permitted and head in ("", trigger.head):
                 return stored, trigger
@@ -145,7 +145,7 @@ class Standings:
         return [PlatformOutcome(name, state) for name in names]
 
     def _on_request(self, subject: str, head: str) -> list[PlatformOutcome]:
-        """Return what has come of the cases that commands have named, of the newest of those that are alike."""
+        """Return the outcomes of cases that commands have named; of equal commands, that of the newest."""
         outcomes: dict[str, PlatformOutcome] = {}
         commands = self.store.triggers.of_subject(subject, ["command"], states=["done"])
         for identity in [identity for command in commands for identity in _readable_requests(command)]:
@@ -191,10 +191,10 @@ class Standings:
             case "superseded":
                 return Superseded()
             case "interrupted":
-                raise AssertionError(work)  # what a fleet is asked for is cancelled, not interrupted
+                raise AssertionError(work)  # requests of triggers are cancelled, not interrupted
 
     def _range(self, stored: StoredTrigger, head: str, base: str) -> CommitRange:
-        """Return the compared commits; before something is submitted the base is that of the trigger."""
+        """Return the compared commits; before requests are submitted, the base is that of the trigger."""
         changed: tuple[ChangedLines, ...] = ()
         if stored.requests:
             sides = self._asked(stored.requests[0]).sides
@@ -212,7 +212,7 @@ class Standings:
             try:
                 changes = changes_between(mirror.source(base), mirror.source(head))
             except UsageError:
-                # The mirror was removed: what was measured is reported without lines.
+                # The mirror was removed: the comparison is reported without changed lines.
                 return ()
             if len(self._changed) >= MOST_REMEMBERED:
                 self._changed.pop(next(iter(self._changed)))
@@ -237,7 +237,7 @@ class Standings:
 
 
 def _readable_requests(command: StoredTrigger) -> tuple[str, ...]:
-    """Return what a command led to; nothing where that cannot be read, as the other commands are reported still."""
+    """Return the requests of a command; none if they cannot be read, so that other commands are reported."""
     try:
         return command.requests
     except UnreadableRecord as fault:

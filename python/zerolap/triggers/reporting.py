@@ -1,4 +1,4 @@
-"""Reporting back to GitHub: the comment, the check or status of a commit, always as they follow from the store."""
+"""Keeps the comment of a pull request, and the check or status of its commits, equal to what the store has."""
 
 import asyncio
 import hashlib
@@ -23,14 +23,14 @@ from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Post, Store
 from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.outbox import Message, Outbox
-from zerolap.triggers.progress import Standings
+from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.trigger import UnmeasuredTrigger, Withdrawn, read_trigger
+from zerolap.triggers.trigger import UnmeasuredTrigger, WithdrawalTrigger, read_trigger
 
 COMMENT_MARKER: Final = "pull-request"
 CHECK_NAME: Final = "zerolap"
 RECENT_SECONDS: Final = 14 * 86_400.0
-"""What was triggered within this time is looked at when the lab starts."""
+"""Triggers of this time are reported again when the lab starts."""
 REPORTED_KINDS: Final = ("pull request", "not measured")
 UNMEASURED_KINDS: Final = ("not measured", "withdrawn")
 
@@ -39,7 +39,7 @@ log = structlog.get_logger("zerolap.reporting")
 
 @dataclass(frozen=True)
 class HeadCheck:
-    """What a commit shows: a check or, where the lab is no application, a status."""
+    """The check of a commit or, without a GitHub App, its status."""
 
     subject: str
     repository: str
@@ -62,11 +62,11 @@ class PullRequestReport:
 
 @dataclass
 class Reporter:
-    """Writes the state of pull requests until GitHub shows it."""
+    """Writes the state of pull requests to GitHub until it is up to date there."""
 
     store: Store
     settings: TriggerSettings
-    standings: Standings
+    progress_reader: ProgressReader
     github: GitHub
     outbox: Outbox
     _unfinished: set[str] = field(default_factory=set)
@@ -76,18 +76,18 @@ class Reporter:
     _failed: FailedSubjects = field(default_factory=FailedSubjects)
 
     def recall(self) -> None:
-        """Take up what was triggered lately; blocks."""
+        """Have the subjects of recent triggers reported; blocks."""
         since = time.time() - RECENT_SECONDS
         for kind in REPORTED_KINDS:
             self._unfinished |= set(self.store.triggers.subjects(kind, since))
 
     def note(self, subject: str) -> None:
-        """Look at a pull request again."""
+        """Have a pull request reported again."""
         self._unfinished.add(subject)
         self._noted.add(subject)
 
     async def report(self) -> None:
-        """Write what is new of all pull requests that are not finished."""
+        """Write the changes of all pull requests that are not finished."""
         changes = self.store.changes
         for subject in sorted(subject for subject in self._unfinished if subject not in self._failed):
             if self._shown.get(subject) == changes:
@@ -95,7 +95,7 @@ class Reporter:
             with structlog.contextvars.bound_contextvars(subject=subject), self._failed.on_failure(subject):
                 self._noted.discard(subject)
                 self._shown.pop(subject, None)
-                # What is noted while it is written may not be in what was read before.
+                # A change that is noted during the write may not be part of what was read for it.
                 is_final, is_shown = await self._report(subject)
                 if is_shown:
                     self._shown[subject] = changes
@@ -104,7 +104,7 @@ class Reporter:
                     self._shown.pop(subject, None)
 
     async def _report(self, subject: str) -> tuple[bool, bool]:
-        """Write the state of a pull request; returns whether nothing more is to come, and whether all is written."""
+        """Write the state of a pull request; returns whether the state is final, and whether all of it is written."""
         report = await asyncio.to_thread(self._report_of, subject)
         unmeasured = await asyncio.to_thread(self._unmeasured, subject)
         if report is None:
@@ -123,15 +123,15 @@ class Reporter:
         return report.check.is_final, all(written)
 
     def _earlier_heads(self, subject: str, head: str) -> list[str]:
-        """Return the heads that the pull request had before, whose checks may still show work in progress."""
+        """Return the earlier heads of the pull request whose checks may still be in progress."""
         heads = [earlier for earlier in self.outbox.keys(subject, "check") if earlier != head]
         return [earlier for earlier in heads if (subject, earlier) not in self._concluded]
 
-    # What is to be shown.
+    # The content.
 
     def _report_of(self, subject: str, earlier_head: str = "") -> PullRequestReport | None:
-        """Return what is to be shown of a pull request now; none if it is not measured."""
-        state = self.standings.pull_request(subject, earlier_head)
+        """Return the current report on a pull request; None if it is not measured."""
+        state = self.progress_reader.pull_request(subject, earlier_head)
         return None if state is None else self._report_of_state(subject, state)
 
     def _report_of_state(self, subject: str, state: PullRequestState) -> PullRequestReport:
@@ -140,7 +140,7 @@ class Reporter:
         fail_on = "regression" if measured is None else measured.fail_on
         output, status = check_output(state, fail_on), commit_status(state, fail_on)
         if output.conclusion == "cancelled" and self._checks_unlabelled(repository):
-            # It would hold up a pull request for which the check is required.
+            # A cancelled check would block a pull request for which the check is required.
             output, status = replace(output, conclusion="neutral"), replace(status, state="success")
         check = HeadCheck(
             subject,
@@ -157,14 +157,14 @@ class Reporter:
         )
 
     def _unmeasured(self, subject: str) -> HeadCheck | None:
-        """Return the neutral check of the newest commit that is not measured; none if it gets none."""
+        """Return the neutral check of the newest commit that is not measured; None if it gets no check."""
         newest = self.store.triggers.of_subject(subject, UNMEASURED_KINDS, limit=1)
         trigger = read_trigger(newest[0].document) if newest else None
         if isinstance(trigger, UnmeasuredTrigger):
             is_shown = trigger.number is None or self._checks_unlabelled(trigger.repository)
         else:
-            is_shown = isinstance(trigger, Withdrawn) and self._checks_unlabelled(trigger.repository)
-        if not is_shown or not isinstance(trigger, UnmeasuredTrigger | Withdrawn) or trigger.head is None:
+            is_shown = isinstance(trigger, WithdrawalTrigger) and self._checks_unlabelled(trigger.repository)
+        if not is_shown or not isinstance(trigger, UnmeasuredTrigger | WithdrawalTrigger) or trigger.head is None:
             return None
         is_queued = isinstance(trigger, UnmeasuredTrigger) and trigger.number is None
         external_id = f"{subject}@{trigger.head}"
@@ -182,7 +182,7 @@ class Reporter:
     # Writing.
 
     async def _write_comment(self, subject: str, report: PullRequestReport) -> bool:
-        """Write the comment; returns whether it is there."""
+        """Write the comment; returns whether it is up to date."""
         state = report.state
 
         async def write(post: Post) -> str:
@@ -194,17 +194,17 @@ class Reporter:
         return await self.outbox.write(message, write)
 
     async def _write_check(self, check: HeadCheck) -> bool:
-        """Write the check of a head, or its commit status; returns whether it is there."""
+        """Write the check of a head, or its commit status; returns whether it is up to date."""
         message = Message(check.subject, "check", check.head, _digest(repr(check.output)), check.is_final)
         return await self.outbox.write(message, lambda post: self._check(check, post))
 
     async def _check(self, check: HeadCheck, post: Post) -> str:
-        """Write the check run, or the commit status where the lab is no application; returns its id."""
+        """Write the check run or, without a GitHub App, the commit status; returns its id."""
         if post.external_id != "status":
             repository, head, run = check.repository, check.head, _check_run(check)
             try:
                 known = None if post.external_id is None else int(post.external_id)
-                # It may have been made right before the process was killed.
+                # The check may have been created just before the process was killed.
                 known = known or await self.github.find_check(repository, head, CHECK_NAME, check.external_id)
                 if known is None:
                     return str(await self.github.create_check(repository, head, CHECK_NAME, check.external_id, run))

@@ -21,7 +21,7 @@ from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
-from zerolap.triggers.progress import Standings
+from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.reporting import Reporter
 from zerolap.triggers.schedules import Schedules
 from zerolap.triggers.settings import GitHubSettings, TriggerSettings
@@ -31,22 +31,22 @@ from zerolap.triggers.work import TriggerWork, cases_of
 
 LOOK_SECONDS: Final = 0.5
 LOOK_AGAIN_SECONDS: Final = 10.0
-"""So long nothing is read while nothing is recorded: what could not be written is tried again at its end."""
+"""The pause between two reports while nothing is recorded; texts that could not be written are tried again then."""
 REPOSITORIES_AT_ONCE: Final = 3
-"""Fewer than asyncio has threads on any machine: a fetch may hold one for ten minutes."""
+"""Fewer than the threads of asyncio on any machine: a fetch can use a thread for ten minutes."""
 SUSPECT_TRIES: Final = 2
-"""A trigger during which the process was killed so often is worked on by itself."""
+"""A trigger during which the process was killed so often is worked on alone."""
 REMOTES_AT_ONCE: Final = 8
-"""Of those that are watched, in threads of their own: others would wait for a thread while these do not answer."""
+"""Watched remotes have their own threads, so that remotes that do not answer use up no others."""
 PATIENCE: Final = Patience(request_seconds=20.0, total_seconds=20.0)
-"""Short, as what could not be done is done later, and others wait for their turn meanwhile."""
+"""Short, as other pull requests wait, and a failed request is repeated later."""
 
 log = structlog.get_logger("zerolap.triggers")
 
 
 @dataclass
 class Triggers:
-    """Everything that the trigger settings describe; `mirrors` is a directory for clones of repositories.
+    """Runs all that the trigger settings describe; `mirrors` is a directory for clones of repositories.
 
     `events` sends events to the destinations in the settings. Raises `UsageError` for settings that select no cases.
     """
@@ -60,17 +60,17 @@ class Triggers:
         for measuring in (*self.settings.repositories, *self.settings.watches):
             cases_of(measuring)
         self.on_event: Callable[[LabEvent], None] = lambda _event: None
-        """Is called in the event loop with each trigger that was worked on."""
+        """Called in the event loop with the event of each trigger that has ended."""
         self._wake, self._has_worked = asyncio.Event(), asyncio.Event()
         self.github = github_of(self.settings.github)
         self.events = EventSink(self.settings.events)
-        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self._tell)
-        standings = Standings(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
+        self._work = TriggerWork(self.store, self.settings, self.mirrors, self.github, self._emit)
+        progress_reader = ProgressReader(self.store, self.settings, self.mirrors, FalseAlarmRecord(self.store))
         outbox = Outbox(self.store.triggers)
         self._reporter = None
         if self.github is not None:
-            self._reporter = Reporter(self.store, self.settings, standings, self.github, outbox)
-        self._notifier = Notifier(self.store, self.settings, standings, outbox, self.github)
+            self._reporter = Reporter(self.store, self.settings, progress_reader, self.github, outbox)
+        self._notifier = Notifier(self.store, self.settings, progress_reader, outbox, self.github)
         self._cancellation = Cancellation()
         self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
         self._watchers = [
@@ -83,16 +83,16 @@ class Triggers:
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._reported_changes, self._reported = -1, 0.0
 
-    def _tell(self, event: LabEvent) -> None:
+    def _emit(self, event: LabEvent) -> None:
         self.on_event(event)
         self.events.emit(event)
 
     def wake(self) -> None:
-        """Look for triggers at once; to be called in the event loop."""
+        """Have new triggers worked on at once; to be called in the event loop."""
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until cancelled; no git goes on then."""
+        """Work until cancelled; running git processes are ended then."""
         with self._cancellation.current():
             try:
                 await self._run()
@@ -113,7 +113,7 @@ class Triggers:
                 group.create_task(watcher.run())
 
     async def until_idle(self) -> None:
-        """Wait until every remote was asked, and all that came of it is measured and reported.
+        """Wait until every remote was polled, and all its triggers are measured and reported.
 
         Raises `EnvironmentMissing` if a remote cannot be reached.
         """
@@ -125,7 +125,7 @@ class Triggers:
         is_idle = False
         while not is_idle:
             await asyncio.sleep(LOOK_SECONDS)
-            # Asked first: what does not wait any more is worked on, or noted.
+            # Read first: a trigger that no longer waits is being worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
             unreported = [subject for subject in self._branches if subject not in self._failed]
             is_idle = not waiting and not self._at_work and not unreported
@@ -140,13 +140,13 @@ class Triggers:
                 self._shown |= {push.stored.id for push in self._notifier.finished(subject)}
 
     async def _work_off(self, group: asyncio.TaskGroup) -> None:
-        """Work on what waits, repositories side by side: one that takes long to fetch holds up only itself."""
-        # What waits is read while these are at work: it may have been worked on since.
+        """Work on waiting triggers, repositories in parallel: a slow remote delays only its own repository."""
+        # Read before the waiting triggers: work on these repositories may end in between.
         busy = set(self._at_work)
         by_repository = await self._work.waiting()
         suspect = next((name for name, waiting in by_repository.items() if waiting[0].tries >= SUSPECT_TRIES), None)
         if suspect is not None:
-            # By itself: others would be given up with it.
+            # Alone: if the process is killed again, other triggers must not count this as their try.
             by_repository = {} if self._at_work else {suspect: by_repository[suspect][:1]}
         for repository, waiting in by_repository.items():
             if repository not in busy and len(self._at_work) < REPOSITORIES_AT_ONCE:
@@ -158,7 +158,7 @@ class Triggers:
                 has_ended = await self._work.work_on(stored)
                 self._note(stored.subject)
                 if not has_ended:
-                    # The others would wait for the same remote; other repositories have their turn before.
+                    # The other triggers of the repository need the same remote.
                     return
             self.wake()
         except EnvironmentMissing as fault:
@@ -167,7 +167,7 @@ class Triggers:
             del self._at_work[repository]
 
     def _note(self, subject: str) -> None:
-        """Look at what there is to report about a subject."""
+        """Have a subject reported."""
         if not is_branch_or_tag(subject):
             if self._reporter is not None:
                 self._reporter.note(subject)
@@ -201,7 +201,7 @@ class Triggers:
 
 
 async def _always(step: Callable[[], Awaitable[None]], wake: asyncio.Event) -> None:
-    """Do a step again and again, after a pause that an event cuts short."""
+    """Repeat a step; the pause between two steps ends early when the event is set."""
     while True:
         wake.clear()
         try:
@@ -219,7 +219,7 @@ def mirrors_of(store: Store) -> Path:
 
 
 def github_of(settings: GitHubSettings) -> GitHub | None:
-    """Return the client that the settings describe; none where they have no token."""
+    """Return the client for the settings; None if they have neither a token nor an App."""
     if settings.token is not None:
         return GitHub(str(settings.api_url), TokenFile(settings.token), patience=PATIENCE)
     if settings.app_id is not None and settings.private_key is not None:

@@ -1,4 +1,4 @@
-"""Work that is due at a time of the day or week: a branch against its last time, releases against each other."""
+"""Schedules: a branch is compared with its commit at the previous run, releases with each other."""
 
 import asyncio
 import contextvars
@@ -24,7 +24,7 @@ from zerolap.triggers.webhooks.memory import stored_trigger
 
 LOOK_SECONDS: Final = 20.0
 LATE: Final = timedelta(hours=12)
-"""So late may work begin that was due while the lab was not running."""
+"""Work that was due while the lab was not running is started up to this much later."""
 
 log = structlog.get_logger("zerolap.schedule")
 
@@ -32,7 +32,7 @@ log = structlog.get_logger("zerolap.schedule")
 class Schedules:
     """Records what is due; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
 
-    Remotes are asked in one of `threads`, or of those that asyncio shares.
+    Remotes are polled in `threads`, or in the default threads of asyncio.
     """
 
     def __init__(
@@ -51,20 +51,20 @@ class Schedules:
         self._recorded: set[tuple[int, datetime]] = set()
 
     async def run(self) -> None:
-        """Look at the time again and again."""
+        """Record what is due until cancelled."""
         while True:
             try:
-                # As `asyncio.to_thread` does: the context says which work a git that is started belongs to.
+                # As in `asyncio.to_thread`: the context has the `Cancellation` that owns git processes.
                 looking = contextvars.copy_context().run
                 now = datetime.now(UTC)
                 if await asyncio.get_running_loop().run_in_executor(self._threads, looking, self.look, now):
                     self._on_new()
             except EnvironmentMissing as fault:
-                log.warning("looked at again later", reason=fault.message)
+                log.warning("schedule is tried again later", reason=fault.message)
             await asyncio.sleep(LOOK_SECONDS)
 
     def look(self, now: datetime) -> int:
-        """Record what is due and return how many triggers that is; what cannot be reached is due the next time."""
+        """Record what is due and return the number of new triggers; unreachable remotes stay due."""
         count = 0
         for number, schedule in enumerate(self._settings.schedules):
             due = last_due(schedule, now)
@@ -73,7 +73,7 @@ class Schedules:
             try:
                 triggers = list(self._due(schedule, due))
             except RemoteUnreachable as fault:
-                log.warning("looked at again later", repository=schedule.repository, reason=fault.message)
+                log.warning("schedule is tried again later", repository=schedule.repository, reason=fault.message)
                 continue
             count += sum(self._store.triggers.add(trigger) for trigger in triggers)
             self._recorded.add((number, due))
@@ -100,7 +100,7 @@ class Schedules:
 
 
 def _releases(schedule: ScheduleSettings, refs: dict[str, str]) -> Iterator[StoredTrigger]:
-    """Yield a trigger for each release with the one before it; each pair is recorded, and so measured, once."""
+    """Yield a trigger for each release and the release before it; each pair is recorded and measured once."""
     names = [name.removeprefix(TAGS) for name in refs if name.startswith(TAGS)]
     releases = sorted((name for name in names if fnmatchcase(name, schedule.against)), key=version_of)
     for previous, tag in itertools.pairwise(releases):

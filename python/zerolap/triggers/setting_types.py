@@ -13,7 +13,7 @@ from zerolap.durations import seconds_in
 
 LARGEST_SECRET_BYTES: Final = 64 << 10
 FORBIDDEN_MODE: Final = stat.S_IRWXO | stat.S_IWGRP
-"""A file of a secret gives others no permission, and its group none to write."""
+"""Permissions that a file with a secret must not have: any for others, and writing for its group."""
 SECRET_HINT: Final = "it is a file with only the secret in it"
 REMOTE_SCHEMES: Final = ("https", "http", "ssh", "git", "file")
 
@@ -22,7 +22,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class SettingFault(ValueError):
-    """A wrong value: `message` is what is wrong with it, and has no secret in it; `hint` what to do."""
+    """A wrong value: `message` states the fault, without secrets, and `hint` what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ def _read_secret(value: Any, info: ValidationInfo) -> Any:
         return value
     path = _in_directory(value, info)
     try:
-        # A pipe without a writer is not waited for.
+        # Opening a pipe without a writer would block.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read(LARGEST_SECRET_BYTES + 1) if stat.S_ISREG(mode) else b""
@@ -117,7 +117,7 @@ def _checked_remote(text: str, info: ValidationInfo) -> str:
     if not text:
         return text
     if text.startswith("-") or "::" in text or _CONTROL.search(text):
-        # A transport such as ext:: starts any program.
+        # A transport such as ext:: can start any program.
         raise SettingFault("not a git remote", hint="write a URL or the path of a repository")
     scheme, colon, _ = text.partition("://")
     if colon:
@@ -136,11 +136,11 @@ def _checked_remote(text: str, info: ValidationInfo) -> str:
 Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
 Engine: TypeAlias = Literal["counted", "timed", "sampled"]
 SecretFile = Annotated[SecretStr, BeforeValidator(_read_secret)]
-"""The content of a file that is named, relative to the settings, and that nobody else can read."""
+"""The content of a file, relative to the settings, that only its owner can read."""
 SecretPath = Annotated[Path, BeforeValidator(_checked_secret_path)]
-"""The path of such a file, which is read again where its content changes."""
+"""The path of such a file, for a secret that can change while the lab runs."""
 SecretUrl = Annotated[SecretFile, AfterValidator(_checked_secret_url)]
-"""A URL in such a file, which is as good as a password."""
+"""A URL in such a file: whoever knows the URL can use it."""
 SettingPath = Annotated[Path, BeforeValidator(_in_directory)]
 Budget = Annotated[float, BeforeValidator(_seconds)]
 Url = Annotated[str, AfterValidator(_checked_url)]

@@ -1,4 +1,4 @@
-"""The settings of `zerolap serve --triggers FILE`: what is measured without being asked, and who may ask for it."""
+"""The settings of `zerolap serve --triggers FILE`: what triggers a measurement, and who is permitted to."""
 
 import difflib
 import re
@@ -67,12 +67,12 @@ def _checked_variant(words: str) -> str:
 
 
 class _Part(BaseModel):
-    # Not the input, which is shown by default: it may be a secret at the place of another setting.
+    # Errors must not show the input, as a secret may be in the place of another setting.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class GitHubSettings(_Part):
-    """How the lab talks with GitHub: by a token, or as the application `app_id`; without both it only listens."""
+    """The identity of the lab at GitHub: a token, or the App `app_id`; without both, nothing is written to GitHub."""
 
     api_url: WebUrl = "https://api.github.com"
     webhook_secret: Annotated[SecretFile, AfterValidator(_checked_secret)] | None = Field(
@@ -92,9 +92,9 @@ class GitHubSettings(_Part):
 
 
 class LabSettings(_Part):
-    """`public_url` is where `zerolap serve` is reached from outside: links in comments begin with it.
+    """`public_url` is the address of `zerolap serve` for others: links in comments begin with it.
 
-    `reports` says who may read the pages of comparisons and runs: everyone, or who has a token of the HTTP API.
+    `reports` is who may read the pages of comparisons and runs: everyone, or holders of a token of the HTTP API.
     """
 
     public_url: WebUrl | None = None
@@ -110,10 +110,10 @@ class Notification(_Part):
 
 
 class Measuring(_Part):
-    """How to measure; what is not set is left to the defaults of `zerolap compare`.
+    """How to measure; settings that are not given are those of `zerolap compare`.
 
-    `platforms` are names, all of them if there are none. `cases` are names or globs; `cases_directory` is a directory
-    or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
+    `platforms` are names; an empty tuple means all platforms. `cases` are names or globs; `cases_directory` is a
+    directory or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
     """
 
     platforms: tuple[str, ...] = ()
@@ -127,13 +127,12 @@ class Measuring(_Part):
 
 
 class RepositorySettings(Measuring):
-    """A repository at GitHub that may cause work.
+    """A repository at GitHub whose events are processed.
 
-    With `check_unlabelled`, pull requests that are not measured get a neutral check, so that it can be required.
-
-    `labels` are those that have a pull request measured, `accept_labels` those that accept its regressions. `actors`
-    may set them and write commands; so may who has `permission` in the repository, which GitHub is asked for. Pushes
-    to `branches` and `tags`, which are globs, are measured whoever pushes: that is decided by GitHub.
+    A label of `labels` has a pull request measured, a label of `accept_labels` accepts its regressions. `actors`, and
+    people with `permission` in the repository, may set labels and write commands. Pushes to `branches` and `tags`,
+    which are globs, are measured for everyone who can push. With `check_unlabelled`, pull requests that are not
+    measured get a neutral check, so that the check can be required.
     """
 
     name: RepositoryName
@@ -156,11 +155,11 @@ class RepositorySettings(Measuring):
 
     @property
     def remote(self) -> str:
-        """Where its commits are fetched from: a URL, or the absolute path of a repository."""
+        """The URL or absolute path from which commits are fetched."""
         return self.clone_url or f"https://github.com/{self.name}.git"
 
     def is_actor(self, login: str) -> bool:
-        """Whether a person is one of the permitted ones, without asking GitHub."""
+        """Whether the settings permit a person, independent of GitHub."""
         return any(is_same_name(login, actor) for actor in self.actors)
 
     def measures_branch(self, branch: str) -> bool:
@@ -173,10 +172,10 @@ class RepositorySettings(Measuring):
 
 
 class ScheduleSettings(_Part):
-    """Work that is done each day, or each week on `weekday`, at a time in UTC.
+    """Work at a time of each day in UTC, or of each `weekday`.
 
-    `against` is `previous`, which compares `branch` with its commit of the last time, or a glob of tags, which compares
-    the releases that it matches with each other, each with the one before.
+    `against` is `previous`: `branch` is compared with its commit at the previous run; or a glob of tags: each release
+    that matches is compared with the release before it.
     """
 
     at: time
@@ -196,10 +195,10 @@ class ScheduleSettings(_Part):
 
 
 class WatchSettings(Measuring):
-    """A git remote that is asked for new commits every `every_seconds`; `name` stands for it in reports.
+    """A git remote that is polled for new commits every `every_seconds`; `name` is its name in reports.
 
-    With `each_commit` every commit is compared with the one before it. Without it the newest is compared with the one
-    that was measured last, and supersedes those in between.
+    With `each_commit`, every commit is compared with the commit before it. Otherwise the newest commit is compared with
+    the commit that was measured last, and supersedes the commits between them.
     """
 
     remote: Annotated[Remote, Field(min_length=1)]
@@ -211,7 +210,7 @@ class WatchSettings(Measuring):
 
     @property
     def repository(self) -> str:
-        """The name by which triggers know it, of the form of GitHub's: `watched/NAME` where it has no owner."""
+        """Its name in triggers, `owner/name`; `watched/NAME` if it has no owner."""
         if self.name is not None and REPOSITORY.fullmatch(self.name):
             return self.name
         place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
@@ -235,10 +234,10 @@ class WatchSettings(Measuring):
 
 
 class Limits(_Part):
-    """How often and how much others can cause.
+    """Limits on deliveries, commands and requests of others.
 
-    Deliveries that bear no valid signature are counted by address, and so are requests with a wrong token. What is
-    asked for by the HTTP API counts as submissions of the token's actor.
+    Deliveries without a valid signature, and requests with a wrong token, are counted by address. Requests of the HTTP
+    API count as submissions of the token's actor.
     """
 
     deliveries_per_minute_per_repository: Count = 600
@@ -257,7 +256,7 @@ class Limits(_Part):
 
 
 class EventSettings(_Part):
-    """Where events go: lines of JSON at the end of a file, and a stream of a Redis server."""
+    """The destinations of events: a file with lines of JSON, and a stream of a Redis server."""
 
     file: SettingPath | None = None
     redis: Annotated[Url, Field(pattern=r"^rediss?://|^unix://")] | None = None
@@ -273,7 +272,7 @@ class EventSettings(_Part):
 
 
 class TriggerSettings(_Part):
-    """All that the file says; what `[defaults]` says holds for every repository and watched remote."""
+    """The content of the file; `[defaults]` applies to every repository and watched remote."""
 
     github: GitHubSettings = GitHubSettings()
     lab: LabSettings = LabSettings()
@@ -287,7 +286,7 @@ class TriggerSettings(_Part):
     @model_validator(mode="before")
     @classmethod
     def _with_defaults(cls, content: Any) -> Any:
-        """Fill what a repository or a watched remote leaves open with the defaults of the file."""
+        """Add the defaults of the file to each repository and watched remote."""
         defaults = content.get("defaults") if isinstance(content, dict) else None
         if not isinstance(defaults, dict):
             return content
@@ -316,7 +315,7 @@ class TriggerSettings(_Part):
         return self
 
     def require_served(self, served: Collection[str]) -> None:
-        """Raise `UsageError` if a platform is named that no agent can serve."""
+        """Raise `UsageError` for a platform in the settings that is not served."""
         for measuring in (*self.repositories, *self.watches):
             for name in measuring.platforms:
                 if name not in served:
@@ -326,17 +325,17 @@ class TriggerSettings(_Part):
                     )
 
     def measured(self, name: str) -> RepositorySettings | WatchSettings | None:
-        """Return the settings of a repository or a watched remote, by the name in triggers."""
+        """Return the settings of a repository or a watched remote by its name in triggers."""
         watched = (watch for watch in self.watches if is_same_name(watch.repository, name))
         return self.repository(name) or next(watched, None)
 
     def repository(self, name: str) -> RepositorySettings | None:
-        """Return the settings of a repository, none for one that may cause nothing."""
+        """Return the settings of a repository; None if the file does not have it."""
         return next((entry for entry in self.repositories if is_same_name(entry.name, name)), None)
 
 
 def read_trigger_settings(path: Path) -> TriggerSettings:
-    """Return what a file says, with the secrets in the files that it names; raises `UsageError`."""
+    """Return the settings in a file, with the secrets in the files that it names; raises `UsageError`."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as fault:
@@ -357,7 +356,7 @@ def checked_settings(content: Mapping[str, Any], directory: Path, place: str = "
 
 
 def _usage_error(place: str, fault: ValidationError) -> UsageError:
-    """Return the first fault with the place of the setting; none of the values is shown, as it may be a secret."""
+    """Return the first fault with the name of the setting, without its value, which may be a secret."""
     first = fault.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")
     what, hint = first["msg"].removeprefix("Value error, "), ""

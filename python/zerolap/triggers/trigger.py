@@ -10,14 +10,14 @@ from zerolap.triggers.setting_types import Engine
 from zerolap.triggers.webhooks.commands import Command
 
 Scope: TypeAlias = Literal["affected", "all"]
-"""The cases that a change can affect, or all of them."""
+"""The cases that a change can affect, or all cases."""
 RequiredPermission: TypeAlias = Literal["admin", "maintain", "write", "triage"]
 """A permission in a repository that the settings can require, the highest first."""
 PrintableWord: TypeAlias = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
 
 
 class _Trigger(Record):
-    """`delivery` is the id of the webhook delivery that it came with, none for what was polled or is scheduled."""
+    """`delivery` is the id of its webhook delivery, None for polls and schedules."""
 
     repository: RepositoryName
     delivery: str | None = None
@@ -29,7 +29,7 @@ class _OfPullRequest(_Trigger):
 
     @property
     def subject(self) -> str:
-        """What it is about, such as `redis/redis#12`."""
+        """The subject, such as `redis/redis#12`."""
         return pull_request_subject(self.repository, self.number)
 
 
@@ -51,16 +51,16 @@ class PullRequestTrigger(_OfPullRequest):
     needs_permission: RequiredPermission | None = None
 
 
-class Withdrawn(_OfPullRequest):
-    """The label was removed, or the pull request was closed at `head`: what runs is to be cancelled."""
+class WithdrawalTrigger(_OfPullRequest):
+    """The label was removed, or the pull request was closed at `head`: running work is to be cancelled."""
 
     kind: Literal["withdrawn"] = "withdrawn"
     cause: Literal["label removed", "closed"]
     head: CommitName | None = None
 
 
-class NeedsLabelAgain(_OfPullRequest):
-    """Commits were pushed to a labelled pull request of a fork: what runs is cancelled, the label to be set again."""
+class RelabelTrigger(_OfPullRequest):
+    """Commits were pushed to a labelled pull request of a fork: running work is cancelled, a new label is needed."""
 
     kind: Literal["needs label again"] = "needs label again"
     head: CommitName
@@ -190,8 +190,8 @@ class AskedTrigger(AskedComparison):
 
 Trigger: TypeAlias = Annotated[
     PullRequestTrigger
-    | Withdrawn
-    | NeedsLabelAgain
+    | WithdrawalTrigger
+    | RelabelTrigger
     | UnmeasuredTrigger
     | CommandTrigger
     | PushTrigger
@@ -214,7 +214,7 @@ def trigger_json(trigger: Trigger) -> str:
 
 
 def pull_request_subject(repository: str, number: int) -> str:
-    """Return the subject of what is about a pull request: GitHub does not tell repositories apart by case."""
+    """Return the subject of a pull request, in lower case: GitHub ignores case in names of repositories."""
     return f"{repository.lower()}#{number}"
 
 
@@ -224,10 +224,10 @@ def is_branch_or_tag(subject: str) -> bool:
 
 
 def branch_subject(repository: str, branch: str) -> str:
-    """Return the subject of what is about a branch."""
+    """Return the subject of a branch."""
     return f"{repository.lower()}@{branch}"
 
 
 def asked_by(actor: str) -> str:
-    """Return what stands as the cause of requests that the HTTP API was asked for by an actor."""
+    """Return the cause of requests that an actor makes by the HTTP API."""
     return f"asked by {actor.lower()}"

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 
 def version_of(tag: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what orders tags as versions: numbers by their value, a release after its candidates."""
+    """Return a key that sorts tags as versions: numbers by value, a release after its candidates."""
     parts = re.findall(r"\d+|[A-Za-z]+", re.sub(r"^v(?=\d)", "", tag))
     ordered = tuple((1, int(part), "") if part.isdecimal() else (-1, 0, part.lower()) for part in parts)
     return (*ordered, (0, 0, ""))

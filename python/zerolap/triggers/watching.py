@@ -1,4 +1,4 @@
-"""Watched remotes are asked for new commits on their branches, and for new tags."""
+"""Polls watched remotes for new commits on their branches, and for new tags."""
 
 import asyncio
 import contextvars
@@ -28,8 +28,8 @@ log = structlog.get_logger("zerolap.watch")
 class Watcher:
     """Follows one remote; `mirrors` is a directory for clones, `on_new` is called once triggers are recorded.
 
-    It is asked in one of `threads`, or of those that asyncio shares.
-    `has_looked` is set once the remote was asked; `trouble` is why it could not be asked the last time.
+    The remote is polled in `threads`, or in the default threads of asyncio. `has_looked` is set after the first poll;
+    `trouble` is the reason if the last poll failed.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Watcher:
         self.trouble: EnvironmentMissing | None = None
 
     async def run(self) -> None:
-        """Ask again and again, more rarely while the remote cannot be reached."""
+        """Poll until cancelled, at growing intervals while the remote cannot be reached."""
         pause_seconds = self._watch.every_seconds
         while True:
             try:
-                # As `asyncio.to_thread` does: the context says which work a git that is started belongs to.
+                # As in `asyncio.to_thread`: the context has the `Cancellation` that owns git processes.
                 looking = contextvars.copy_context().run
                 if await asyncio.get_running_loop().run_in_executor(self._threads, looking, self.look):
                     self._on_new()
@@ -66,9 +66,9 @@ class Watcher:
             await asyncio.sleep(pause_seconds)
 
     def look(self) -> int:
-        """Ask once, and return how many triggers were recorded; raises `RemoteUnreachable`.
+        """Poll once, and return how many triggers were recorded; raises `RemoteUnreachable`.
 
-        What the remote has when it is asked for the first time is where following begins, of branches as of tags.
+        The first poll records the branches and tags that exist, and triggers nothing.
         """
         commits = self._followed(self._mirror.refs())
         watched = self._store.triggers.watched(self._watch.remote)
@@ -87,20 +87,20 @@ class Watcher:
         return len(triggers)
 
     def _followed(self, commits: Mapping[str, str]) -> dict[str, str]:
-        """Return those refs that are followed: another watch may follow others of the same remote."""
+        """Return the refs that this watch follows: another watch may follow other refs of the remote."""
         return {
             ref: commit for ref, commit in commits.items() if ref not in (BRANCHES, TAGS) and self._watch.follows(ref)
         }
 
     @property
     def _kinds(self) -> set[str]:
-        """What is followed, by the beginning of its refs, under which it is recorded that the remote was asked."""
+        """The prefixes of the followed refs; a prefix is recorded as a ref once the remote was polled for it."""
         return {*([BRANCHES] if self._watch.branches else []), *([TAGS] if self._watch.tags else [])}
 
     def _triggers(
         self, before: Mapping[str, str], commits: Mapping[str, str], asked: set[str]
     ) -> Iterator[StoredTrigger]:
-        """Yield a trigger for each change of what was asked for before, also where there was nothing of it then."""
+        """Yield a trigger for each new or changed ref whose prefix was polled before, even without a ref then."""
         repository = self._watch.repository
         known = asked | {prefix for prefix in (BRANCHES, TAGS) for ref in before if ref.startswith(prefix)}
         for ref, commit in sorted(commits.items()):
@@ -117,18 +117,18 @@ class Watcher:
                 yield self._stored(new, f"{ref} {before.get(ref)} {commit}")
 
     def _stored(self, trigger: PushTrigger | TagTrigger, change: str) -> StoredTrigger:
-        # A branch may come back to a commit that it has had before.
+        # With the time, as a branch can return to a commit that it had before.
         return stored_trigger(trigger, f"poll {self._watch.remote} {change} {time.time_ns()}", time.time())
 
     def _pairs(self, before: str | None, commit: str) -> list[tuple[str | None, str]]:
-        """Return the commits that are to be compared of a branch that went on from `before` to `commit`."""
+        """Return the pairs of commits to compare for a branch that moved from `before` to `commit`."""
         if before is None or not self._watch.each_commit:
             return [(before, commit)]
         try:
             self._mirror.fetch([commit])
             goes_on = self._mirror.can_have(before) and self._mirror.is_ancestor(before, commit)
         except RemoteUnreachable as fault:
-            # Its trigger is tried again; the other branches are followed meanwhile.
+            # The trigger fetches the commit again; other branches must not wait for it.
             log.warning("commits are not known", remote=self._mirror.shown, commit=commit, reason=fault.message)
             goes_on = False
         if not goes_on:

@@ -35,44 +35,44 @@ from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSett
 from zerolap.triggers.trigger import (
     AskedTrigger,
     CommandTrigger,
-    NeedsLabelAgain,
     PullRequestTrigger,
     PushTrigger,
+    RelabelTrigger,
     RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
     UnmeasuredTrigger,
-    Withdrawn,
+    WithdrawalTrigger,
     asked_by,
     read_trigger,
 )
 from zerolap.triggers.versions import tag_before
 from zerolap.triggers.webhooks.admission import logged
-from zerolap.triggers.webhooks.commands import Acknowledge, Cancel, Misunderstood, Run
+from zerolap.triggers.webhooks.commands import Acknowledge, Cancel, InvalidCommand, Run
 from zerolap.triggers.webhooks.memory import STANDING_KINDS
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
-"""So long a trigger is tried while its repository or GitHub cannot be reached."""
+"""A trigger is tried for so long while its repository or GitHub cannot be reached."""
 MOST_TRIES: Final = 5
-"""A trigger is given up after the process has been killed so often during the work on it, as for a lack of memory."""
+"""A trigger is given up after the process was killed so often during it, for example for lack of memory."""
 REASON_CHARACTERS: Final = 200
 COMPARING: Final = (PullRequestTrigger, PushTrigger, TagTrigger, AskedTrigger)
-"""The triggers that lead to comparisons, unless the cases cannot be affected."""
+"""The triggers that lead to comparisons, unless they can affect no case."""
 ON_REQUEST: Final = "/run "
-"""Comes between the subject of a pull request and the cases that a command names, in the topic of a request."""
+"""In the topic of a request, between the subject of a pull request and the cases of a command."""
 PERMISSIONS: Final[tuple[RequiredPermission, ...]] = get_args(RequiredPermission)
 
 log = structlog.get_logger("zerolap.triggers")
 
 
 class NotPermitted(Exception):
-    """A trigger leads to nothing: who caused it may not, or it is out of date."""
+    """A trigger is refused: its actor has no permission, or the trigger is out of date."""
 
 
-class GivenUp(ZerolapError):
-    """A trigger is not tried any more."""
+class TooManyTries(ZerolapError):
+    """The process was killed too often during the work on a trigger."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class ComparisonPlan:
 
 
 class TriggerWork:
-    """Works on triggers, each in its turn by repository; `mirrors` is a directory for clones of their repositories.
+    """Works on triggers; `mirrors` is a directory for clones of their repositories.
 
-    `on_event` is called in the event loop with each trigger that was worked on.
+    `on_event` is called in the event loop with the event of each trigger that has ended.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class TriggerWork:
         self._not_before: dict[str, float] = {}
 
     async def waiting(self) -> dict[str, list[StoredTrigger]]:
-        """Return the triggers that can be worked on now, of each repository, the oldest first."""
+        """Return the triggers that can be worked on now, by repository, the oldest first."""
         by_repository: dict[str, list[StoredTrigger]] = {}
         for stored in await asyncio.to_thread(self._store.triggers.in_state, "waiting"):
             if time.monotonic() >= self._not_before.get(stored.id, 0.0):
@@ -123,7 +123,7 @@ class TriggerWork:
         return by_repository
 
     async def work_on(self, stored: StoredTrigger) -> bool:
-        """Work on a trigger; returns false if it cannot be done now, and waits."""
+        """Work on a trigger; returns false if it has to wait."""
         with structlog.contextvars.bound_contextvars(trigger=stored.id, subject=stored.subject):
             try:
                 await self._begin(stored)
@@ -134,7 +134,7 @@ class TriggerWork:
                 log.info("refused", reason=str(reason))
                 await self._end(stored, "refused", str(reason))
             except NotConductor:
-                # It is worked on by the conductor that has taken over.
+                # The conductor that has taken over works on the trigger.
                 raise
             except (EnvironmentMissing, GitHubUnavailable) as fault:
                 if await self._wait(stored, fault):
@@ -146,11 +146,11 @@ class TriggerWork:
                 log.error("failed", reason=reason_text)
                 await self._end(stored, "failed", reason_text)
             except asyncio.CancelledError:
-                # A process that is stopped in order is no reason to give the trigger up.
+                # An orderly stop does not count as a try.
                 self._store.triggers.put_back(stored.id)
                 raise
             except Exception as fault:
-                # The edge of a trigger: its repository and its documents may be hostile.
+                # Any error fails this trigger alone: its repository and documents may be hostile.
                 reason_text = f"internal error: {type(fault).__name__}: {logged(str(fault), REASON_CHARACTERS)}"
                 log.exception("failed", reason=reason_text)
                 await self._end(stored, "failed", reason_text)
@@ -163,17 +163,17 @@ class TriggerWork:
             return True
 
     async def _begin(self, stored: StoredTrigger) -> None:
-        """Count a try before anything is done that can have the process killed; raises `GivenUp` after too many."""
+        """Count a try before the work, which may kill the process; raises `TooManyTries`."""
         if await asyncio.to_thread(self._store.triggers.begin, stored.id) > MOST_TRIES:
-            raise GivenUp(f"given up: the process of the lab was killed {MOST_TRIES} times during the work on it")
+            raise TooManyTries(f"given up: the process of the lab was killed {MOST_TRIES} times during the work on it")
 
     async def _wait(self, stored: StoredTrigger, fault: EnvironmentMissing | GitHubUnavailable) -> bool:
-        """Have a trigger tried again later; returns false if it has waited long enough."""
+        """Have a trigger tried again later; returns false if it has waited for `PATIENCE_SECONDS`."""
         age_seconds = time.time() - stored.created
         if age_seconds > PATIENCE_SECONDS:
             return False
         asked_seconds = fault.retry_after_seconds if isinstance(fault, GitHubUnavailable) else 0.0
-        # More and more rarely: a remote that hangs holds a place each time.
+        # At growing intervals, as a remote that hangs occupies a thread each time.
         wait_seconds = max(RETRY_SECONDS, asked_seconds, age_seconds / 4)
         self._not_before[stored.id] = time.monotonic() + wait_seconds
         await asyncio.to_thread(self._store.triggers.put_back, stored.id)
@@ -181,7 +181,7 @@ class TriggerWork:
         return True
 
     def _require_newest(self, stored: StoredTrigger, trigger: Trigger) -> None:
-        """Raise `NotPermitted` for a trigger that had to wait while a newer one of its subject was carried out."""
+        """Raise `NotPermitted` for a trigger that waited while a newer trigger of its subject was carried out."""
         measuring = self._settings.measured(trigger.repository)
         if isinstance(measuring, WatchSettings) and measuring.each_commit:
             return
@@ -203,9 +203,9 @@ class TriggerWork:
             self._on_event(trigger_event(stored.ended(state, reason, ids)))
 
     async def _requests(self, stored: StoredTrigger, trigger: Trigger) -> list[Request]:
-        """Do what a trigger asks for, and return the requests that it leads to, which are not recorded yet.
+        """Carry out a trigger, and return the requests that it leads to, which are not recorded yet.
 
-        All that is done here can be done again after a kill.
+        It can be repeated after a kill.
         """
         plan: ComparisonPlan | None = None
         match trigger:
@@ -213,7 +213,7 @@ class TriggerWork:
                 await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
                 await self._write_check_again(trigger.subject, trigger.head)
                 plan = await asyncio.to_thread(self._plan_pull_request, trigger, ())
-            case Withdrawn() | NeedsLabelAgain():
+            case WithdrawalTrigger() | RelabelTrigger():
                 await asyncio.to_thread(self._cancel, trigger.subject, trigger.kind)
             case CommandTrigger():
                 return await self._command(stored, trigger)
@@ -228,11 +228,11 @@ class TriggerWork:
         return [] if plan is None else await asyncio.to_thread(self._requests_of, plan, stored.id)
 
     async def _write_check_again(self, subject: str, head: str) -> None:
-        """Have a check written even if it has not changed: GitHub waits for it where a person has it run again."""
+        """Have a check written although it has not changed: after *Re-run*, GitHub waits for it."""
         await asyncio.to_thread(self._store.triggers.write_again, subject, "check", head)
 
     async def _require_permission(self, repository: str, actor: str, needed: RequiredPermission | None) -> None:
-        """Raise `NotPermitted` if GitHub does not give a person a permission."""
+        """Raise `NotPermitted` if a person does not have a permission at GitHub."""
         if needed is None:
             return
         if self._github is None:
@@ -256,15 +256,15 @@ class TriggerWork:
         return ComparisonPlan(mirror, base, trigger.head, repository, topic, cause, trigger.scope, patterns=patterns)
 
     def _supersede_on_request(self, trigger: PullRequestTrigger) -> None:
-        """End what commands have asked for at earlier heads."""
+        """Supersede the requests that commands have made for earlier heads."""
         for asked in self._store.fleet.open_requests_on(f"{trigger.subject}{ON_REQUEST}"):
             if "head" not in asked.sides or asked.sides["head"].commit != trigger.head:
                 self._store.fleet.set_state(asked.id, "superseded", f"by {trigger.head}")
 
     def _cancel(self, subject: str, reason: str) -> None:
-        """End what is open for a pull request, also what was asked for by commands, or waits to be submitted."""
+        """Cancel the open requests of a pull request, also those of commands, and its waiting triggers."""
         for stored in self._store.triggers.of_subject(subject, ["pull request"]):
-            # Only what had to wait: what came after this has not been tried.
+            # Only triggers that were tried: those that have not been tried are newer than the cancellation.
             if stored.state == "waiting" and stored.id in self._not_before:
                 self._store.triggers.end(stored.id, "refused", reason)
         for asked in self._store.fleet.open_requests_on(subject):
@@ -275,11 +275,11 @@ class TriggerWork:
         await self._require_permission(trigger.repository, trigger.actor, trigger.needs_permission)
         measured = await asyncio.to_thread(self._last_permitted, trigger.subject)
         requests: list[Request] = []
-        if measured is None and not isinstance(trigger.command, Misunderstood):
+        if measured is None and not isinstance(trigger.command, InvalidCommand):
             await self._reply(trigger, "This pull request has not been measured: set the label first.")
             return []
         match trigger.command:
-            case Misunderstood(reply=reply):
+            case InvalidCommand(reply=reply):
                 await self._reply(trigger, reply)
                 return []
             case Cancel():
@@ -294,19 +294,19 @@ class TriggerWork:
                     plan = await asyncio.to_thread(self._plan_pull_request, measured, patterns)
                     requests = await asyncio.to_thread(self._requests_of, plan, stored.id)
                 except UsageError as fault:
-                    # No case has that name.
+                    # No case has one of the names.
                     await self._reply(trigger, f"{_plain(fault.message)}.")
                     return []
         await self._react(trigger)
         return requests
 
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
-        """Return the trigger by which a pull request is measured now; none if it is not, or not yet."""
+        """Return the trigger that the current measurement of a pull request is based on; None without one."""
         for stored in self._store.triggers.of_subject(subject, STANDING_KINDS):
             try:
                 trigger = read_trigger(stored.document)
             except UnreadableRecord:
-                # It may have withdrawn the permission.
+                # The unreadable trigger may have withdrawn the permission.
                 return None
             if not isinstance(trigger, PullRequestTrigger):
                 return None
@@ -315,7 +315,7 @@ class TriggerWork:
         return None
 
     async def _react(self, trigger: CommandTrigger) -> None:
-        """Show at the comment that the command is carried out; it is, also where that cannot be shown."""
+        """React to the comment to confirm the command; a failure of the reaction is only logged."""
         if self._github is not None and trigger.comment is not None:
             try:
                 await self._github.add_reaction(trigger.repository, trigger.comment, "+1")
@@ -339,18 +339,18 @@ class TriggerWork:
         # Where the branch was rewritten, its commits are new from the merge base on.
         base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
         if base == trigger.after:
-            # The branch went back: what it had is undone.
+            # The branch was reset to an older commit.
             base = before
         if base is None or base == trigger.after:
             return None
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
-        # With a topic of its own, what is submitted again after a kill supersedes only itself.
+        # With its own topic, a request that is submitted again after a kill supersedes only itself.
         topic = f"{trigger.subject} {trigger.after}" if is_alone else trigger.subject
         return ComparisonPlan(mirror, base, trigger.after, measuring, topic, cause, trigger.scope, priority)
 
     def _last_measured(self, trigger: PushTrigger) -> str | None:
-        """Return the commit of the branch that was measured last: what was superseded since is compared with it."""
+        """Return the commit of the branch that was measured last, which is the base after superseded pushes."""
         for stored in self._store.triggers.of_subject(trigger.subject, ["push"]):
             try:
                 earlier, requests = read_trigger(stored.document), stored.requests
@@ -359,7 +359,7 @@ class TriggerWork:
             if not isinstance(earlier, PushTrigger) or stored.state != "done":
                 continue
             states = set(self._store.fleet.states(requests).values())
-            # Where a platform has failed, the others go on; what can affect nothing has no state.
+            # One platform may have failed; a push that can affect no case has no states.
             if not states or ("done" in states and states <= {"done", "failed"}):
                 return earlier.after
         return None
@@ -377,7 +377,7 @@ class TriggerWork:
         cause = f"{trigger.subject} after {previous}"
         return ComparisonPlan(mirror, base, head, measuring, trigger.subject, cause, "all", "release")
 
-    # What the HTTP API was asked for.
+    # Requests of the HTTP API.
 
     def _plan_asked(self, trigger: AskedTrigger) -> ComparisonPlan:
         measuring, mirror = self._measuring(trigger.repository)
@@ -407,7 +407,7 @@ class TriggerWork:
     def _requests_of(self, plan: ComparisonPlan, origin: str) -> list[Request]:
         """Return a request for each platform that is to measure; none if no case is affected.
 
-        Equal ids of triggers, `origin`, give equal requests.
+        `origin` is the id of the trigger; the ids of the requests are derived from it.
         """
         mirror, measuring = plan.mirror, plan.measuring
         base, head = mirror.source(plan.base), mirror.source(plan.head)
@@ -431,7 +431,7 @@ class TriggerWork:
         return on_platforms(request, platforms, self._store.blobs, submitting, origin)
 
     def _platforms(self, measuring: Measuring) -> Sequence[str]:
-        """Return the platforms that are to measure; raises `EnvironmentMissing` while one of them is not served."""
+        """Return the platforms that are to measure; raises `EnvironmentMissing` if one is not served."""
         served = [platform.name for platform in self._store.fleet.platforms()]
         absent = [name for name in measuring.platforms if name not in served]
         if absent or not served:
@@ -441,7 +441,7 @@ class TriggerWork:
 
 
 def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
-    """Return the cases that settings select, or patterns in their place; raises `UsageError` where there are none."""
+    """Return the cases that patterns, or else the settings, select; raises `UsageError` if there are none."""
     place = measuring.cases_directory
     cases = core_suite() if place is None else load_cases(Path(place))
     return select(cases, patterns or measuring.cases)

@@ -1,1 +1,1 @@
-"""What is shown of a change: the comment, the check run and the notices of regressions, as text."""
+"""Texts on a change: the comment, the check run and status, notices of regressions."""

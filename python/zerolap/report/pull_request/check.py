@@ -28,12 +28,12 @@ Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "a
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
 
 MOST_ANNOTATIONS: Final = 50
-"""GitHub takes no more in a request."""
+"""The limit of GitHub for a request."""
 TITLE_CHARACTERS: Final = 255
 DESCRIPTION_CHARACTERS: Final = 140
 MESSAGE_CHARACTERS: Final = 2_000
 MOST_TEXTS: Final = 30
-"""In an annotation, whose message GitHub takes up to 64 KiB of."""
+"""The most texts in an annotation, whose message GitHub limits to 64 KiB."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Annotation:
 
 @dataclass(frozen=True)
 class CheckOutput:
-    """A check run: it has a conclusion once it is completed. `title` is plain, `summary` is Markdown.
+    """A check run; it has a conclusion when it is completed. `title` is plain text, `summary` is Markdown.
 
-    Annotations come with the conclusion: GitHub takes none back, and while platforms report, their order changes.
+    Annotations are sent with the conclusion: GitHub cannot remove any, and they change while platforms report.
     """
 
     status: Literal["queued", "in_progress", "completed"]
@@ -86,7 +86,7 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
 def unmeasured_output(labels: Sequence[str], *, is_queued: bool) -> tuple[CheckOutput, CommitStatus]:
     """Return the neutral check and the status of a commit that is not measured.
 
-    `is_queued`: it is that of a group of the merge queue; `labels` have pull requests measured.
+    `is_queued`: the commit is that of a group of the merge queue. `labels` are those that start a measurement.
     """
     if is_queued:
         reason = "pull requests are measured before they enter the merge queue"
@@ -99,9 +99,9 @@ def unmeasured_output(labels: Sequence[str], *, is_queued: bool) -> tuple[CheckO
 
 
 def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
-    """Return the commit status. It knows nothing between success and failure: what is neutral is a success.
+    """Return the commit status. Statuses have no neutral state: a neutral conclusion is a success.
 
-    A comparison without any result is an error, and one that waits for approval is pending.
+    Without any result the status is an error; while it waits for approval it is pending.
     """
     conclusion = conclusion_of(state, fail_on)
     has_result = any(platform.comparison is not None for platform in state.platforms)
@@ -117,10 +117,11 @@ def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
 
 
 def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None:
-    """Return the conclusion, none while more is to come.
+    """Return the conclusion, None while a platform is not finished.
 
-    A failure is what `fail_on` says, without what is acknowledged; under `unsure`, a platform without a result is one
-    too. A success is that nothing got worse and something was decided on every platform. All between is neutral.
+    `fail_on` decides what is a failure; acknowledged regressions are none, and under `unsure` a platform without a
+    result is one too. It is a success if no case got worse and at least one was decided on every platform. Otherwise
+    the conclusion is neutral.
     """
     if state.needs_approval:
         return "action_required"
@@ -137,9 +138,9 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
 
 
 def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
-    """Return texts at changed lines that are reasons of changes, those of most weight.
+    """Return annotations at the changed lines that are reasons of changes, the most important first.
 
-    Reasons that point to the same lines have one cause, and one text, at the first of these lines.
+    Reasons that point to the same lines share an annotation, at the first of these lines.
     """
     rows = rows_of(state.platforms, state.acknowledgements)
     measured = [platform.name for platform in state.platforms if not platform.on_request]
@@ -159,9 +160,9 @@ def _headline(state: PullRequestState) -> Headline:
 
 
 def _is_all_well(state: PullRequestState) -> bool:
-    """Whether every platform has a result, with nothing worse or without a verdict, and not only unsure cases.
+    """Whether every platform has a result without regressions, failed or invalid cases, and not only unsure cases.
 
-    A platform on which nothing can be affected needs no result.
+    A platform on which no case can be affected needs no result.
     """
     for platform in state.platforms:
         if isinstance(platform.state, Unaffected):
@@ -188,7 +189,7 @@ def _without_acknowledged(comparison: Comparison, acknowledgements: Sequence[Ack
 def _annotation(reasons: Sequence[Reason], places: Sequence[ChangedLines], *, names_platform: bool) -> Annotation:
     """Return the text of reasons that point to the same places."""
     row, lines = reasons[0].row, places[0]
-    # The title stays when a person asks for further cases: GitHub knows the annotation by it.
+    # The title must not change when a person asks for further cases: it identifies the annotation.
     where = f" on {row.platform}" if names_platform else ""
     is_warning = row.word == "regression" and row.acknowledgement is None
     texts = [reason.finding.text for reason in reasons]

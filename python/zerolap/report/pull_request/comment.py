@@ -1,4 +1,4 @@
-"""The comment on a pull request: short, the same whoever writes it, and of bounded size."""
+"""The comment on a pull request, of at most 6 KiB."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def body_markdown(state: PullRequestState, most_bytes: int = MOST_BYTES) -> str:
 
 @dataclass(frozen=True)
 class _Content:
-    """What a comment may say, whatever its detail."""
+    """The content that a comment of any detail is made from."""
 
     state: PullRequestState
     rows: Sequence[Row]
@@ -69,7 +69,7 @@ def reason_lines(rows: Sequence[Row], reasons: Sequence[Reason], commits: Commit
 
 
 def _reason(reason: Reason, commits: CommitRange, detail: Detail, *, names_case: bool) -> str:
-    """Return a reason in a line: its case where that is not clear, what changed, and links to the lines that did."""
+    """Return a reason in a line: its case if there are several, its sentence, and links to the changed lines."""
     links = [_lines_link(lines, commits, detail) for lines in reason.places[: detail.places]]
     if reason.file is not None and detail.places:
         links.append(link(code(reason.file, detail.name), commits.file_url(reason.file)))
@@ -89,14 +89,14 @@ def _lines_link(lines: ChangedLines, commits: CommitRange, detail: Detail) -> st
 
 
 def _acknowledgements(acknowledgements: Sequence[Acknowledgement], detail: Detail) -> Iterator[str]:
-    """Yield who accepts regressions, the newest first."""
+    """Yield the acknowledgements, the newest first."""
     for accepted in list(reversed(acknowledgements))[: detail.acknowledgements]:
         person, reason = code(accepted.person, detail.name), code(accepted.reason, detail.sentence)
         yield f"Acknowledged by {person} on {code(accepted.when[DAY])}: {reason}"
 
 
 def _platforms(state: PullRequestState, detail: Detail) -> Iterator[str]:
-    """Yield a line on each platform: what it is at, where its report is, how often it is wrong."""
+    """Yield a list of the platforms: state, links to the report, false alarms."""
     platforms = in_order_of_names(state.platforms)
     shown = platforms[: detail.platforms]
     lines = [_platform(platform, detail) for platform in shown]

@@ -1,4 +1,4 @@
-"""How much a comment says, from the most to what always fits."""
+"""Levels of detail of a comment, from the most to the one that always fits."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,10 +8,10 @@ from zerolap.report.pull_request.writing import Writing, markdown_writing
 
 @dataclass(frozen=True)
 class Detail:
-    """The most of each thing that a comment has: rows, reasons and so on in number, names and sentences in characters.
+    """The largest number of rows, reasons and so on in a comment; `name` and `sentence` are numbers of characters.
 
-    `places` are the links of a reason, `builds` the platforms whose builds are described, `groups` those of unchanged
-    cases. Without `facts` nothing is folded.
+    `places` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
+    groups of unchanged cases. Without `facts` there is no folded section.
     """
 
     rows: int
@@ -28,7 +28,7 @@ class Detail:
 
     @property
     def writing(self) -> Writing:
-        """How names and sentences are written."""
+        """The writing of names and sentences in these lengths."""
         return markdown_writing(self.name, self.sentence)
 
 

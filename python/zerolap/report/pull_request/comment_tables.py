@@ -1,4 +1,4 @@
-"""The tables of a comment: what changed or is not decided, and, folded, everything else."""
+"""The tables of a comment: cases that changed or are not decided, and a folded section with all else."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from zerolap.report.pull_request.rows import CaseRows, Row, cases_of
 from zerolap.report.reading import ANSWERS, effort, failed_check, skipped_line, state_line
 
 COMMAND_BYTES = 400
-"""A longer command stays in the report: a part of it repeats nothing."""
+"""A longer command is left to the report, as a part of a command cannot be run."""
 
 
 def answer_columns(rows: Sequence[Row]) -> AnswerColumns:
@@ -21,7 +21,7 @@ def answer_columns(rows: Sequence[Row]) -> AnswerColumns:
 
 
 def changed_table(rows: Sequence[Row], columns: AnswerColumns, platforms: int, detail: Detail) -> Iterator[str]:
-    """Yield a table of what changed or is not decided, and how many rows it leaves out."""
+    """Yield a table of the cases that changed or are not decided, and the number of rows left out."""
     notable = [row for row in rows if not row.is_unchanged]
     shown = notable[: detail.rows]
     if shown:
@@ -35,7 +35,7 @@ def changed_table(rows: Sequence[Row], columns: AnswerColumns, platforms: int, d
 
 
 def everything_else(state: PullRequestState, rows: Sequence[Row], detail: Detail) -> Iterator[str]:
-    """Yield, folded, the unchanged cases, how was measured, what was compared, and how to repeat it."""
+    """Yield a folded section: unchanged cases, settings, builds, how to repeat the comparison."""
     if not detail.facts or all(platform.comparison is None for platform in state.platforms):
         return
     unchanged = [case for case in cases_of(rows) if case.first.is_unchanged]
@@ -63,7 +63,7 @@ def _why_invalid(row: Row, detail: Detail) -> str:
 
 
 def _detectable(row: Row) -> str:
-    """Return the smallest changes of work and time that these samples could have shown."""
+    """Return the smallest changes of work and time that the samples could have detected."""
     decided = [(answered.answer, answered.decided.detectable) for answered in row.answers.values() if answered.decided]
     return ", ".join(f"{answer} {percent(change)}" for answer, change in decided if math.isfinite(change))
 
@@ -92,7 +92,7 @@ def _unchanged_table(cases: Sequence[CaseRows], detail: Detail) -> Iterator[str]
 
 def _range(cases: Sequence[CaseRows], answer: Answer) -> str:
     answered = [row.answers.get(answer) for case in cases for row in case.rows if not row.is_identical]
-    changes = [each.decided.change for each in answered if each is not None and each.decided is not None]
+    changes = [answer.decided.change for answer in answered if answer is not None and answer.decided is not None]
     return interval(min(changes), max(changes)) + " %" if changes else ""
 
 

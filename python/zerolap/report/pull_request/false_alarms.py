@@ -1,7 +1,7 @@
-"""How often a platform has reported a change where there was none.
+"""The false alarms of a platform.
 
-Of cases whose executed code is identical on both sides some are timed nevertheless: whatever is reported of their time
-is a false alarm.
+Some cases whose executed code is identical on both sides are timed nevertheless; every change of their time that is
+reported is a false alarm.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from zerolap.report.pull_request.outcome import FalseAlarms
 from zerolap.store import Store
 
 LOOKED_AT: Final = 500
-"""The newest comparisons count, not those of long ago."""
+"""The number of newest comparisons that are counted."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class FalseAlarmRecord:
     _looked_at: int = -1
 
     def of(self, platform: str) -> FalseAlarms | None:
-        """Return the record of a platform, by its name; none if nothing identical was timed."""
-        counts = [counted for counted in self._newest() if counted.platform == platform and counted.timed]
+        """Return the false alarms of a platform by its name; None if no identical case was timed."""
+        counts = [count for count in self._newest() if count.platform == platform and count.timed]
         if not counts:
             return None
-        since = min(counted.created for counted in counts)
-        alarms, timed = sum(counted.alarms for counted in counts), sum(counted.timed for counted in counts)
+        since = min(count.created for count in counts)
+        alarms, timed = sum(count.alarms for count in counts), sum(count.timed for count in counts)
         return FalseAlarms(alarms, timed, f"since {since[:10]}")
 
     def _newest(self) -> list[IdenticalTimed]:
-        """Return the counts of the newest comparisons, which are looked for when something was recorded."""
+        """Return the counts of the newest comparisons, which are read again after the store has changed."""
         changes = self.store.changes
         if self._looked_at != changes:
             newest = self.store.done_comparisons(LOOKED_AT)

@@ -1,4 +1,4 @@
-"""The sentence that says it all: "XADD does 10 % more work and takes 4 % longer; 11 cases unchanged"."""
+"""The headline of a comment: "XADD does 10 % more work and takes 4 % longer; 11 cases unchanged"."""
 
 import math
 import re
@@ -22,10 +22,10 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
-from zerolap.report.reading import CHANGED, Answered
+from zerolap.report.reading import CHANGED, CaseAnswer
 
 NAMED_PLATFORMS = 2
-"""Platforms that a sentence names before it counts them."""
+"""The most platforms that a sentence names; more are counted."""
 COMMAND = re.compile(r"[A-Z]{1,24}( [A-Z]{1,24})?")
 PHRASES: dict[str, tuple[str, str]] = {
     "instructions_per_op": ("does {} more work", "does {} less work"),
@@ -44,12 +44,12 @@ PHRASES: dict[str, tuple[str, str]] = {
     "latency_p50_us": ("has a {} higher median latency", "has a {} lower median latency"),
     "latency_p99_us": ("has a {} higher 99th percentile of latency", "has a {} lower 99th percentile of latency"),
 }
-"""What a request of the case does where a metric is more, and where it is less."""
+"""The phrases for a metric that is larger, and for one that is smaller."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The statement that matters most, and what else is to be known, in the order of weight."""
+    """The most important statement, and further statements by importance."""
 
     lead: str
     rest: tuple[str, ...] = ()
@@ -71,21 +71,21 @@ def headline_of(
     acknowledgements: Sequence[Acknowledgement] = (),
     needs_approval: str = "",
 ) -> Headline:
-    """Return the headline on all platforms; what a reader might take for a success is none where anything failed."""
+    """Return the headline on all platforms; a failure of any platform is in it, also next to a success."""
     return headline_of_rows(rows_of(platforms, acknowledgements), platforms, writing, needs_approval)
 
 
 def headline_of_rows(
     rows: Sequence[Row], platforms: Sequence[PlatformOutcome], writing: Writing, needs_approval: str = ""
 ) -> Headline:
-    """Return the headline on all platforms, of which the rows are known already."""
+    """Return the headline on all platforms from the rows of their cases."""
     if needs_approval:
         return Headline(f"Not measured: {writing.sentence(needs_approval)}")
-    return _Standing(platforms, cases_of(rows), writing).headline()
+    return _Statements(platforms, cases_of(rows), writing).headline()
 
 
 def state_text(state: PlatformState, writing: Writing) -> str:
-    """Return what a platform is at, in a few words."""
+    """Return the state of a platform in a few words."""
     match state:
         case Waiting(reason):
             text = f"waiting: {writing.sentence(reason)}" if reason else "waiting"
@@ -119,7 +119,7 @@ def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, writing
 
 
 def subject_of(row: Row, cases: Sequence[CaseRows], writing: Writing) -> str:
-    """Return what a case is called in a sentence: its command, or its name where that says more."""
+    """Return the name of a case in a sentence: its command, or its own name if the command is ambiguous."""
     commands = row.case.commands
     alike = sum(other.first.case.commands == commands for other in cases)
     if len(commands) != 1 or COMMAND.fullmatch(commands[0]) is None:
@@ -128,8 +128,8 @@ def subject_of(row: Row, cases: Sequence[CaseRows], writing: Writing) -> str:
 
 
 @dataclass(frozen=True)
-class _Standing:
-    """How it stands on all platforms."""
+class _Statements:
+    """The statements on all platforms."""
 
     platforms: Sequence[PlatformOutcome]
     cases: Sequence[CaseRows]
@@ -137,7 +137,7 @@ class _Standing:
 
     @property
     def regressions(self) -> list[CaseRows]:
-        """Those that are not accepted."""
+        """The regressions that are not acknowledged."""
         return [case for case in self.cases if case.first.is_open_regression]
 
     @property
@@ -153,12 +153,12 @@ class _Standing:
         return [platform for platform in self.platforms if platform.is_ongoing]
 
     def headline(self) -> Headline:
-        told, lead = self._lead()
+        lead_kind, lead = self._lead()
         trouble = [*self._stopped(), *self._unmeasured()]
-        if trouble and told != "regressions":
-            joint = ": " if told == "nothing" else ", but "
+        if trouble and lead_kind != "regressions":
+            joint = ": " if lead_kind == "nothing" else ", but "
             lead, trouble = lead + joint + " and ".join(trouble), []
-        return Headline(lead, tuple(text for kind, text in self._clauses(trouble) if kind != told))
+        return Headline(lead, tuple(text for kind, text in self._clauses(trouble) if kind != lead_kind))
 
     def _lead(self) -> tuple[str, str]:
         """Return the kind of the leading statement, and the statement."""
@@ -181,7 +181,7 @@ class _Standing:
         return "nothing", "Nothing was decided" if self.cases else "Nothing was measured"
 
     def _clauses(self, trouble: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield what else is to be known, each with its kind."""
+        """Yield the further statements, each with its kind."""
         if self.ongoing:
             yield "ongoing", _progress(self.ongoing).lower()
         if improvements := self._of_word("improvement"):
@@ -206,7 +206,7 @@ class _Standing:
         return f"{text}, and {counted(further, f'further case {does}', f'further cases {do}')}"
 
     def _stopped(self) -> list[str]:
-        """Return which platforms will give no further results."""
+        """Return the platforms that have ended without a result."""
         words = {Failed: "failed", Cancelled: "was cancelled", Superseded: "was superseded"}
         stopped = []
         for kind, verb in words.items():
@@ -228,7 +228,7 @@ class _Standing:
 
 
 def _progress(ongoing: Sequence[PlatformOutcome]) -> str:
-    """Return how far all platforms are that are not done."""
+    """Return the progress of the platforms that are not done."""
     running = [platform.state for platform in ongoing if isinstance(platform.state, Running)]
     if running:
         left = [state.seconds_left for state in running if state.seconds_left is not None]
@@ -251,7 +251,7 @@ def _words(row: Row) -> list[tuple[Answer, str]]:
 
 
 def _changes(rows: Sequence[Row], writing: Writing) -> str:
-    """Return what changed in rows of one case whose words are the same; the largest figures of them."""
+    """Return the changes in rows of a case that have the same words, with the largest figures."""
     of_first = rows[0].answers
     changed = [answered for answered in of_first.values() if answered.word in CHANGED and answered.decided is not None]
     phrases = [_phrase(_decided(rows, answered), writing) for answered in changed]
@@ -268,7 +268,7 @@ def _changes(rows: Sequence[Row], writing: Writing) -> str:
     return phrases[0]
 
 
-def _decided(rows: Sequence[Row], wanted: Answered) -> list[Verdict]:
+def _decided(rows: Sequence[Row], wanted: CaseAnswer) -> list[Verdict]:
     """Return the verdicts on an answer that rest on the same metric as that of the first row."""
     decided = [row.answers[wanted.answer].decided for row in rows if wanted.answer in row.answers]
     metric = wanted.decided.metric if wanted.decided is not None else None
@@ -276,7 +276,7 @@ def _decided(rows: Sequence[Row], wanted: Answered) -> list[Verdict]:
 
 
 def _phrase(verdicts: Sequence[Verdict], writing: Writing) -> str:
-    """Return what verdicts of one metric say: `takes up to 4 % longer`."""
+    """Return the phrase for verdicts of one metric: `takes up to 4 % longer`."""
     largest = max(verdicts, key=lambda verdict: abs(verdict.change))
     label = writing.sentence(metric_label(largest.metric))
     if not math.isfinite(largest.change):
@@ -288,9 +288,9 @@ def _phrase(verdicts: Sequence[Verdict], writing: Writing) -> str:
 
 
 def _places(case: CaseRows, agreeing: Sequence[Row], platforms: int, writing: Writing) -> str:
-    """Return on which platforms it is so, nothing where there is one.
+    """Return the platforms of a statement; an empty string if there is only one platform.
 
-    A case that was measured once more on request counts as what it was before, if it was measured at all.
+    Of a case that was also measured on request, only the original result counts, if there is one.
     """
     if platforms == 1:
         return ""

@@ -1,4 +1,4 @@
-"""What is said of a regression on a watched branch, in an issue, to another program, and in Slack."""
+"""Notices of a regression on a branch: an issue, a document for other programs, a message for Slack."""
 
 from typing import Any, Final, Literal
 
@@ -26,14 +26,14 @@ from zerolap.report.reading import answers, statement
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256
-"""GitHub takes no more."""
+"""The limit of GitHub."""
 TITLE_NAMES: Final = (48, 32, 16)
-"""Characters of a name, the most that fits."""
+"""Characters of a name in a title; the first that fits is used."""
 FULL = DETAILS[0]
 
 
 class NoticeCase(Record):
-    """A case that changed on a platform: its word, and what its work and time changed by."""
+    """A case that changed on a platform: its verdict, and the sentences on its work and time."""
 
     case: str
     platform: str
@@ -42,9 +42,9 @@ class NoticeCase(Record):
 
 
 class Notice(Record):
-    """The notice for another program: a regression of a branch began, or ended, with `head`.
+    """The notice for other programs that a regression of a branch began, or ended, with `head`.
 
-    `text` says it in a sentence. `cases` are those that changed when it came, `reports` the addresses by platform.
+    `text` is a sentence on it. `cases` are those that changed when it began, `reports` the addresses by platform.
     """
 
     schema_: Literal["zerolap.notice/1"] = Field(default=NOTICE_SCHEMA, alias="schema", serialization_alias="schema")
@@ -84,7 +84,7 @@ def issue_body(regression: BranchRegression) -> str:
 
 
 def closing_text(repaired: CommitRange, subject: str) -> str:
-    """Return the comment with which an issue is closed: the regression went away with the head of `repaired`."""
+    """Return the comment that closes an issue: the regression ended with the head of `repaired`."""
     return f"It went away with {_commit(repaired)}: {code(subject, 120)}\n"
 
 
@@ -134,7 +134,7 @@ def slack_opened(regression: BranchRegression) -> dict[str, Any]:
 
 
 def slack_closed(repaired: CommitRange, branch: str, subject: str) -> dict[str, Any]:
-    """Return for Slack that a regression went away with the head of `repaired`."""
+    """Return the message for Slack that a regression ended with the head of `repaired`."""
     where = f"{slack_code(repaired.repository)}, {slack_code(branch)}"
     text = f"{where}: a regression went away with {_slack_commit(repaired)}: {slack_code(subject, 120)}"
     return _slack_message(f"A regression went away with {repaired.head[:COMMIT_DIGITS]}", text)

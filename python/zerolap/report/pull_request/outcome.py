@@ -1,4 +1,4 @@
-"""What has come of a change on every platform: what comments, checks and notices are made from."""
+"""The outcome of a change on every platform, from which comments, checks and notices are made."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ GITHUB = "https://github.com"
 class ChangedLines:
     """The lines of a hunk in the head's file, which begin at 1.
 
-    A hunk that only removes lines has none: its `last_line` is the line before them. `heading` is git's guess at the
-    function that the hunk is in.
+    A hunk that only removes lines has no lines in the head: `last_line` is then the line before `first_line`. `heading`
+    is the function of the hunk as git determines it.
     """
 
     file: str
@@ -25,7 +25,7 @@ class ChangedLines:
 
     @property
     def is_removal(self) -> bool:
-        """Whether the head has no line of it."""
+        """Whether the head has no line of the hunk."""
         return self.last_line < self.first_line
 
 
@@ -79,13 +79,13 @@ class CommitRange:
 
 
 def path_part(text: str) -> str:
-    """Return foreign text for a place in the path of an address, a `/` in it as what divides paths."""
+    """Return foreign text for the path of an address; a `/` in it separates parts of the path."""
     return quote(text, safe="/")
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Nothing is carried out yet."""
+    """No job has begun."""
 
     reason: str
 
@@ -97,7 +97,7 @@ class Building:
 
 @dataclass(frozen=True)
 class Running:
-    """Cases are being measured; the seconds are an estimate, none where there is none yet."""
+    """Cases are being measured; `seconds_left` is an estimate, None without one."""
 
     done_jobs: int
     total_jobs: int
@@ -111,7 +111,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """The lab could not carry it out; what was measured until then may be there."""
+    """The lab could not finish; there may be results until then."""
 
     reason: str
     hint: str = ""
@@ -119,7 +119,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """A person ended it."""
+    """A person cancelled it."""
 
     person: str = ""
 
@@ -133,7 +133,7 @@ class Superseded:
 
 @dataclass(frozen=True)
 class Unaffected:
-    """The change can affect no case, so that there was nothing to measure."""
+    """The change can affect no case: nothing was measured."""
 
 
 PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded | Unaffected
@@ -141,9 +141,9 @@ PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancel
 
 @dataclass(frozen=True)
 class FalseAlarms:
-    """How often a platform reported a change of time where there was none: `alarms` of `timed_cases` of identical work.
+    """The false alarms of a platform: `alarms` reported changes of time in `timed_cases` timed cases of identical work.
 
-    `period` is when these were judged, as in `since 2026-08-01`.
+    `period` is when the cases were judged, such as `since 2026-08-01`.
     """
 
     alarms: int
@@ -153,10 +153,10 @@ class FalseAlarms:
 
 @dataclass(frozen=True)
 class PlatformOutcome:
-    """What has come of a change on one platform, or of the cases that a person has asked for there: `on_request`.
+    """The outcome of a change on a platform; `on_request`: of the cases that a person has asked for there.
 
-    `comparison` is there as soon as a case was judged. The addresses are those of the report and of its JSON, empty
-    until there is one. Without `false_alarms` nothing is claimed of them.
+    `comparison` is set when a case was judged. The addresses are those of the report and of its JSON, empty before
+    there is a report. `false_alarms` is None where they are not known.
     """
 
     name: str
@@ -169,15 +169,15 @@ class PlatformOutcome:
 
     @property
     def is_ongoing(self) -> bool:
-        """Whether more is to come."""
+        """Whether the platform has not finished."""
         return isinstance(self.state, Waiting | Building | Running)
 
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """A person accepts regressions, of some cases or, where `cases` is none, of all.
+    """A person accepts the regressions of some cases, or of all if `cases` is None.
 
-    `when` is a time in the form of ISO 8601.
+    `when` is a time in ISO 8601.
     """
 
     person: str
@@ -186,16 +186,16 @@ class Acknowledgement:
     cases: frozenset[str] | None = None
 
     def covers(self, case: str) -> bool:
-        """Return whether it is about a case."""
+        """Return whether it accepts the regressions of a case."""
         return self.cases is None or case in self.cases
 
 
 @dataclass(frozen=True)
 class PullRequestState:
-    """All that is to be reported back to a pull request.
+    """The state of a pull request, from which its comment and check are made.
 
-    `command` repeats the comparison. `needs_approval` is why nothing is measured until a permitted person allows it,
-    `unapproved_head` the commit that was pushed since, none where it is the one that was measured.
+    `command` repeats the comparison. `needs_approval` is why nothing is measured before a permitted person approves,
+    empty otherwise; `unapproved_head` is the commit that was pushed since, None if there is none.
     """
 
     commits: CommitRange
@@ -209,7 +209,7 @@ class PullRequestState:
 
     @property
     def at_newest_head(self) -> "PullRequestState":
-        """How it stands with the pull request's newest head, of which nothing is measured while it is unapproved."""
+        """The state of the newest head; nothing of it is measured before it is approved."""
         if self.unapproved_head is None:
             return self
         commits = replace(self.commits, head=self.unapproved_head, changed=())
@@ -218,7 +218,7 @@ class PullRequestState:
 
 @dataclass(frozen=True)
 class BranchRegression:
-    """A regression that a push to a watched branch brought; `subject` is the first line of the head's message."""
+    """A regression that a push to a branch introduced; `subject` is the first line of the head's message."""
 
     commits: CommitRange
     branch: str
@@ -227,5 +227,5 @@ class BranchRegression:
 
 
 def in_order_of_names(platforms: Sequence[PlatformOutcome]) -> list[PlatformOutcome]:
-    """Return the platforms as all texts list them, whichever reported first."""
+    """Return the platforms by name, the order of all texts."""
     return sorted(platforms, key=lambda platform: platform.name)

@@ -12,9 +12,9 @@ from zerolap.report.reading import ranked
 
 @dataclass(frozen=True)
 class Reason:
-    """A finding on a case, where its cause is in the head's files, and how many further cases it is the reason of.
+    """A finding on a case, with the number of further cases that have the same reason.
 
-    `places` are changed lines; where these are not known, `file` may be known, by its path in the repository.
+    `places` are the changed lines of the cause; without them, `file` may be its path in the repository.
     """
 
     row: Row
@@ -25,7 +25,7 @@ class Reason:
 
 
 def reasons_of(rows: Sequence[Row], changed: Sequence[ChangedLines]) -> list[Reason]:
-    """Return the reasons of all changes, each once: those of regressions first, and the main one of every case."""
+    """Return the distinct reasons of all changes: those of regressions first, and the first reason of every case."""
     listed: dict[tuple[str, str | None, str | None], Reason] = {}
     cases: dict[tuple[str, str | None, str | None], set[str]] = {}
     for row, finding in _in_order(rows):
@@ -42,9 +42,9 @@ def reasons_of(rows: Sequence[Row], changed: Sequence[ChangedLines]) -> list[Rea
 
 
 def places_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[ChangedLines]:
-    """Return the changed lines that a finding is about: those that were executed, else those of its function.
+    """Return the changed lines of a finding: those that were executed, otherwise those of its function.
 
-    Where an unchanged function is called more or less often, these are the lines of its changed callers.
+    For an unchanged function that is called more or less often, these are the lines of its changed callers.
     """
     executed = [part for lines in _in_file(finding.file, changed) if (part := _executed(finding, lines)) is not None]
     if executed:
@@ -63,17 +63,17 @@ def _in_order(rows: Sequence[Row]) -> Iterator[tuple[Row, Finding]]:
 
 
 def _findings(row: Row) -> list[Finding]:
-    """Return a case's culprits; where there are none, what is known of the cause."""
+    """Return a case's culprits; without any, the first finding on the cause."""
     return ranked(row.case, "culprit") or [*ranked(row.case, "cause"), *ranked(row.case, "diffuse")][:1]
 
 
 def _in_file(file: str | None, changed: Sequence[ChangedLines]) -> list[ChangedLines]:
-    """Return the changed lines of a file; findings name those of `src` without it."""
+    """Return the changed lines of a file; findings name files below `src` without that directory."""
     return [lines for lines in changed if file is not None and lines.file.removeprefix("src/") == file]
 
 
 def _executed(finding: Finding, lines: ChangedLines) -> ChangedLines | None:
-    """Return the part of a hunk from its first executed line to its last; all of one that only removes lines."""
+    """Return a hunk from its first to its last executed line; a hunk that only removes lines as a whole."""
     first, last = (lines.last_line, lines.first_line) if lines.is_removal else (lines.first_line, lines.last_line)
     executed = [line for line in finding.lines or [] if first <= line <= last]
     if not executed or lines.is_removal:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from zerolap.records import Answer, CaseResult
 from zerolap.report.pull_request.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
-from zerolap.report.reading import CHANGED, UNCHANGED, WORDS, Answered, Word, answers, place_of
+from zerolap.report.reading import CHANGED, UNCHANGED, WORDS, CaseAnswer, Word, answers, place_of
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class Row:
 
     @property
     def word(self) -> Word:
-        """The word that tells most about the case."""
+        """The most important word on the case."""
         return WORDS[self.place[0]]
 
     @cached_property
-    def answers(self) -> dict[Answer, Answered]:
+    def answers(self) -> dict[Answer, CaseAnswer]:
         """The answers on the case's work and time, without one that was not measured."""
         return {answered.answer: answered for answered in answers(self.case)}
 
     @property
     def is_open_regression(self) -> bool:
-        """Whether it is a regression that nobody accepts."""
+        """Whether it is a regression that nobody has acknowledged."""
         return self.word == "regression" and self.acknowledgement is None
 
     @property
@@ -44,7 +44,7 @@ class Row:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether neither did."""
+        """Whether neither its work nor its time changed."""
         return self.word in UNCHANGED
 
     @property
@@ -55,13 +55,13 @@ class Row:
 
 @dataclass(frozen=True)
 class CaseRows:
-    """The rows of a case on all platforms that measured it, the one that tells most first."""
+    """The rows of a case on all platforms that measured it, the most important first."""
 
     rows: tuple[Row, ...]
 
     @property
     def first(self) -> Row:
-        """The row that tells most: a case that is a regression anywhere is one."""
+        """The most important row: a case that is a regression on any platform is a regression."""
         return self.rows[0]
 
     @property
@@ -71,9 +71,9 @@ class CaseRows:
 
 
 def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[Row]:
-    """Return what is known of every case, the rows of a case side by side.
+    """Return the rows of every case, those of a case next to each other.
 
-    Accepted regressions come after the others, and what is unsure only once all was measured.
+    Accepted regressions come after the others. Unsure cases are left out until their platform has finished.
     """
     rows: list[Row] = []
     for platform in in_order_of_names(platforms):

@@ -1,4 +1,4 @@
-"""How it stands with a pull request by comparisons that are in the store already, such as those of a CI job."""
+"""The state of a pull request from comparisons in the store, such as those of a CI job."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ UNFINISHED: dict[str, PlatformState] = {
 
 @dataclass(frozen=True)
 class PullRequestPlace:
-    """A pull request: its repository as owner/name, its number, where GitHub's pages are.
+    """A pull request: its repository as owner/name, its number, the address of GitHub's pages.
 
-    `report_url` is where more of the comparisons can be read, empty if nowhere.
+    `report_url` is the address of the full report, empty without one.
     """
 
     repository: str
@@ -41,16 +41,17 @@ class PullRequestPlace:
 
 
 def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPlace, store: Store) -> PullRequestState:
-    """Return how it stands with a pull request by comparisons of the same commits, of one or several platforms.
+    """Return the state of a pull request from comparisons of the same commits on one or several platforms.
 
-    Raises `UsageError` for comparisons of other things than commits, and of different ones.
+    Raises `UsageError` if a comparison is not of commits, or the comparisons are of different commits.
     """
     first = comparisons[0]
     base, head = _commits(first)
     for comparison in comparisons[1:]:
         if _commits(comparison) != (base, head):
             raise UsageError(
-                f"{comparison.id} compares other commits than {first.id}", hint="one comment is about one change"
+                f"{comparison.id} compares other commits than {first.id}",
+                hint="give comparisons of the same two commits",
             )
     alarms = FalseAlarmRecord(store)
     platforms = Counter(comparison.platform.name for comparison in comparisons)
@@ -70,7 +71,7 @@ def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPl
 def _outcome(
     comparison: Comparison, place: PullRequestPlace, alarms: FalseAlarmRecord, *, alone: bool
 ) -> PlatformOutcome:
-    """Return what came of a comparison; `alone`: no other is of the same platform."""
+    """Return the outcome of a comparison; `alone`: no other comparison has the same platform."""
     name = comparison.platform.name
     return PlatformOutcome(
         name=name if alone else f"{name} {comparison.id}",
@@ -85,14 +86,14 @@ def _commits(comparison: Comparison) -> tuple[str, str]:
     base, head = comparison.base.commit, comparison.head.commit
     if base is None or head is None:
         raise UsageError(
-            f"{comparison.id} does not compare two commits: a pull request has nothing else",
+            f"{comparison.id} does not compare two commits, which a comment on a pull request requires",
             hint="zerolap compare BASE HEAD --repo DIR",
         )
     return base, head
 
 
 def _changed_lines(comparison: Comparison, store: Store) -> tuple[ChangedLines, ...]:
-    """Return the changed lines; none where the sources are no trees."""
+    """Return the changed lines; none if the sources are not trees."""
     servers = store.request(comparison.id).request.servers
     changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
     return changed_lines(changes or Changes(files=[]))

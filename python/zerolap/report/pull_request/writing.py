@@ -1,4 +1,4 @@
-"""How names and sentences of others are written into a text, by who shows it."""
+"""The writing of foreign names and sentences in Markdown, plain text and Slack's markup."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from zerolap.report.markdown import code, prose
 
 @dataclass(frozen=True)
 class Writing:
-    """Writes a name, and a sentence with foreign parts, so that they do not act where the text is shown."""
+    """Writes names, and sentences with foreign parts, so that they do not act where the text is shown."""
 
     name: Callable[[str], str]
     sentence: Callable[[str], str]
 
 
 def markdown_writing(name_characters: int = 60, sentence_characters: int = 300) -> Writing:
-    """Return the writing for GitHub's Markdown, with the most characters that each may have."""
+    """Return the writing for GitHub's Markdown, with the largest numbers of characters."""
     return Writing(
         name=lambda text: code(text, name_characters),
         sentence=lambda text: prose(text, sentence_characters),
@@ -45,6 +45,6 @@ def slack(text: str, longest: int | None = None) -> str:
 
 
 def slack_code(text: str, longest: int | None = None) -> str:
-    """Return foreign text as code in Slack's markup, which has no way to write a backtick in it."""
+    """Return foreign text as code in Slack's markup, in which code cannot contain a backtick."""
     shown = slack(text, longest).replace("`", "'")
     return f"`{shown}`" if shown else ""

@@ -1,4 +1,4 @@
-"""Whether a webhook delivery is admitted: nothing of it is read before its signature holds."""
+"""Admission of webhook deliveries: the content is read only after the signature was verified."""
 
 import hashlib
 import hmac
@@ -45,7 +45,7 @@ TARGET_TYPE_HEADER: Final = "x-github-hook-installation-target-type"
 TARGET_ID_HEADER: Final = "x-github-hook-installation-target-id"
 
 COUNTED_AS_FORGED: Final = frozenset({Cause.NO_SIGNATURE, Cause.SIGNATURE})
-"""The causes that the limit on forged deliveries was checked for already."""
+"""The causes for which the limit on forged deliveries was already checked."""
 
 _EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -60,7 +60,7 @@ log = structlog.get_logger("zerolap.triggers")
 class Delivery:
     """A delivery as it came: headers by their names in lower case, the raw body, the address of the sender.
 
-    A body that is larger than the limit need not be there; `is_cut` says so.
+    `is_cut`: the body is larger than the limit, and may be missing.
     """
 
     headers: Mapping[str, str] = field(repr=False)
@@ -69,7 +69,7 @@ class Delivery:
     is_cut: bool = False
 
     def header(self, name: str) -> str:
-        """Return a header, empty where it is not there."""
+        """Return a header, empty if it is missing."""
         return self.headers.get(name, "")
 
     @property
@@ -84,10 +84,10 @@ class Delivery:
 
 
 def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
-    """Return what becomes of a delivery, and log it; the trigger of an admitted one is recorded.
+    """Return and log the outcome of a delivery; the trigger of an admitted delivery is recorded.
 
-    Unsigned ones of an address that has sent too many are not logged.
-    Raises `EnvironmentMissing` if the store cannot be used.
+    Unsigned deliveries of an address that has sent too many are not logged. Raises `EnvironmentMissing` if the store
+    cannot be used.
     """
     event: AnyEvent | None = None
     outcome: Outcome
@@ -103,14 +103,14 @@ def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outc
 
 
 def _is_logged(outcome: Outcome, delivery: Delivery, memory: Memory) -> bool:
-    """Whether a delivery has a line of its own: a flood of forged ones must not fill the log."""
+    """Whether a delivery is logged: a flood of forged deliveries must not fill the log."""
     if not isinstance(outcome, Refused) or outcome.cause not in UNSIGNED - COUNTED_AS_FORGED:
         return True
     return outcome.cause is not Cause.FORGED_LIMIT and memory.forging_addresses.permits(network_of(delivery.address))
 
 
 def log_outcome(outcome: Outcome, delivery: Delivery, event: AnyEvent | None = None) -> None:
-    """Log what has become of a delivery; neither its signature nor its content is shown."""
+    """Log the outcome of a delivery, without its signature and content."""
     known = {
         "delivery": logged(delivery.identity),
         "github_event": logged(delivery.header(EVENT_HEADER)),
@@ -137,7 +137,7 @@ def log_outcome(outcome: Outcome, delivery: Delivery, event: AnyEvent | None = N
 
 
 def logged(text: str, longest: int = LONGEST_LOGGED) -> str:
-    """Return a text of others in a form that is one short line of plain characters."""
+    """Return a foreign text as one short line of ASCII characters."""
     if _PLAIN.fullmatch(text):
         return text
     shown = "".join(character if " " <= character <= "~" else "?" for character in text[:longest])
@@ -169,9 +169,9 @@ def _check_signature(delivery: Delivery, secret: SecretStr | None, memory: Memor
     right = hmac.new(key.encode(), delivery.body, hashlib.sha256).hexdigest()
     if key and match is not None and hmac.compare_digest(match[1], right):
         return
-    # The signature is checked first: who shares the address of a forger is still heard.
+    # Only after the signature: valid deliveries from the address of a forger are still admitted.
     if not memory.forging_addresses.permits(network_of(delivery.address)):
-        raise refused(Cause.FORGED_LIMIT, "too many deliveries of this address bear no valid signature")
+        raise refused(Cause.FORGED_LIMIT, "too many deliveries from this address have no valid signature")
     if not header:
         raise refused(Cause.NO_SIGNATURE, "no signature by SHA-256")
     raise refused(Cause.SIGNATURE, "the signature does not match the body")
@@ -208,7 +208,7 @@ def _read_event(delivery: Delivery) -> AnyEvent:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        # Readers differ in which of two members counts.
+        # JSON readers differ in which of two equal members they use.
         raise _NotPermittedJson("an object has two members of one name")
     return members
 
@@ -231,7 +231,7 @@ def _is_shallow(content: object) -> bool:
     return False
 
 
-# What it asks for, and whether it may.
+# The trigger, and whether the sender may cause it.
 
 
 def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
@@ -243,7 +243,7 @@ def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memo
     _check_target(event, delivery, settings)
     if isinstance(event, PingEvent) or repository is None:
         raise ignored(Cause.EVENT, "the webhook reaches the lab")
-    # Whoever floods one repository is stopped first, and does not use up what the others have.
+    # The actor first, so that one who floods a repository does not use up its limit.
     if not memory.actors.permits(event.sender.login.lower()):
         raise refused(Cause.ACTOR_LIMIT, "too many deliveries of this actor in a minute")
     if not memory.repositories.permits(repository.name.lower()):
@@ -257,7 +257,7 @@ def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memo
 
 
 def _check_target(event: AnyEvent, delivery: Delivery, settings: TriggerSettings) -> None:
-    """Check the headers that name what the webhook belongs to, which senders may leave out."""
+    """Check the optional headers that name the repository or App of the webhook."""
     kind, target = delivery.header(TARGET_TYPE_HEADER), delivery.header(TARGET_ID_HEADER)
     if not kind and not target:
         return
@@ -288,4 +288,4 @@ def _check_limits(trigger: Trigger, settings: TriggerSettings, memory: Memory) -
     else:
         return
     if memory.of_last_hour(trigger.actor, trigger.kind) >= most:
-        raise refused(cause, f"the actor has caused {most} of these in the last hour")
+        raise refused(cause, f"the actor has caused {most} of these triggers in the last hour")

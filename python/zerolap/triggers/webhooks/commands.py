@@ -11,12 +11,12 @@ from zerolap.records import Record
 
 WORD: Final = "/zerolap"
 MARKER: Final = "<!-- zerolap"
-"""The lab's own comments begin with it: they hold no commands."""
+"""Comments of the lab begin with it, and contain no commands."""
 LONGEST_REASON: Final = 500
 LONGEST_PATTERN: Final = 100
 MOST_PATTERNS: Final = 20
 CODE_INDENT: Final = 4
-"""Markdown shows lines that are indented so far as code."""
+"""Lines that are indented by so many spaces are code in Markdown."""
 VERBS: Final = "`/zerolap ack REASON`, `/zerolap run CASE...` and `/zerolap cancel`"
 
 _PATTERN: Final = re.compile(r"[A-Za-z0-9_.*?\[\]{}-]+")
@@ -40,23 +40,23 @@ class Run(Record):
 
 
 class Cancel(Record):
-    """What runs for the pull request is to be ended."""
+    """Running work for the pull request is to be cancelled."""
 
     verb: Literal["cancel"] = "cancel"
 
 
-class Misunderstood(Record):
+class InvalidCommand(Record):
     """A line that addresses the lab but is not a valid command; `reply` is the answer to its author, as Markdown."""
 
     verb: Literal["misunderstood"] = "misunderstood"
     reply: str
 
 
-Command: TypeAlias = Annotated[Acknowledge | Run | Cancel | Misunderstood, Field(discriminator="verb")]
+Command: TypeAlias = Annotated[Acknowledge | Run | Cancel | InvalidCommand, Field(discriminator="verb")]
 
 
 def command_in(comment: str) -> Command | None:
-    """Return the first command of a comment, none if it has none or is one of the lab's own.
+    """Return the first command of a comment; None without one, and for comments of the lab.
 
     A command is a line by itself, outside of quotes, code and HTML comments.
     """
@@ -79,26 +79,26 @@ def _command(text: str) -> Command:
         case "cancel" if not rest.strip():
             return Cancel()
         case "cancel":
-            return Misunderstood(reply="`/zerolap cancel` stands alone.")
+            return InvalidCommand(reply="`/zerolap cancel` stands alone.")
         case _:
-            return Misunderstood(reply=f"This is not a command. The commands are {VERBS}.")
+            return InvalidCommand(reply=f"This is not a command. The commands are {VERBS}.")
 
 
 def _acknowledgement(reason: str) -> Command:
     if not reason:
-        return Misunderstood(reply="An acknowledgement needs a reason: `/zerolap ack REASON`.")
+        return InvalidCommand(reply="An acknowledgement needs a reason: `/zerolap ack REASON`.")
     if len(reason) > LONGEST_REASON:
-        return Misunderstood(reply=f"The reason has more than {LONGEST_REASON} characters.")
+        return InvalidCommand(reply=f"The reason has more than {LONGEST_REASON} characters.")
     return Acknowledge(reason=reason)
 
 
 def _run(patterns: list[str]) -> Command:
     if not patterns:
-        return Misunderstood(reply="Name the cases, by names or globs: `/zerolap run geo*`.")
+        return InvalidCommand(reply="Name the cases, by names or globs: `/zerolap run geo*`.")
     if len(patterns) > MOST_PATTERNS:
-        return Misunderstood(reply=f"More than {MOST_PATTERNS} names of cases: use globs.")
+        return InvalidCommand(reply=f"More than {MOST_PATTERNS} names of cases: use globs.")
     if any(len(pattern) > LONGEST_PATTERN or _PATTERN.fullmatch(pattern) is None for pattern in patterns):
-        return Misunderstood(
+        return InvalidCommand(
             reply="Names and globs of cases consist of letters, digits, `-`, `_`, `.`, `*`, `?`, `[]` and `{}`,"
             f" and have at most {LONGEST_PATTERN} characters."
         )
@@ -108,10 +108,10 @@ def _run(patterns: list[str]) -> Command:
 def _lines_of_text(comment: str) -> Iterator[str]:
     """Return the lines that are neither quoted, nor code, nor in an HTML comment.
 
-    What is not closed lasts until the end: in doubt a line is no command.
+    An element that is not closed extends to the end: in doubt, a line is not a command.
     """
     fence, is_in_html_comment, is_quoted = "", False, False
-    # Only at what GitHub shows as an end of line: a quoted text may have other separators in it.
+    # Split only where GitHub shows an end of line: a quoted text may contain other separators.
     for line in _END_OF_LINE.split(comment):
         match = _FENCE.fullmatch(line)
         if fence:
@@ -122,7 +122,7 @@ def _lines_of_text(comment: str) -> Iterator[str]:
         elif match is not None and not (match[1].startswith("`") and "`" in match[2]):
             fence = match[1]
         elif line.lstrip().startswith(">") or (is_quoted and line.strip()):
-            # A line right below a quoted one goes on with its paragraph, and is shown as quoted.
+            # A line directly below a quoted line continues its paragraph, and is shown as quoted.
             is_quoted = True
         else:
             is_quoted = False
@@ -142,7 +142,7 @@ def _indent(line: str) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text without control and format characters, which can reverse or hide what people read."""
+    """Return a text without control and format characters, which can reverse or hide text."""
     return "".join(" " if character.isspace() else character for character in text if _is_visible(character))
 
 

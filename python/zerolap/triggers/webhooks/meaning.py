@@ -4,15 +4,15 @@ from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
-    NeedsLabelAgain,
     PullRequestTrigger,
     PushTrigger,
+    RelabelTrigger,
     RequiredPermission,
     Scope,
     TagTrigger,
     Trigger,
     UnmeasuredTrigger,
-    Withdrawn,
+    WithdrawalTrigger,
 )
 from zerolap.triggers.webhooks.commands import Acknowledge, command_in
 from zerolap.triggers.webhooks.memory import Standing
@@ -37,7 +37,7 @@ def meaning_of(
 ) -> Trigger:
     """Return the trigger of an event; raises `NotAdmitted` if it has none, or the sender is not permitted.
 
-    `standing` is that of the pull request that the event is about; `own_app` is the application that the lab is.
+    `standing` is that of the pull request of the event; `own_app` is the id of the lab's own App.
     """
     match event:
         case PullRequestEvent():
@@ -51,7 +51,7 @@ def meaning_of(
         case MergeGroupEvent():
             return _of_merge_group(event, delivery, repository)
         case CreateEvent():
-            raise ignored(Cause.EVENT, "the push of the branch or tag says what it points to")
+            raise ignored(Cause.EVENT, "the push event of the branch or tag has its commit")
         case PingEvent():
             raise ignored(Cause.EVENT, "the webhook reaches the lab")
 
@@ -69,7 +69,7 @@ def _of_pull_request(
         return _withdrawn(event, delivery, repository)
     is_retargeted = action == "edited" and event.changes.base is not None
     if action not in ("opened", "reopened", "synchronize", "closed") and not is_retargeted:
-        raise ignored(Cause.ACTION, "nothing that has to do with measuring has changed")
+        raise ignored(Cause.ACTION, "the change does not concern measuring")
     if not labels:
         return _unmeasured(event, delivery, repository)
     if is_retargeted and event.pull_request.is_fork and standing.head != event.pull_request.head.sha:
@@ -82,7 +82,7 @@ def _of_pull_request(
 def _of_label(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing, *, is_labelled: bool
 ) -> Trigger:
-    """Return what a label that was set or removed asks for; `is_labelled`: there is one that has it measured."""
+    """Return the trigger of a set or removed label; `is_labelled`: the pull request has a measuring label."""
     if event.label_name not in repository.labels:
         raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
     if event.action == "labeled":
@@ -95,7 +95,7 @@ def _of_label(
 def _measured(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
 ) -> Trigger:
-    """Have the head of the payload measured, which is the head at the time of the event."""
+    """Return the trigger to measure the head in the payload, which is the head at the time of the event."""
     pull_request = event.pull_request
     if pull_request.state != "open":
         raise ignored(Cause.ACTION, "the pull request is closed")
@@ -125,13 +125,14 @@ def _measured(
 def _needs_label_again(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
 ) -> Trigger:
-    """Cancel the measurement after a push from a fork, unless it is of the pushed commit.
+    """Return the trigger that cancels the measurement after a push from a fork.
 
-    It is if the label was set after the push, and the delivery of the label came first.
+    Raises `NotAdmitted` if the pushed commit itself is measured: the label was set after the push, and its delivery
+    came first.
     """
     if standing.head == event.pull_request.head.sha:
         raise ignored(Cause.SEEN, "the label was set for this commit")
-    return NeedsLabelAgain(
+    return RelabelTrigger(
         repository=repository.name,
         delivery=delivery,
         number=event.number,
@@ -141,8 +142,8 @@ def _needs_label_again(
     )
 
 
-def _withdrawn(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> Withdrawn:
-    return Withdrawn(
+def _withdrawn(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> WithdrawalTrigger:
+    return WithdrawalTrigger(
         repository=repository.name,
         delivery=delivery,
         number=event.number,
@@ -180,11 +181,11 @@ def _of_check(
     standing: Standing,
     own_app: int | None,
 ) -> PullRequestTrigger | UnmeasuredTrigger:
-    """Have a pull request measured again, as it was measured before, or the check of another commit written again."""
+    """Return the trigger to repeat a measurement, or to write the check of an unmeasured commit again."""
     if event.action != "rerequested":
         raise ignored(Cause.ACTION, "the check was not requested again")
     if event.check.app is None or event.check.app.id != own_app:
-        raise ignored(Cause.EVENT, "the check is another application's")
+        raise ignored(Cause.EVENT, "the check belongs to another application")
     if standing.unmeasured is not None:
         return standing.unmeasured.model_copy(update={"delivery": delivery, "actor": event.sender.login})
     if standing.trigger is None or not standing.is_permitted:
@@ -195,7 +196,7 @@ def _of_check(
 
 
 def _accepted(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> CommandTrigger:
-    """Accept the regressions of what is measured, as the command does."""
+    """Return the trigger that accepts the regressions, as the command does."""
     return CommandTrigger(
         repository=repository.name,
         delivery=delivery,
@@ -259,7 +260,7 @@ def _of_comment(
 
 
 def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> RequiredPermission | None:
-    """Return the permission that GitHub has to be asked for; none where the settings name the sender."""
+    """Return the permission to confirm at GitHub; None if the settings name the sender."""
     if repository.is_actor(sender.login):
         return None
     if repository.permission is None or sender.is_bot:
@@ -268,6 +269,6 @@ def _permission_to_ask_for(sender: Sender, repository: RepositorySettings) -> Re
 
 
 def _widest(labels: list[str], repository: RepositorySettings) -> str:
-    """Return the label that has most measured."""
+    """Return the label with the widest scope."""
     width: dict[Scope, int] = {"affected": 0, "all": 1}
     return max(labels, key=lambda label: width[repository.labels[label]])

@@ -1,4 +1,4 @@
-"""What admission has to remember: accepted deliveries and triggers in the store, rates in memory."""
+"""The state that admission needs: accepted deliveries and triggers in the store, rates in memory."""
 
 import contextlib
 import hashlib
@@ -26,9 +26,9 @@ STANDING_KINDS: Final = ("pull request", "withdrawn", "needs label again")
 
 @dataclass(frozen=True)
 class Standing:
-    """How a pull request stands: `trigger` is the one by which it is to be measured, none if it is not.
+    """Whether a pull request is to be measured: `trigger` is the trigger for that, None if it is not.
 
-    It is permitted once the person who caused it is known to be: pushes to the same repository may then follow.
+    `is_permitted`: the permission of its actor is confirmed, so that pushes to the same repository are measured too.
     `unmeasured` is the trigger of a commit that has a neutral check.
     """
 
@@ -38,12 +38,12 @@ class Standing:
 
     @property
     def head(self) -> str | None:
-        """The commit that it is to be measured at."""
+        """The commit that is to be measured."""
         return None if self.trigger is None else self.trigger.head
 
 
 class Memory:
-    """What was accepted, and how often who has sent what; its methods may be called from any thread."""
+    """Accepted deliveries, and rates by sender; its methods may be called from any thread."""
 
     def __init__(
         self, records: TriggerRecords, limits: Limits | None = None, clock: Callable[[], float] = time.time
@@ -60,12 +60,12 @@ class Memory:
         return self._records.knows(delivery, digest)
 
     def standing(self, subject: str) -> Standing:
-        """Return how a pull request stands, which the last trigger decides that was not refused."""
+        """Return whether a pull request is to be measured, by its last trigger that was not refused."""
         for stored in self._records.of_subject(subject, STANDING_KINDS):
             try:
                 trigger = read_trigger(stored.document)
             except UnreadableRecord:
-                # It may have withdrawn the permission.
+                # The unreadable trigger may have withdrawn the permission.
                 return Standing()
             if not isinstance(trigger, PullRequestTrigger):
                 return Standing()
@@ -74,7 +74,7 @@ class Memory:
         return Standing()
 
     def standing_at(self, repository: str, head: str) -> Standing:
-        """Return how the pull request stands whose check the lab has written at a commit."""
+        """Return the standing of the pull request whose check the lab has written at a commit."""
         of_repository = f"{repository.lower()}#"
         subjects = [name for name in self._records.subjects_of_post("check", head) if name.startswith(of_repository)]
         for standing in map(self.standing, subjects):
@@ -94,7 +94,7 @@ class Memory:
         return self._records.count_of_actor(actor.lower(), [kind], self._clock() - HOUR_SECONDS)
 
     def accept(self, trigger: Trigger, delivery: str, digest: str) -> str | None:
-        """Record a trigger together with its delivery; returns its id, none if either is there already."""
+        """Record a trigger together with its delivery; returns its id, None if either is already recorded."""
         now = self._clock()
         stored = stored_trigger(trigger, f"webhook {delivery}", now)
         of_delivery = StoredDelivery(delivery, trigger.repository, digest, now)
@@ -102,7 +102,7 @@ class Memory:
 
 
 def stored_trigger(trigger: Trigger, origin: str, created: float) -> StoredTrigger:
-    """Return the row of a trigger that waits; equal origins have equal ids, so that it is recorded once."""
+    """Return the row of a waiting trigger; equal origins have equal ids, so that it is recorded once."""
     return StoredTrigger(
         id=f"t-{hashlib.sha256(origin.encode()).hexdigest()[:24]}",
         repository=trigger.repository,

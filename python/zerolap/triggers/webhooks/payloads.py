@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from zerolap.triggers.names import CommitName, FullRef, Login, RefName, RepositoryName
 
 LONGEST_COMMENT: Final = 262_144
-"""GitHub takes none with more bytes."""
+"""The limit of GitHub, in bytes."""
 MOST_LABELS: Final = 1_000
 
 Number: TypeAlias = Annotated[int, Field(strict=True, ge=1, lt=1 << 31)]
@@ -82,18 +82,18 @@ class PullRequest(Part):
 
 
 class Event(Part):
-    """What every payload has that is used."""
+    """The fields that are used of every payload."""
 
     repository: Repository
     sender: Sender
 
 
 class OldBase(Part):
-    """The base that a pull request had; what it was is not used."""
+    """Present where the base of a pull request was changed; its content is not used."""
 
 
 class Changes(Part):
-    """What an edit of a pull request has changed."""
+    """The changes of an edit of a pull request."""
 
     base: OldBase | None = None
 
@@ -119,7 +119,7 @@ class PullRequestEvent(Event):
 
     @property
     def label_name(self) -> str:
-        """The name of the label that was set or removed; that of today, where the event has an older one."""
+        """The current name of the label that was set or removed, even if the event has an older name."""
         if self.label is None:
             return ""
         return next((label.name for label in self.pull_request.labels if label.id == self.label.id), self.label.name)
@@ -148,7 +148,7 @@ class PushEvent(Event):
 
 
 class CreateEvent(Event):
-    """A branch or a tag was created; the push that comes with it names its commit."""
+    """A branch or a tag was created; a separate push event has the commit."""
 
     ref: RefName
     ref_type: Literal["branch", "tag"]
@@ -210,7 +210,7 @@ class CheckSuiteEvent(Event):
 
 
 class MergeGroup(Part):
-    """Pull requests that a merge queue has put together."""
+    """A group of pull requests in a merge queue."""
 
     head_sha: CommitName
 
@@ -223,7 +223,7 @@ class MergeGroupEvent(Event):
 
 
 class PingEvent(Part):
-    """GitHub tries out a webhook; one of an organization has no repository."""
+    """GitHub tests a webhook; that of an organization has no repository."""
 
     hook_id: Identity
     repository: Repository | None = None
@@ -255,5 +255,5 @@ EVENTS: Final[Mapping[str, type[AnyEvent]]] = {
 
 
 def is_zero(commit: str) -> bool:
-    """Whether a push says by this commit that there is none."""
+    """Whether a commit of a push has only zeros, which means no commit."""
     return not commit.strip("0")

@@ -1,4 +1,4 @@
-"""How often something may happen: a bucket of tokens for each key, in memory."""
+"""Rate limits: a token bucket for each key, in memory."""
 
 import ipaddress
 import math
@@ -12,10 +12,9 @@ MOST_KEYS: Final = 10_000
 
 
 class Rate:
-    """At most `most` events of a key at once, and as many in `seconds`; may be used from any thread.
+    """Permits `most` events of a key in `seconds`, all of them at once if need be; may be used from any thread.
 
-    After `wait_seconds` one more is permitted. The keys that were not seen for longest are forgotten where there are
-    more than `MOST_KEYS`.
+    After `wait_seconds`, one further event is permitted. Beyond `MOST_KEYS` keys, the least recently used are removed.
     """
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +26,7 @@ class Rate:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def permits(self, key: str) -> bool:
-        """Count an event of a key; returns whether it is one too many, and is then not counted, as false."""
+        """Count an event of a key; returns false, without counting it, if the event is not permitted."""
         now = self._clock()
         with self._lock:
             tokens, then = self._buckets.pop(key, (float(self._most), now))
@@ -40,7 +39,7 @@ class Rate:
 
 
 def network_of(address: str) -> str:
-    """Return what a sender cannot easily change: the address, of IPv6 the network of 64 bits."""
+    """Return the part of an address that a sender cannot easily change: for IPv6 the network of 64 bits."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
