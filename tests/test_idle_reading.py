@@ -35,17 +35,17 @@ def statements(database: Database) -> Iterator[list[str]]:
 def test_nothing_is_read_of_a_pull_request_while_nothing_is_recorded(tmp_path: Path, toy: ToySource) -> None:
     pull = Pull(tmp_path, toy)
     pull.label(pull.head)
-    first = pull.standings.pull_request(SUBJECT)
+    first = pull.progress_reader.pull_request(SUBJECT)
     assert first is not None
     with statements(pull.store._database) as executed:
         # Signs of life and what is written elsewhere change nothing.
         pull.store.fleet.saw_agents([KnownAgent("agent", "lab", PLATFORM, "{}", 1.0)])
         pull.store.triggers.set_post(Post(SUBJECT, "comment", digest="d"))
         executed.clear()
-        assert pull.standings.pull_request(SUBJECT) is first
+        assert pull.progress_reader.pull_request(SUBJECT) is first
         assert [one for one in executed if one.startswith("SELECT")] == []
         pull.run("get-*", "running")
-        assert pull.standings.pull_request(SUBJECT) != first
+        assert pull.progress_reader.pull_request(SUBJECT) != first
         # Jobs are counted by the database.
         assert not [one for one in executed if "FROM attempt JOIN job" in one and "job.document" in one]
     pull.store.close()
