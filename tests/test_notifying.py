@@ -209,8 +209,11 @@ def test_that_it_is_gone_is_told_once_with_the_commit_that_took_it_away(branch: 
     repair = branch.push({"xadd": -0.1, "get": 0.0})
     # Before anybody looks, further commits come.
     branch.push({"xadd": 0.0, "get": 0.0})
-    assert branch.look()
-    assert branch.look()
+    with capture_logs() as logs:
+        assert branch.look()
+        assert branch.look()
+    gone = [(entry["channel"], entry["commit"]) for entry in logs if entry["event"] == "a regression is gone"]
+    assert gone == [(channel, repair) for channel in ("issue", "url", "slack", "log")]
     assert [state for state, _ in branch.issues()] == ["closed"]
     assert branch.told() == [("opened", commit), ("closed", repair)]
     assert len(branch.listener.at(PATH_OF_SLACK)) == 2

@@ -135,9 +135,9 @@ class Connection:
                     raise
                 is_renewed = True
                 continue
-            except _RetryableFault as setback:
-                seconds = patience.wait_seconds(tries) if setback.wait_seconds is None else setback.wait_seconds
-                maybe_done, reason = setback.maybe_done, setback.message
+            except _RetryableFault as fault:
+                seconds = patience.wait_seconds(tries) if fault.wait_seconds is None else fault.wait_seconds
+                maybe_done, reason = fault.maybe_done, fault.message
             if clock.monotonic() + seconds > end:
                 raise GitHubUnavailable(f"{call}: {reason}", seconds)
             log.warning("waiting for GitHub", request=str(call), reason=reason, seconds=round(seconds, 1))
@@ -250,11 +250,11 @@ def _message(content: bytes) -> str:
         return ""
     if not isinstance(document, dict):
         return ""
-    github_message = [str(document.get("message", ""))]
+    messages = [str(document.get("message", ""))]
     errors = document.get("errors")
     for error in errors if isinstance(errors, list) else []:
         is_detailed = isinstance(error, dict)
         words = [error.get("field"), error.get("code"), error.get("message")] if is_detailed else [error]
-        github_message.append(" ".join(str(word) for word in words if word))
-    text = "; ".join(github_message)[:500]
+        messages.append(" ".join(str(word) for word in words if word))
+    text = "; ".join(messages)[:500]
     return "".join(character if character.isprintable() else " " for character in text)

@@ -310,7 +310,7 @@ class Notifier:
 
 
 def _log(what: str, subject: str, commit: str, channel: str) -> None:
-    """Log a notice with the commit that has brought, or repaired, a regression."""
+    """Log a notice with the commit that introduced, or repaired, a regression."""
     log.info(EVENTS[what], subject=subject, commit=commit, channel=channel)
 
 
