@@ -74,7 +74,7 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
         ended = zerolap(*arguments, environment=environment)
         assert ended.code in (0, 4), ended
         documents[line] = ended.document()
-    assert len(documents) == 4
+    assert len(documents) == 5
 
     by_load = case_of(documents["run get-100B --load-tool redis-py --json -"])
     names = {check["check"] for check in by_load["validity"]["checks"]}
@@ -89,6 +89,13 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
     assert 100 < by_engine["metrics"]["bytes_per_key"] < 400
     both = case_of(documents["run get-100B --engine counted,memory --json -"])
     assert {"bytes_per_key", "instructions_per_op"} <= both["metrics"].keys()
+
+    (line,) = [line for line in documents if line.startswith("compare ")]
+    compared = case_of(documents[line])
+    assert (compared["verdict"], compared["deciding"]) == ("regression", "bytes_per_key")
+    (verdict,) = compared["verdicts"]
+    assert (verdict["engine"], verdict["verdict"], verdict["min_effect"]) == ("memory", "regression", 0.02)
+    assert verdict["low"] > 1
 
     diagnoses = {one["subject"]: one for one in documents["doctor --json -"]["diagnoses"]}
     assert diagnoses["open files"]["state"] in ("ok", "warning")
@@ -116,6 +123,47 @@ def test_cases_that_a_plugin_refuses_are_skipped(zerolap: Zerolap, tmp_path: Pat
     (skipped,) = document["skipped"]
     assert skipped["reason"] == "unsupported tool"
     assert "one command, without data" in skipped["text"]
+
+
+UNFIT = """\
+from zerolap.records import MetricRule
+
+
+class Alone:
+    def missing(self):
+        return None
+
+    def carry_out(self, job, place):
+        yield from ()
+
+
+class Clashing(Alone):
+    metrics = [
+        MetricRule(
+            name="instructions_per_op", engine="clashing", answer="work", decides="always", less_is_better=True
+        )
+    ]
+
+
+class Untyped(Alone):
+    metrics = ["bytes_per_key"]
+"""
+
+
+@pytest.mark.usefixtures("redis_server")
+def test_an_engine_that_cannot_compare_is_refused_with_the_reason(zerolap: Zerolap, tmp_path: Path) -> None:
+    entries = "[zerolap.engines]\nalone = unfit:Alone\nclashing = unfit:Clashing\nuntyped = unfit:Untyped\n"
+    environment = beside_zerolap(distribution(tmp_path / "installed", entries, {"unfit.py": UNFIT}))
+    reasons = {
+        "alone": (2, "measures a single server and cannot compare two"),
+        "clashing": (3, "cannot compare by MetricRule(name='instructions_per_op'"),
+        "untyped": (3, "cannot compare by 'bytes_per_key'"),
+        "unknown": (2, "there is no engine `unknown`"),
+    }
+    for engine, (code, reason) in reasons.items():
+        ended = zerolap("compare", "redis-server", "redis-server", "--engine", engine, environment=environment)
+        assert ended.code == code, ended
+        assert reason in ended.err
 
 
 LATE = """\

@@ -12,10 +12,21 @@ from zerolap.judge import (
     adjusted,
     case_answers,
     case_validity,
-    judge_counted,
+    judge_blocks,
     wants_more,
 )
-from zerolap.records import Check, Measurement, Validity, Verdict, VerdictWord
+from zerolap.records import (
+    METRICS,
+    Answer,
+    Check,
+    Decides,
+    Measurement,
+    MetricRule,
+    Validity,
+    Verdict,
+    VerdictWord,
+    with_rules_of_plugins,
+)
 
 METRIC = "instructions_per_op"
 VALID = Validity.of([])
@@ -26,7 +37,7 @@ def measured(values: Sequence[float], metric: str = METRIC) -> list[Measurement]
 
 
 def judged(base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC) -> Judged:
-    result = judge_counted(metric, measured(base, metric), measured(head, metric), min_effect)
+    result = judge_blocks(METRICS[metric], measured(base, metric), measured(head, metric), min_effect)
     assert result is not None
     return result
 
@@ -100,9 +111,9 @@ def test_rare_events_are_no_change() -> None:
 
 def test_what_a_side_did_not_measure_has_no_verdict() -> None:
     base = measured([1.0, 1.0, 1.0], "allocations_per_op")
-    assert judge_counted("allocations_per_op", base, measured([1.0] * 3), 0.005) is None
-    assert judge_counted(METRIC, measured([1.0]), measured([1.0]), 0.005) is None
-    assert judge_counted(METRIC, [], [], 0.005) is None
+    assert judge_blocks(METRICS["allocations_per_op"], base, measured([1.0] * 3), 0.005) is None
+    assert judge_blocks(METRICS[METRIC], measured([1.0]), measured([1.0]), 0.005) is None
+    assert judge_blocks(METRICS[METRIC], [], [], 0.005) is None
 
 
 def with_p(word: VerdictWord, p: float) -> Judged:
@@ -162,6 +173,31 @@ def test_what_decides_work(words: dict[str, VerdictWord], work: str, deciding: s
     assert answers.verdict == ("same" if work == "identical" else work)
     assert (answers.deciding, answers.confirmed) == (deciding, False)
     assert (answers.time, answers.time_deciding) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "decides", "words", "expected"),
+    [
+        ("work", "always", {"bytes_per_key": "regression"}, ("regression", "bytes_per_key")),
+        ("work", "always", {INSTRUCTIONS: "improvement", "bytes_per_key": "regression"}, ("unsure", INSTRUCTIONS)),
+        (
+            "work",
+            "others same",
+            {INSTRUCTIONS: "improvement", "bytes_per_key": "regression"},
+            ("improvement", INSTRUCTIONS),
+        ),
+        ("work", "never", {INSTRUCTIONS: "same", "bytes_per_key": "regression"}, ("same", INSTRUCTIONS)),
+        ("time", "always", {INSTRUCTIONS: "same", "bytes_per_key": "same"}, ("same", "bytes_per_key")),
+        ("time", "always", {INSTRUCTIONS: "same", "bytes_per_key": "regression"}, ("regression", "bytes_per_key")),
+    ],
+)
+def test_a_metric_of_a_plugin_decides_by_its_rule(
+    answer: Answer, decides: Decides, words: dict[str, VerdictWord], expected: tuple[str, str]
+) -> None:
+    rule = MetricRule(name="bytes_per_key", engine="memory", answer=answer, decides=decides, less_is_better=True)
+    verdicts = [verdict_on(metric, word) for metric, word in words.items()]
+    answers = case_answers(verdicts, VALID, rules=with_rules_of_plugins([rule]))
+    assert (answers.verdict, answers.deciding) == expected
 
 
 def test_an_invalid_case_has_no_answers() -> None:

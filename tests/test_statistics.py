@@ -17,7 +17,7 @@ from zerolap.judge import (
     Q,
     TimedPair,
     adjusted,
-    judge_counted,
+    judge_blocks,
     judge_timed,
     share_of_look,
 )
@@ -34,7 +34,7 @@ def judged_counts(ratios: Sequence[float], min_effect: float = 0.0) -> Judged:
     """Return what is concluded on blocks whose log ratios are given."""
     base = [Measurement(metrics={INSTRUCTIONS: 1000.0}, validity=VALID)] * len(ratios)
     head = [Measurement(metrics={INSTRUCTIONS: 1000 * math.exp(ratio)}, validity=VALID) for ratio in ratios]
-    judged = judge_counted(INSTRUCTIONS, base, head, min_effect)
+    judged = judge_blocks(METRICS[INSTRUCTIONS], base, head, min_effect)
     assert judged is not None
     return judged
 
@@ -198,7 +198,7 @@ def test_all_engines_call_a_metric_the_same_by_the_test_of_equivalence(verdict: 
 def rare(head: Sequence[float]) -> VerdictWord:
     base = [Measurement(metrics={"syscalls_per_op": 0.0}, validity=VALID)] * len(head)
     others = [Measurement(metrics={"syscalls_per_op": value}, validity=VALID) for value in head]
-    judged = judge_counted("syscalls_per_op", base, others, 0.005)
+    judged = judge_blocks(METRICS["syscalls_per_op"], base, others, 0.005)
     assert judged is not None
     return judged.verdict.verdict
 

@@ -150,13 +150,22 @@ export interface MeasuredServer {
 /** What is measured; `unit` is what one of its values counts, `heading` its label where there is little room. */
 export interface Metric {
   name: string;
-  engine: "counted" | "timed" | "sampled" | "traced";
+  engine: string;
   answer: "work" | "time";
   decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
-  unit: string;
   less_is_better: boolean;
+  unit: string;
   label: string;
   heading: string;
+}
+
+/** How a metric is judged in a comparison: which engine measures it, which way is better, what it decides. */
+export interface MetricRule {
+  name: string;
+  engine: string;
+  answer: "work" | "time";
+  decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
+  less_is_better: boolean;
 }
 
 /** A value per request on each side; null where the side has no such function. */
@@ -240,7 +249,8 @@ export interface RunReport {
  * What the comparison was asked to do; `min_effect` by engine, as a fraction.
  *
  * `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
- * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own.
+ * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are those
+ * by which engines of plugins compare.
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
@@ -256,6 +266,7 @@ export interface Settings {
   quick: boolean;
   load_policy: "lab";
   load_tool: string;
+  plugin_metrics: Array<MetricRule>;
   level: number | null;
   equivalence_level: number | null;
   regression_rule: string | null;
@@ -329,7 +340,7 @@ export interface Validity {
  */
 export interface Verdict {
   metric: string;
-  engine: "counted" | "timed" | "sampled" | "traced";
+  engine: string;
   verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
   base: number | null;
   head: number | null;
@@ -350,8 +361,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "always",
-    "unit": "instructions",
     "less_is_better": true,
+    "unit": "instructions",
     "label": "instructions per request",
     "heading": "instructions/request"
   },
@@ -360,8 +371,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "others same",
-    "unit": "allocations",
     "less_is_better": true,
+    "unit": "allocations",
     "label": "allocations per request",
     "heading": "allocations/request"
   },
@@ -370,8 +381,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "always",
-    "unit": "system calls",
     "less_is_better": true,
+    "unit": "system calls",
     "label": "system calls per request",
     "heading": "system calls/request"
   },
@@ -380,8 +391,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "others same",
-    "unit": "readings",
     "less_is_better": true,
+    "unit": "readings",
     "label": "clock readings per request",
     "heading": "clock readings/request"
   },
@@ -390,8 +401,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "others same",
-    "unit": "instructions",
     "less_is_better": true,
+    "unit": "instructions",
     "label": "instructions per request that comes alone",
     "heading": "instructions/request alone"
   },
@@ -400,8 +411,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "counted",
     "answer": "work",
     "decides": "others same",
-    "unit": "instructions",
     "less_is_better": true,
+    "unit": "instructions",
     "label": "instructions per tick of the timers",
     "heading": "instructions/tick"
   },
@@ -410,8 +421,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "always",
-    "unit": "ns",
     "less_is_better": true,
+    "unit": "ns",
     "label": "CPU ns per request",
     "heading": "CPU ns/request"
   },
@@ -420,8 +431,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "where changed",
-    "unit": "ns",
     "less_is_better": true,
+    "unit": "ns",
     "label": "CPU ns per request of the whole server",
     "heading": "whole CPU ns/request"
   },
@@ -430,8 +441,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "ns",
     "less_is_better": true,
+    "unit": "ns",
     "label": "CPU ns per request in unequal batches",
     "heading": "full speed CPU ns/request"
   },
@@ -440,8 +451,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "ns",
     "less_is_better": true,
+    "unit": "ns",
     "label": "CPU ns per request of the main thread",
     "heading": "main thread ns/request"
   },
@@ -450,8 +461,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "ns",
     "less_is_better": true,
+    "unit": "ns",
     "label": "CPU ns per request of the I/O threads",
     "heading": "I/O threads ns/request"
   },
@@ -460,8 +471,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "always",
-    "unit": "cycles",
     "less_is_better": true,
+    "unit": "cycles",
     "label": "cycles per request",
     "heading": "cycles/request"
   },
@@ -470,8 +481,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "cycles",
     "less_is_better": true,
+    "unit": "cycles",
     "label": "kernel cycles per request",
     "heading": "kernel cycles/request"
   },
@@ -480,8 +491,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "work",
     "decides": "never",
-    "unit": "instructions",
     "less_is_better": true,
+    "unit": "instructions",
     "label": "retired instructions per request",
     "heading": "retired instructions/request"
   },
@@ -490,8 +501,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "work",
     "decides": "never",
-    "unit": "instructions",
     "less_is_better": true,
+    "unit": "instructions",
     "label": "kernel instructions per request",
     "heading": "kernel instructions/request"
   },
@@ -500,8 +511,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "misses",
     "less_is_better": true,
+    "unit": "misses",
     "label": "branch misses per request",
     "heading": "branch misses/request"
   },
@@ -510,8 +521,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "misses",
     "less_is_better": true,
+    "unit": "misses",
     "label": "cache misses per request",
     "heading": "cache misses/request"
   },
@@ -520,8 +531,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "misses",
     "less_is_better": true,
+    "unit": "misses",
     "label": "TLB misses per request",
     "heading": "TLB misses/request"
   },
@@ -530,8 +541,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "us",
     "less_is_better": true,
+    "unit": "us",
     "label": "us per call, by the server",
     "heading": "µs/call"
   },
@@ -540,8 +551,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "beyond doubt",
-    "unit": "requests",
     "less_is_better": false,
+    "unit": "requests",
     "label": "requests per second",
     "heading": "requests/s"
   },
@@ -550,8 +561,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "beyond doubt",
-    "unit": "us",
     "less_is_better": true,
+    "unit": "us",
     "label": "latency p50 in us",
     "heading": "p50, µs"
   },
@@ -560,8 +571,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "beyond doubt",
-    "unit": "us",
     "less_is_better": true,
+    "unit": "us",
     "label": "latency p99 in us",
     "heading": "p99, µs"
   },
@@ -570,8 +581,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "us",
     "less_is_better": true,
+    "unit": "us",
     "label": "latency p99.9 in us",
     "heading": "p99.9, µs"
   },
@@ -580,8 +591,8 @@ export const METRICS: Record<string, Metric> = {
     "engine": "timed",
     "answer": "time",
     "decides": "never",
-    "unit": "us",
     "less_is_better": true,
+    "unit": "us",
     "label": "latency maximum in us",
     "heading": "max, µs"
   }

@@ -224,7 +224,7 @@ def min_effects(text: str) -> dict[str, float]:
 def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> list[str] | None:
     """Return the named engines, or None if the lab is to choose; raises `UsageError` for an unknown engine.
 
-    With `judging`, only engines that compare two servers are accepted.
+    With `judging`, `loaded` is not accepted, as it measures one server.
     """
     if text is None:
         return ["counted"] if quick else None
@@ -243,17 +243,20 @@ def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> 
 
 
 def _require_comparing(name: str) -> None:
+    """Raise `UsageError` for an engine that does not exist or only loads one server; plugins are not imported."""
     if name in ENGINES:
         return
     from zerolap.plugins import ENGINES as PLUGINS
     from zerolap.plugins import plugin_names
 
-    if name == "loaded" or name in plugin_names(PLUGINS):
+    if name == "loaded":
         raise UsageError(
             f"the engine `{name}` measures a single server and cannot compare two",
             hint=f"zerolap run --engine {name}",
         )
-    raise UsageError(f"there is no engine `{name}`", hint=f"engines: {', '.join(ENGINES)}")
+    plugins = plugin_names(PLUGINS)
+    if name not in plugins:
+        raise UsageError(f"there is no engine `{name}`", hint=f"engines: {', '.join([*ENGINES, *plugins])}")
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:

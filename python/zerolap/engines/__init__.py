@@ -3,6 +3,7 @@
 from zerolap.engines.counted_deployment import counted_part
 from zerolap.engines.engine import (
     TRIAL_PREFIX,
+    ComparingEngine,
     Engine,
     EngineTrial,
     FilledServer,
@@ -11,7 +12,7 @@ from zerolap.engines.engine import (
     filled_server,
     trials_of,
 )
-from zerolap.engines.names import COMPARING, LOADED, engine_named
+from zerolap.engines.names import COMPARING, LOADED, engine_named, rules_of_plugins
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
@@ -23,6 +24,7 @@ __all__ = [
     "PAIRS_PER_START",
     "PASSES",
     "TRIAL_PREFIX",
+    "ComparingEngine",
     "Engine",
     "EngineTrial",
     "FilledServer",
@@ -32,5 +34,6 @@ __all__ = [
     "engine_named",
     "filled_server",
     "missing_for_sampling",
+    "rules_of_plugins",
     "trials_of",
 ]

@@ -22,6 +22,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     Measurement,
+    MetricRule,
     Placement,
     ServerSpec,
     Side,
@@ -114,6 +115,16 @@ class Engine(Protocol):
         Raises `CaseRefused` for a case that it cannot measure, `TrialFailed` where a trial fails: the case ends, others
         go on. `EnvironmentMissing` ends the whole request.
         """
+
+
+@runtime_checkable
+class ComparingEngine(Engine, Protocol):
+    """An engine whose trials of two servers can be compared: blocks are pairs, each of one seed.
+
+    `metrics` are those of its metrics that are judged.
+    """
+
+    metrics: Sequence[MetricRule]
 
 
 class Deadline:

@@ -1,15 +1,17 @@
 """Engines by name: those of the lab, and those of plugins."""
 
+from collections.abc import Sequence
+
 from zerolap.engines.counted import Counted
-from zerolap.engines.engine import Engine
+from zerolap.engines.engine import ComparingEngine, Engine
 from zerolap.engines.loaded import Loaded
 from zerolap.engines.sampled import Sampled
 from zerolap.engines.timed import Timed
-from zerolap.plugins import ENGINES, load_plugin, plugin_names
-from zerolap.records import UsageError
+from zerolap.plugins import ENGINES, PluginFault, load_plugin, plugin_names
+from zerolap.records import METRICS, MetricRule, UsageError
 
 COMPARING = ("counted", "timed", "sampled")
-"""Engines that measure both sides of a comparison."""
+"""Engines of the lab that measure both sides of a comparison."""
 LOADED = "loaded"
 OWN: dict[str, Engine] = {"counted": Counted(), "timed": Timed(), "sampled": Sampled(), LOADED: Loaded()}
 
@@ -23,3 +25,29 @@ def engine_named(name: str) -> Engine:
     except KeyError:
         known = ", ".join([*OWN, *plugin_names(ENGINES)])
         raise UsageError(f"there is no engine `{name}` in this version", hint=f"engines: {known}") from None
+
+
+def rules_of_plugins(engines: Sequence[str]) -> list[MetricRule]:
+    """Return the metrics by which those of the engines that are plugins compare two servers.
+
+    Raises `UsageError` for an engine that does not compare, `PluginFault` for a metric that another engine has.
+    """
+    rules: dict[str, MetricRule] = {}
+    for name in engines:
+        if name in COMPARING:
+            continue
+        engine = engine_named(name)
+        if not isinstance(engine, ComparingEngine):
+            raise UsageError(
+                f"the engine `{name}` measures a single server and cannot compare two",
+                hint=f"zerolap run --engine {name}",
+            )
+        declared: Sequence[object] = engine.metrics
+        for rule in declared:
+            if not isinstance(rule, MetricRule) or rule.engine != name or rule.name in METRICS or rule.name in rules:
+                raise PluginFault(
+                    f"the engine `{name}` cannot compare by {rule!r}",
+                    hint=f'its metrics are of the kind `MetricRule(engine="{name}", ...)`, under names of their own',
+                )
+            rules[rule.name] = rule
+    return list(rules.values())

@@ -2,10 +2,18 @@
 
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.case import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
-from zerolap.judge.counted import judge_counted, judge_identical, wants_more
+from zerolap.judge.counted import judge_blocks, judge_identical, wants_more
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
-from zerolap.judge.judged import DEFAULT_MIN_EFFECT, EQUIVALENCE_LEVEL, Judged, Q, adjusted, with_rules
+from zerolap.judge.judged import (
+    DEFAULT_MIN_EFFECT,
+    EQUIVALENCE_LEVEL,
+    PLUGIN_MIN_EFFECT,
+    Judged,
+    Q,
+    adjusted,
+    with_rules,
+)
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
 
@@ -20,6 +28,7 @@ __all__ = [
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
+    "PLUGIN_MIN_EFFECT",
     "Batching",
     "CaseAnswers",
     "Judged",
@@ -31,7 +40,7 @@ __all__ = [
     "deciding_time",
     "faults_of",
     "hints_at_change",
-    "judge_counted",
+    "judge_blocks",
     "judge_identical",
     "judge_timed",
     "share_of_look",

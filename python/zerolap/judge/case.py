@@ -1,20 +1,22 @@
 """What a comparison says of a case as a whole: what the code does, and what its user feels.
 
-The table of metrics says which answer a metric belongs to, and when it decides.
+The rule of a metric states which answer it belongs to, and when it decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.judge.deciding_time import deciding_time
+from zerolap.judge.deciding_time import DECIDING_TIMES, deciding_time
 from zerolap.judge.judged import UNCHANGED
 from zerolap.records import (
     METRICS,
     Answer,
     CaseVerdict,
     Check,
+    Decides,
     Measurement,
+    MetricRule,
     TimeWord,
     Validity,
     Verdict,
@@ -37,7 +39,13 @@ class CaseAnswers:
     time_deciding: str | None = None
 
 
-def case_answers(verdicts: Sequence[Verdict], validity: Validity, *, time_asked: bool = False) -> CaseAnswers:
+def case_answers(
+    verdicts: Sequence[Verdict],
+    validity: Validity,
+    *,
+    time_asked: bool = False,
+    rules: Mapping[str, MetricRule] = METRICS,
+) -> CaseAnswers:
     """Return work, time and the verdict of a case from the verdicts on its metrics.
 
     The verdict is time where that was asked for; where it was and nothing was timed, both are unsure. Else the verdict
@@ -46,8 +54,8 @@ def case_answers(verdicts: Sequence[Verdict], validity: Validity, *, time_asked:
     """
     if not validity.valid or not verdicts:
         return CaseAnswers(verdict="invalid", deciding=None, confirmed=False)
-    work, work_metric = work_answer(verdicts)
-    time, time_metric = time_answer(verdicts)
+    work, work_metric = work_answer(verdicts, rules)
+    time, time_metric = time_answer(verdicts, rules)
     if time is None and time_asked and work != "identical":
         time = "unsure"
     verdict: CaseVerdict = "same"
@@ -60,12 +68,14 @@ def case_answers(verdicts: Sequence[Verdict], validity: Validity, *, time_asked:
     return CaseAnswers(verdict, deciding, confirmed, work, work_metric, time, time_metric)
 
 
-def work_answer(verdicts: Sequence[Verdict]) -> tuple[VerdictWord | None, str | None]:
+def work_answer(
+    verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS
+) -> tuple[VerdictWord | None, str | None]:
     """Return the word on work and the metric that it rests on, none where nothing was counted.
 
     Fewer instructions against more system calls, or the reverse, only time can weigh up: that is unsure.
     """
-    leading = _deciding("work", "always", verdicts)
+    leading = _deciding("work", "always", verdicts, rules)
     if not leading:
         return None, None
     changed = [verdict for verdict in leading if verdict.verdict in CHANGED]
@@ -73,39 +83,45 @@ def work_answer(verdicts: Sequence[Verdict]) -> tuple[VerdictWord | None, str | 
         return "unsure", changed[0].metric
     identical = [verdict for verdict in leading if verdict.verdict == "identical"]
     undecided = [verdict for verdict in leading if verdict.verdict == "unsure"]
-    others = [verdict for verdict in _deciding("work", "others same", verdicts) if verdict.verdict not in UNCHANGED]
+    beside = _deciding("work", "others same", verdicts, rules)
+    others = [verdict for verdict in beside if verdict.verdict not in UNCHANGED]
     chosen = [*changed, *identical, *undecided, *others, *leading][0]
     return chosen.verdict, chosen.metric
 
 
-def time_answer(verdicts: Sequence[Verdict]) -> tuple[TimeWord | None, str | None]:
+def time_answer(
+    verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS
+) -> tuple[TimeWord | None, str | None]:
     """Return the word on time and the metric that it rests on, none where nothing was timed.
 
     A regression of any deciding metric is one of time, whatever the others gain. Of CPU time and cycles one leads; the
     other decides where it changed beyond doubt.
     """
-    always = _deciding("time", "always", verdicts)
-    leading = [verdict for verdict in always if verdict is deciding_time(verdicts)]
-    beside = _deciding("time", "where changed", verdicts)
-    others = [*always, *_deciding("time", "beyond doubt", verdicts)]
+    always = _deciding("time", "always", verdicts, rules)
+    of_request = deciding_time(verdicts)
+    leading = [verdict for verdict in always if verdict.metric not in DECIDING_TIMES or verdict is of_request]
+    beside = _deciding("time", "where changed", verdicts, rules)
+    others = [*always, *_deciding("time", "beyond doubt", verdicts, rules)]
     certain = [verdict for verdict in others if verdict.is_beyond_doubt]
     for word in CHANGED:
         changed = next((verdict for verdict in [*leading, *beside, *certain] if verdict.verdict == word), None)
         if changed is not None:
             return word, changed.metric
     if not leading:
-        return ("unsure" if any(METRICS[one.metric].answer == "time" for one in verdicts) else None), None
+        return ("unsure" if any(rules[verdict.metric].answer == "time" for verdict in verdicts) else None), None
     undecided = next((verdict for verdict in leading if verdict.verdict == "unsure"), None)
     return ("same", leading[0].metric) if undecided is None else ("unsure", undecided.metric)
 
 
-def _deciding(answer: Answer, decides: str, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts that belong to an answer and decide it in that way, in the order of the table."""
+def _deciding(
+    answer: Answer, decides: Decides, verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule]
+) -> list[Verdict]:
+    """Return the verdicts that belong to an answer and decide it in that way, in the order of the rules."""
     by_metric = {verdict.metric: verdict for verdict in verdicts}
     return [
         by_metric[name]
-        for name, metric in METRICS.items()
-        if name in by_metric and (metric.answer, metric.decides) == (answer, decides)
+        for name, rule in rules.items()
+        if name in by_metric and (rule.answer, rule.decides) == (answer, decides)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts from counted trials: blocks of seeds, a pair of trials in each."""
+"""Verdicts from trials in blocks of seeds, a pair in each: counted ones, and those of plugins' engines."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from functools import partial
 from zerolap import _core
 from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
-from zerolap.records import METRICS, Measurement, Verdict
+from zerolap.records import Measurement, MetricRule, Verdict
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
@@ -26,6 +26,9 @@ SMALLEST: Mapping[str, float] = {
     "instructions_per_tick": 1.0,
 }
 
+# Of a plugin's metric nothing is known: a change from none is infinitely large, as far as numbers go.
+SMALLEST_OF_PLUGINS = 1e-9
+
 # The minimum effect is no less than this much a request: a rare event can be twice as frequent and not matter.
 SMALLEST_CHANGE: Mapping[str, float] = {
     "instructions_per_op": 0.0,
@@ -41,34 +44,36 @@ SMALLEST_CHANGE: Mapping[str, float] = {
 OFFSET = 1e4
 
 
-def judge_counted(
-    metric: str, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float, q: float = Q
+def judge_blocks(
+    metric: MetricRule, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float, q: float = Q
 ) -> Judged | None:
     """Return the verdict on one metric; none where a side did not measure it.
 
     Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios, by the case's own
     variance: blocks of one case differ twenty times as much as those of another.
     """
+    name = metric.name
     pairs = [
-        (one.metrics[metric], other.metrics[metric])
-        for one, other in zip(base, head, strict=True)
-        if metric in one.metrics and metric in other.metrics
+        (of_base.metrics[name], of_head.metrics[name])
+        for of_base, of_head in zip(base, head, strict=True)
+        if name in of_base.metrics and name in of_head.metrics
     ]
     if len(pairs) < len(base) or len(pairs) < 2:
         return None
     base_values, head_values = [one for one, _ in pairs], [other for _, other in pairs]
     base_mean, head_mean = statistics.fmean(base_values), statistics.fmean(head_values)
-    unit = max(base_mean, SMALLEST[metric])
-    change_at = partial(_change_of_ratios, base_values, head_values, SMALLEST[metric])
-    if min_effect * unit < SMALLEST_CHANGE[metric]:
-        min_effect = SMALLEST_CHANGE[metric] / unit
+    smallest, smallest_change = SMALLEST.get(name, SMALLEST_OF_PLUGINS), SMALLEST_CHANGE.get(name, 0.0)
+    unit = max(base_mean, smallest)
+    change_at = partial(_change_of_ratios, base_values, head_values, smallest)
+    if min_effect * unit < smallest_change:
+        min_effect = smallest_change / unit
         change_at = partial(_change_of_means, base_values, head_values, unit)
     share = share_of_look(COUNTED_LOOKS, len(pairs))
-    word, found = look(METRICS[metric], change_at, share, min_effect, q)
+    word, found = look(metric, change_at, share, min_effect, q)
     detectable_at = partial(detectable_change, change_at, share, min_effect)
     verdict = Verdict(
-        metric=metric,
-        engine="counted",
+        metric=name,
+        engine=metric.engine,
         verdict=word,
         base=base_mean,
         head=head_mean,

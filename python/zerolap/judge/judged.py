@@ -6,10 +6,13 @@ from typing import Final
 
 from zerolap import _core
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, Metric, Settings, Verdict, VerdictWord
+from zerolap.records import REGRESSION_RULE, MetricRule, Settings, Verdict, VerdictWord
 
 DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 """The smallest change that matters, by engine, as a fraction."""
+
+PLUGIN_MIN_EFFECT = 0.02
+"""The same for metrics of plugins' engines."""
 
 Q = 0.01
 """The share of false ones among the changes of a comparison that is accepted."""
@@ -56,7 +59,7 @@ class Change:
 
 
 def look(
-    metric: Metric, change_at: Callable[[float], Change], share: float, min_effect: float, q: float
+    metric: MetricRule, change_at: Callable[[float], Change], share: float, min_effect: float, q: float
 ) -> tuple[VerdictWord, Change]:
     """Judge a metric by its samples, at a look that has such a share of the error; `change_at` is by confidence.
 
@@ -94,7 +97,7 @@ def with_rules(settings: Settings) -> Settings:
         "level": 1.0 - settings.q,
         "equivalence_level": EQUIVALENCE_LEVEL,
         "regression_rule": REGRESSION_RULE,
-        "look_shares": look_shares(settings.min_effect["timed"]),
+        "look_shares": look_shares(settings.min_effect["timed"], settings.plugin_engines),
     }
     return settings.model_copy(update=rules)
 

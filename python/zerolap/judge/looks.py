@@ -1,7 +1,7 @@
 """When a case is looked at, and the part of the error that each look has."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 MIN_BLOCKS = 5
 MAX_BLOCKS = 8
@@ -41,9 +41,13 @@ def _spent(looks: Sequence[int], samples: int) -> float:
     return math.pow(samples / looks[-1], SPENDING_EXPONENT)
 
 
-def look_shares(min_effect_of_time: float) -> dict[str, dict[int, float]]:
-    """Return the part of the error of each look, by engine and number of samples."""
-    by_engine: Mapping[str, Sequence[int]] = {"counted": COUNTED_LOOKS, "timed": timed_looks(min_effect_of_time)}
+def look_shares(min_effect_of_time: float, plugins: Iterable[str]) -> dict[str, dict[int, float]]:
+    """Return the part of the error of each look, by engine and number of samples; those of plugins measure blocks."""
+    by_engine: Mapping[str, Sequence[int]] = {
+        "counted": COUNTED_LOOKS,
+        "timed": timed_looks(min_effect_of_time),
+        **dict.fromkeys(plugins, COUNTED_LOOKS),
+    }
     return {
         engine: {samples: round(share_of_look(looks, samples), 4) for samples in looks}
         for engine, looks in by_engine.items()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Comparison, metric_named
+from zerolap.records import Comparison
 
 TOLERANCE = 2.0
 """A regression is gone once what is left of it is below so many minimum effects: both are measured with errors."""
@@ -67,10 +67,11 @@ def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Change]]) -> bool:
     that are the same only what is beyond the minimum effect counts: a slow drift is another matter.
     """
     factor, minimum = 1.0, 0.0
+    less_is_better = any(change.of == regressed and change.change > 0 for change in pushes[0])
     for changes in pushes:
         for change in changes:
             if change.of == regressed:
                 factor *= 1 + change.change
                 minimum = max(minimum, change.min_effect)
-    worse = factor - 1 if metric_named(regressed.metric).less_is_better else 1 / factor - 1
+    worse = factor - 1 if less_is_better else 1 / factor - 1
     return worse <= TOLERANCE * minimum

@@ -17,7 +17,7 @@ from zerolap.judge import (
     case_validity,
     deciding_time,
     hints_at_change,
-    judge_counted,
+    judge_blocks,
     judge_identical,
     judge_timed,
     spread_of_starts,
@@ -42,6 +42,7 @@ from zerolap.records import (
     TrialFailed,
     Validity,
     Verdict,
+    with_rules_of_plugins,
 )
 
 WHOLE_COST = "whole_cpu_ns_per_op"
@@ -72,16 +73,23 @@ def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[
     settings = results.resolved.settings
     reported = results.reported()
     timings = _judge_times(results.timed, settings, bank)
-    judged = [[*_judge_work(measured, settings), *timings.get(measured.case.name, [])] for measured in reported]
+    judged = [
+        [
+            *_judge_work(measured, settings),
+            *timings.get(measured.case.name, []),
+            *_judge_plugins(measured, settings),
+        ]
+        for measured in reported
+    ]
     return [
         _conclude_case(measured, verdicts, results, explainer)
         for measured, verdicts in zip(reported, adjusted(judged, settings.q), strict=True)
     ]
 
 
-def counting_is_undecided(trials: Trials, resolved: Resolved) -> bool:
-    """Whether another block of counted trials could decide something."""
-    judged = _judge_counts(trials, resolved.settings)
+def blocks_are_undecided(engine: str, trials: Trials, resolved: Resolved) -> bool:
+    """Whether another block of trials of an engine that is judged by blocks could decide something."""
+    judged = _judge_blocks(engine, trials, resolved.settings)
     return wants_more(judged, trials.blocks, len(resolved.cases) * len(judged), resolved.settings.q)
 
 
@@ -126,25 +134,33 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     return spreads
 
 
-def _judge_counts(trials: Trials | None, settings: Settings) -> list[Judged]:
-    """Return what is concluded on each counted metric of a case; nothing of an invalid or failed one."""
+def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[Judged]:
+    """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
     if trials is None or not trials.usable:
         return []
     base, head = (trials.whole[side] for side in (BASE, HEAD))
-    min_effect = settings.min_effect["counted"]
     judged = [
-        judge_counted(name, base, head, min_effect, settings.q)
-        for name, metric in METRICS.items()
-        if metric.engine == "counted"
+        judge_blocks(rule, base, head, settings.min_effect[engine], settings.q)
+        for rule in with_rules_of_plugins(settings.plugin_metrics).values()
+        if rule.engine == engine
     ]
-    return [one for one in judged if one is not None]
+    return [of_metric for of_metric in judged if of_metric is not None]
+
+
+def _judge_plugins(measured: CaseResults, settings: Settings) -> list[Judged]:
+    """Return what is concluded on the metrics of plugins' engines."""
+    return [
+        judged
+        for engine in settings.plugin_engines
+        for judged in _judge_blocks(engine, measured.other.get(engine), settings)
+    ]
 
 
 def _judge_work(measured: CaseResults, settings: Settings) -> list[Judged]:
     """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
     trials = measured.counted
     if trials is None or trials.blocks != 1 or not measured.is_identical:
-        return _judge_counts(trials, settings)
+        return _judge_blocks("counted", trials, settings)
     base, head = (trials.whole[side][0] for side in (BASE, HEAD))
     min_effect = settings.min_effect["counted"]
     judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
@@ -229,16 +245,19 @@ def metrics_judged(results: Results) -> int:
     """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
     measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
     has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    return len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
+    own = len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
+    return own + len(results.resolved.settings.plugin_metrics)
 
 
 def _conclude_case(
     measured: CaseResults, verdicts: list[Verdict], results: Results, explainer: Explainer | None
 ) -> CaseResult:
-    case, validity = measured.case, _validity(measured)
+    case, settings = measured.case, results.resolved.settings
+    validity = _validity(measured)
     if measured.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
-    answers = case_answers(verdicts, validity, time_asked=results.resolved.settings.asks_for_time)
+    rules = with_rules_of_plugins(settings.plugin_metrics)
+    answers = case_answers(verdicts, validity, time_asked=settings.asks_for_time, rules=rules)
     cut_short = _is_cut_short(measured, results)
     if answers.verdict == "invalid" and cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
@@ -288,8 +307,10 @@ def _validity(measured: CaseResults) -> Validity:
     """Return the checks of all engines; what the machine did to timed trials costs their verdicts and no more."""
     counted, timed = measured.counted, measured.timed
     measurements: list[Measurement] = []
-    if counted is not None:
-        measurements += [one for side in counted.measurements.values() for one in side]
+    # What a plugin cannot measure takes nothing from what was counted and timed.
+    alone = measured.other.values() if counted is None and timed is None else ()
+    for trials in [*filter(None, [counted]), *alone]:
+        measurements += [measurement for side in trials.measurements.values() for measurement in side]
     disturbed = timed.disturbance() if timed is not None else []
     if timed is not None and not disturbed:
         for trials in {id(timed): timed, id(timed.of_cost): timed.of_cost}.values():
@@ -301,13 +322,19 @@ def _validity(measured: CaseResults) -> Validity:
 
 
 def _failure(measured: CaseResults) -> TrialFailed | None:
+    """Return why a case failed: one of its trials did, or nothing else was asked for than what engines refuse."""
     if measured.counted is not None and measured.counted.failure is not None:
         return measured.counted.failure
-    if measured.timed is None:
-        # Nothing else was asked for than what the engine refuses.
-        refusal = None if measured.counted is None else measured.counted.refusal
-        return None if refusal is None else TrialFailed(refusal)
-    return measured.timed.failure or measured.timed.of_cost.failure
+    if measured.timed is not None:
+        return measured.timed.failure or measured.timed.of_cost.failure
+    others = [*measured.other.values()]
+    every = others if measured.counted is None else [measured.counted, *others]
+    refusals = [trials.refusal for trials in every if trials.refusal is not None]
+    if every and len(refusals) == len(every):
+        return TrialFailed(refusals[0])
+    if measured.counted is None:
+        return next((trials.failure for trials in others if trials.failure is not None), None)
+    return None
 
 
 def placement_notes(results: Results) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
 from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, timed_looks
-from zerolap.lab.conclusions import Bank, counting_is_undecided, metrics_judged, undecided_in_time, worth_sampling
+from zerolap.lab.conclusions import Bank, blocks_are_undecided, metrics_judged, undecided_in_time, worth_sampling
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
     Activity,
@@ -66,7 +66,7 @@ class Planner:
         # What takes longest is not to begin last, when nothing else is left to do beside it.
         self._counting_order = sorted(resolved.cases, key=_setup_commands, reverse=True)
         # What follows from results that do not change any more, once for all plans.
-        self._counting_goes_on: dict[tuple[str, int], bool] = {}
+        self._blocks_go_on: dict[tuple[str, str, int], bool] = {}
         self._jobs: dict[tuple[str, str, int], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
@@ -115,7 +115,8 @@ class Planner:
         if engine == "sampled":
             chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
-        return "measuring", dict.fromkeys(names, sides), sum(done.values())
+        least = sides * (MIN_BLOCKS if self.resolved.kind == "compare" else 1)
+        return "measuring", {name: max(done[name], least) for name in names}, sum(done.values())
 
     @property
     def _first_blocks(self) -> int:
@@ -156,10 +157,13 @@ class Planner:
             return missing if trials.jobs_done < self._first_blocks else []
         if len(done) >= MAX_BLOCKS:
             return []
-        key = (trials.case.name, len(done))
-        if key not in self._counting_goes_on:
-            self._counting_goes_on[key] = counting_is_undecided(trials, self.resolved)
-        return [[len(done)]] if self._counting_goes_on[key] else []
+        return [[len(done)]] if self._is_undecided("counted", trials) else []
+
+    def _is_undecided(self, engine: str, trials: Trials) -> bool:
+        key = (engine, trials.case.name, trials.blocks)
+        if key not in self._blocks_go_on:
+            self._blocks_go_on[key] = blocks_are_undecided(engine, trials, self.resolved)
+        return self._blocks_go_on[key]
 
     def _timing(self, results: Results) -> list[TrialsJob]:
         """Return the next start of each case that has not had as many as its next look takes.
@@ -231,19 +235,26 @@ class Planner:
         return self._looks[key]
 
     def _measuring(self, results: Results) -> list[TrialsJob]:
-        """Return the trials of engines that measure one server by themselves: a load tool's, and those of plugins."""
+        """Return the next trials of the other engines: of a load tool on one server, and of plugins."""
         others = [engine for engine in self.resolved.settings.engines if engine not in COMPARING]
         left = results.seconds_left()
         if not others or (left is not None and left <= 0):
             return []
         load_tool = self.resolved.settings.load_tool
         return [
-            self._job(case, engine, [0], Amounts(), left, load_tool=load_tool)
+            self._job(case, engine, blocks, Amounts(), left, load_tool=load_tool)
             for case in self.resolved.cases
             for engine in others
-            if not (engine in results.other and case.name in results.other[engine])
-            or not results.other[engine][case.name].jobs_done
+            if (blocks := self._blocks_of_plugin(engine, results.other.get(engine, {}).get(case.name)))
         ]
+
+    def _blocks_of_plugin(self, engine: str, trials: Trials | None) -> Sequence[int]:
+        """Return the blocks of a case's next job: of a run one, of a comparison as counted ones, without identity."""
+        if trials is None or not trials.jobs_done:
+            return range(MIN_BLOCKS if self.resolved.kind == "compare" else 1)
+        if self.resolved.kind == "run" or trials.is_over or not MIN_BLOCKS <= trials.blocks < MAX_BLOCKS:
+            return []
+        return [trials.blocks] if self._is_undecided(engine, trials) else []
 
     def _sampling(self, results: Results) -> list[TrialsJob]:
         if "sampled" not in self.resolved.settings.engines:

@@ -26,7 +26,7 @@ from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import not_measured
-from zerolap.records import BASE, HEAD, CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.records import BASE, HEAD, METRICS, CallGraph, Changes, Finding, Measurement, Verdict
 from zerolap.sandbox import reading
 from zerolap.store import BlobDamaged, Blobs
 
@@ -81,8 +81,11 @@ class Explainer:
         """Return the functions behind a change: of the work, unless time alone changed, or the other way."""
         times = self._times(measured.sampled, verdicts) if measured.sampled is not None else None
         is_of_time = answers.time in CHANGED and answers.work != answers.time
-        if is_of_time or measured.counted is None or answers.work_deciding is None:
+        if is_of_time or answers.work_deciding is None:
             return self._explain_times(times, measured.timed)
+        if measured.counted is None or answers.work_deciding not in METRICS:
+            # What a plugin measures has no call graph.
+            return self._explain_build()
         findings = self._explain_work(measured.counted, answers.work_deciding)
         return with_times(findings, *times) if times is not None else findings
 

@@ -3,13 +3,13 @@
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 from zerolap.build import pack_source, setting_arguments
-from zerolap.engines import COMPARING, LOADED, missing_for_sampling
-from zerolap.judge import DEFAULT_MIN_EFFECT, Q
+from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
+from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
     BASE,
@@ -64,7 +64,8 @@ def comparison_request(
 ) -> Request:
     """Return the request for a comparison: cases are counted, timed, and sampled where they can be, unless chosen.
 
-    Raises `UsageError` for engines that together judge nothing, or settings that contradict the topology of a case.
+    Raises `UsageError` for engines that together judge nothing, or settings that contradict the topology of a case,
+    `PluginFault` for a plugin that cannot be used.
     """
     chosen = list(options.engines if options.engines is not None else ["counted"] if options.quick else COMPARING)
     notes: list[str] = []
@@ -78,7 +79,10 @@ def comparison_request(
     if missing is not None:
         chosen.remove("sampled")
         notes.append(f"no stacks of what changed: {missing.reason} ({missing.remedy})")
-    made = _request("compare", {BASE: base, HEAD: head}, cases, options.settings(chosen), command_line)
+    rules = rules_of_plugins(chosen)
+    effects = {rule.engine: PLUGIN_MIN_EFFECT for rule in rules} | dict(options.min_effect)
+    settings = replace(options, min_effect=effects).settings(chosen).model_copy(update={"plugin_metrics": rules})
+    made = _request("compare", {BASE: base, HEAD: head}, cases, settings, command_line)
     return made.model_copy(update={"all_stacks": options.all_stacks, "notes": tuple(notes)})
 
 

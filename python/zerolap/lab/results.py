@@ -237,7 +237,7 @@ class TimedTrials(Trials):
 class Results:
     """All results of a request, taken in event by event.
 
-    `other` holds the trials of engines that measure one server by themselves, by engine, and `recorded` the trials of
+    `other` holds the trials of the engine `loaded` and of those of plugins, by engine, and `recorded` the trials of
     jobs that have not ended.
     """
 

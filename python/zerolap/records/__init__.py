@@ -73,7 +73,16 @@ from zerolap.records.job import (
 )
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
-from zerolap.records.metric import COUNTER_METRICS, METRICS, RUN_TABLE, Answer, Metric, metric_named
+from zerolap.records.metric import (
+    COUNTER_METRICS,
+    METRICS,
+    RUN_TABLE,
+    Answer,
+    Decides,
+    Metric,
+    MetricRule,
+    with_rules_of_plugins,
+)
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -155,6 +164,7 @@ __all__ = [
     "CommandFacts",
     "Comparison",
     "Dataset",
+    "Decides",
     "DocumentState",
     "DrawnSide",
     "EndpointSource",
@@ -187,6 +197,7 @@ __all__ = [
     "MeasuredServer",
     "Measurement",
     "Metric",
+    "MetricRule",
     "Note",
     "PerSide",
     "Pictures",
@@ -243,7 +254,6 @@ __all__ = [
     "event_json",
     "fault_of_command",
     "job_json",
-    "metric_named",
     "parse_command",
     "read_event",
     "read_job",
@@ -252,4 +262,5 @@ __all__ = [
     "read_stored_job",
     "revision_of",
     "verb_of",
+    "with_rules_of_plugins",
 ]

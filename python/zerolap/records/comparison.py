@@ -8,6 +8,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.finding import Finding
 from zerolap.records.measurement import Validity
+from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 from zerolap.records.verdict import Verdict, VerdictWord
@@ -31,7 +32,8 @@ class Settings(Record):
     """What the comparison was asked to do; `min_effect` by engine, as a fraction.
 
     `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`. `load_tool`
-    is the program that the engine `loaded` uses, all others use the lab's own.
+    is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are the ones of
+    engines of plugins, by which these compare.
 
     How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is the
     confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and
@@ -47,10 +49,16 @@ class Settings(Record):
     quick: bool = False
     load_policy: Literal["lab"] = "lab"
     load_tool: str = "zerolap-load"
+    plugin_metrics: list[MetricRule] = []
     level: float | None = None
     equivalence_level: float | None = None
     regression_rule: str | None = None
     look_shares: dict[str, dict[int, float]] | None = None
+
+    @property
+    def plugin_engines(self) -> list[str]:
+        """The engines of plugins that compare."""
+        return sorted({rule.engine for rule in self.plugin_metrics})
 
     @property
     def asks_for_time(self) -> bool:

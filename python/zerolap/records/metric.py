@@ -1,10 +1,9 @@
 """The metrics and which way is better."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
-
-EngineName: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 
 Answer: TypeAlias = Literal["work", "time"]
 """The two answers to a case: what the code does, and what its user feels."""
@@ -19,20 +18,25 @@ cycles, which both always decide, one does.
 """
 
 
-class Metric(Record):
-    """What is measured; `unit` is what one of its values counts, `heading` its label where there is little room."""
+class MetricRule(Record):
+    """How a metric is judged in a comparison: which engine measures it, which way is better, what it decides."""
 
     name: str
-    engine: EngineName
+    engine: str
     answer: Answer
     decides: Decides
-    unit: str
     less_is_better: bool
+
+
+class Metric(MetricRule):
+    """What is measured; `unit` is what one of its values counts, `heading` its label where there is little room."""
+
+    unit: str
     label: str
     heading: str
 
 
-_TABLE: tuple[tuple[str, EngineName, Answer, Decides, str, bool, str, str], ...] = (
+_TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     (
         "instructions_per_op", "counted", "work", "always",
         "instructions", True, "instructions per request", "instructions/request",
@@ -135,6 +139,6 @@ RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50
 """The metrics of a run's table, in its order; those of plugins follow."""
 
 
-def metric_named(name: str) -> Metric:
-    """Return the metric of that name; raises `KeyError` for an unknown one."""
-    return METRICS[name]
+def with_rules_of_plugins(rules: Sequence[MetricRule]) -> Mapping[str, MetricRule]:
+    """Return the rules of all metrics by name: those of the lab's engines in the order of the table, then these."""
+    return METRICS | {rule.name: rule for rule in rules}

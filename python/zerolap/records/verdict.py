@@ -5,7 +5,6 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import WithJsonSchema
 
 from zerolap.records.base import Record
-from zerolap.records.metric import EngineName
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
 """`identical` is for work alone: both sides execute the same instructions, equally often."""
@@ -25,7 +24,7 @@ class Verdict(Record):
     """
 
     metric: str
-    engine: EngineName
+    engine: str
     verdict: VerdictWord
     base: Bound
     head: Bound
