@@ -16,6 +16,7 @@ from zerolap.engines.names import COMPARING, LOADED, engine_named, rules_of_plug
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
+from zerolap.engines.trial import PinnedTrial
 
 __all__ = [
     "COMPARING",
@@ -28,6 +29,7 @@ __all__ = [
     "Engine",
     "EngineTrial",
     "FilledServer",
+    "PinnedTrial",
     "Place",
     "counted_part",
     "disk_full",

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build import Program
 from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pin import Request
+from zerolap.engines.trial import ServerTrial, filled
 from zerolap.engines.windows import (
     TICKS,
     Counting,
@@ -22,19 +22,15 @@ from zerolap.engines.windows import (
     dumped_instructions,
     settle,
 )
-from zerolap.load.companions import companions
-from zerolap.load.filling import prepare
 from zerolap.load.program import counted_arguments, load_program
 from zerolap.records import (
     Amounts,
     Block,
     CallGraph,
-    Case,
     Check,
     Event,
     JobFinished,
     Measurement,
-    ServerSpec,
     Side,
     TrialDone,
     TrialsJob,
@@ -106,19 +102,14 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
 
 
 @dataclass(frozen=True)
-class CountedTrial:
+class CountedTrial(ServerTrial):
     """What one counted trial needs; `windows` are chosen from a first look at the cost where there are none.
 
     In a `stripped` program the allocator may be invisible. `scale` is a factor on the windows. With `instrument_start`
     it is also recorded what the server executes when it starts and when loading begins.
     """
 
-    program: Program
     source_root: str
-    case: Case
-    server: ServerSpec
-    seed: int
-    directory: Path
     windows: Windows | None = None
     stripped: bool = False
     scale: float = 1.0
@@ -142,7 +133,6 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     Raises `TrialFailed` with the server's log if the server or the load generator fails.
     """
     began = time.monotonic()
-    load_log = trial.directory / "load.log"
     case, settings = trial.case, trial.server.settings
     # What others do at their own pace depends on how long a request takes here.
     driven = [client for client in case.companions if client.is_driven]
@@ -151,23 +141,27 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
-        with named_death(server):
-            begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
-            checks = prepare(counted.target, case, trial.seed, load_log, begun)
-            counted.attach_replicas()
-            counted.require_rest()
-            with (
-                companions(server, driven, trial.seed, load_log) as beside,
-                load_program(counted.target.reach, load_log, counted_arguments(case, trial.seed)) as load,
-                contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
-            ):
-                counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
-                counted.at_rest(Request.START)
-                settle(counting)
-                _quiet(server, SETTLED_SETTINGS, settings)
-                counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
-                beside.require_running()
-                checks += counted.replica_checks()
+        begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
+        with (
+            filled(
+                trial,
+                counted.deployment,
+                counted.target,
+                clients=driven,
+                begun=begun,
+                attach_replicas=counted.attach_replicas,
+            ) as data,
+            named_death(server),
+            load_program(counted.target.reach, trial.load_log, counted_arguments(case, trial.seed)) as load,
+            contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
+        ):
+            counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
+            counted.at_rest(Request.START)
+            settle(counting)
+            _quiet(server, SETTLED_SETTINGS, settings)
+            counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
+            data.beside.require_running()
+            checks = [*data.checks, *counted.replica_checks()]
         checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
     executed = _executed(trial, counts, counted.program_in_dumps)
     measurement, graph = _evaluate(trial, counts, checks, time.monotonic() - began)

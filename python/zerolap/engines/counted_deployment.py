@@ -64,7 +64,7 @@ class CountedDeployment:
             server.command("PING")
         self.pin.carry_out(request, lambda: server.command("PING"), lambda: server.alive)
 
-    def require_rest(self) -> None:
+    def _require_rest(self) -> None:
         """Raise `CaseRefused` if a thread of the idle server never waits: its work would be counted too."""
         process = self.deployment.nodes[0].process
         end = time.monotonic() + RESTLESS_SECONDS
@@ -74,10 +74,14 @@ class CountedDeployment:
             time.sleep(REST_POLL_SECONDS)
 
     def attach_replicas(self) -> None:
-        """Let the replicas copy the counted server; raises `TrialFailed` as the deployment does."""
+        """Let the replicas copy the counted server, which has to rest then.
+
+        Raises `TrialFailed` as the deployment does, `CaseRefused` where the server never rests.
+        """
         if self.deployment.replicas:
             with _leaping(lambda: self.pin, self.target.server.socket):
                 self.deployment.attach_replicas()
+        self._require_rest()
 
     def replica_checks(self) -> list[Check]:
         """Return whether all replicas are still attached; nothing where there are none."""

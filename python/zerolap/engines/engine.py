@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from zerolap.build import Builds, LinkFailed, Program
+from zerolap.engines.trial import PinnedTrial, deployed, filled
 from zerolap.host import Pinning, Processors, choose_pinning
-from zerolap.load.companions import companions
-from zerolap.load.filling import prepare
 from zerolap.load.hosts import LoadHost
-from zerolap.load.target import Target, by_socket
+from zerolap.load.target import Target
 from zerolap.records import (
     Block,
-    Case,
     Check,
     EnvironmentMissing,
     Event,
@@ -31,7 +29,7 @@ from zerolap.records import (
     TrialsJob,
 )
 from zerolap.sandbox import Cancellation, scratch_directory
-from zerolap.server import RunningServer, named_death, start
+from zerolap.server import RunningServer, named_death
 from zerolap.store import Blobs
 
 TRIAL_PREFIX = "zerolap-trial-"
@@ -141,30 +139,19 @@ class Deadline:
 
 
 @dataclass(frozen=True)
-class EngineTrial:
-    """One trial of one server: what it needs, with an empty directory and processors."""
+class EngineTrial(PinnedTrial):
+    """One trial of a job: a block of it, on one side."""
 
     job: TrialsJob
     block: Block
     side: Side
-    program: Program
-    directory: Path
-    pinning: Pinning
 
-    @property
-    def case(self) -> Case:
-        """The case that is measured."""
-        return self.job.case
-
-    @property
-    def server(self) -> ServerSpec:
-        """The server, by its build, topology and settings."""
-        return self.job.servers[self.side]
-
-    @property
-    def seed(self) -> int:
-        """The number from which all randomness of the trial comes."""
-        return self.block.seed
+    @classmethod
+    def of(
+        cls, job: TrialsJob, block: Block, side: Side, program: Program, directory: Path, pinning: Pinning
+    ) -> "EngineTrial":
+        """Return a side's trial of a block, by the program of the side, in an empty directory."""
+        return cls(program, job.servers[side], job.case, block.seed, directory, pinning, job, block, side)
 
     def done(self, measurement: Measurement) -> TrialDone:
         """Return the event that this trial has been carried out."""
@@ -183,7 +170,7 @@ def trials_of(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
         for side, server in job.servers.items():
             if place.measured(block, side) is None:
                 with place.trial_directory() as directory:
-                    yield EngineTrial(job, block, side, place.program(server), directory, pinning)
+                    yield EngineTrial.of(job, block, side, place.program(server), directory, pinning)
 
 
 @contextlib.contextmanager
@@ -217,16 +204,14 @@ def filled_server(trial: EngineTrial) -> Iterator[FilledServer]:
 
     Raises `TrialFailed` with the end of the server's log.
     """
-    directory, case = trial.directory / "server", trial.case
-    directory.mkdir()
     topology = trial.server.topology
     if topology.needs_network:
         raise TrialFailed(f"the topology `{topology.name}` cannot be measured by this engine")
-    processors = ",".join(map(str, trial.pinning.server))
-    log, load_log = trial.directory / "server.log", trial.directory / "filling.log"
-    prefix = ["taskset", "--cpu-list", processors]
-    with start(trial.program, trial.server.settings, directory, log=log, prefix=prefix) as server, named_death(server):
-        checks = prepare(Target([server], by_socket(server.socket)), case, trial.seed, load_log)
-        with companions(server, case.companions, trial.seed, load_log, trial.pinning.client) as beside:
-            yield FilledServer(server, checks)
-            beside.require_running()
+    with deployed(trial, topology) as deployment:
+        target = Target.of(deployment)
+        with (
+            filled(trial, deployment, target, processors=trial.pinning.client) as data,
+            named_death(target.server),
+        ):
+            yield FilledServer(target.server, data.checks)
+            data.beside.require_running()

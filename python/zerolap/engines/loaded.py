@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
@@ -66,7 +67,7 @@ class _Load:
             raise CaseRefused("its data is used up, and a load tool does not report when")
         unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
         # What is refused is refused before a server is filled for it.
-        self._tool.command(self._work(trial, unit))
+        self._tool.command(self._work(trial, trial.directory / "socket", unit))
         began = time.monotonic()
         with (
             filled_server(trial) as filled,
@@ -95,7 +96,7 @@ class _Load:
             requests *= GROWTH
 
     def _run(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, requests: int) -> LoadedRun:
-        work = self._work(trial, requests)
+        work = self._work(trial, filled.server.socket, requests)
         verbs = trial.case.verbs
         calls, counts = statistics.read().calls, read_counts(filled.server, verbs)
         cpu = read_cpu_times(filled.server.process)
@@ -106,14 +107,14 @@ class _Load:
         calls = statistics.read().calls - calls
         return LoadedRun(self._outcome(work, output), client_seconds, seconds, cpu, calls, counts)
 
-    def _work(self, trial: EngineTrial, requests: int) -> LoadWork:
-        socket, result = trial.directory / "server" / "socket", trial.directory / "result"
+    def _work(self, trial: EngineTrial, socket: Path, requests: int) -> LoadWork:
+        result = trial.directory / "result"
         return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client)
 
     def _output(self, trial: EngineTrial, work: LoadWork) -> str:
         """Run the program to its end and return what it wrote; raises `TrialFailed` if it fails or does not end."""
         work.result.unlink(missing_ok=True)
-        log = trial.directory / "load.log"
+        log = trial.directory / "output"
         log.unlink(missing_ok=True)
         processors = ",".join(map(str, work.processors))
         program, *arguments = self._tool.command(work)

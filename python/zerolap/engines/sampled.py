@@ -15,7 +15,7 @@ from zerolap.engines.checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
-from zerolap.engines.side import SideSetup, set_up
+from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.records import (
     Block,
@@ -73,7 +73,7 @@ def _in_turns(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
         programs = _programs(job, block, place) if missing else {}
         for side in missing if block.number % 2 == 0 else reversed(missing):
             with place.trial_directory() as directory:
-                yield EngineTrial(job, block, side, programs[side], directory, pinning)
+                yield EngineTrial.of(job, block, side, programs[side], directory, pinning)
 
 
 def _programs(job: TrialsJob, block: Block, place: Place) -> dict[Side, Program]:
@@ -107,11 +107,8 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
     """
     began = time.monotonic()
     data = trial.directory / "perf.data"
-    setup = SideSetup(
-        trial.server, trial.program, trial.case, trial.seed, trial.directory, trial.pinning, name="server"
-    )
     with contextlib.ExitStack() as stack:
-        side, checks = set_up(stack, setup)
+        side, checks = set_up(stack, trial)
         with named_death(*side.servers):
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)

@@ -19,8 +19,9 @@ from zerolap.engines.counters import SideCounters
 from zerolap.engines.elsewhere import require_standalone
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
-from zerolap.engines.side import SideSetup, set_up
+from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.trial import PinnedTrial
 from zerolap.engines.turns import set_up_order
 from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise
 from zerolap.host.disturbance import DISTURBANCES, watch
@@ -268,7 +269,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
         for side in set_up_order(list(start.servers), start.seed, start.case.name):
             _require_memory(sides.values())
             with _naming(side, start.servers):
-                sides[side], filled[side] = set_up(stack, _setup(start, side))
+                sides[side], filled[side] = set_up(stack, _trial_of(start, side), start.load_host)
             sides[side].counters = SideCounters.attach(sides[side].processes, hardware_counters())
         chance = random.Random(f"{start.seed} {start.case.name}")
         with _naming_the_dead(sides), _watched(start, sides) as watches:
@@ -311,11 +312,11 @@ def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
     return sum(side.used_ns() for side in sides.values())
 
 
-def _setup(start: TimedStart, side: Side) -> SideSetup:
-    server, program = start.servers[side], start.programs[side]
-    return SideSetup(
-        server, program, start.case, start.seed, start.directory, start.pinning, name=side, load_host=start.load_host
-    )
+def _trial_of(start: TimedStart, side: Side) -> PinnedTrial:
+    """Return the trial of a side, with a directory of its own."""
+    directory = start.directory / side
+    directory.mkdir()
+    return PinnedTrial(start.programs[side], start.servers[side], start.case, start.seed, directory, start.pinning)
 
 
 @contextlib.contextmanager

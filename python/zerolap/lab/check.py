@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
 from zerolap.cases import quick_factor, scaled
-from zerolap.engines import TRIAL_PREFIX
+from zerolap.engines import TRIAL_PREFIX, PinnedTrial
 from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
 from zerolap.lab.requests import now
 from zerolap.lab.selection import StartableServer, select_runnable
-from zerolap.probing import CommandSamples, ProbedCase, ProbeTrial, probe
+from zerolap.probing import CommandSamples, ProbedCase, probe
 from zerolap.records import (
     Case,
     CaseFacts,
@@ -89,7 +89,7 @@ def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) 
     facts = None
     try:
         with scratch_directory(TRIAL_PREFIX) as directory:
-            probed = probe(ProbeTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
+            probed = probe(PinnedTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
     except TrialFailed as failed:
         faults = [Fault(kind="failed", text=failed.message)]
     else:

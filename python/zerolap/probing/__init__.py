@@ -1,6 +1,6 @@
 """Examines the requests and replies of a case one by one, between the load generator and the server."""
 
-from zerolap.probing.probe import ProbedCase, ProbeTrial, probe
+from zerolap.probing.probe import ProbedCase, probe
 from zerolap.probing.samples import CommandSamples, Sample
 
-__all__ = ["CommandSamples", "ProbeTrial", "ProbedCase", "Sample", "probe"]
+__all__ = ["CommandSamples", "ProbedCase", "Sample", "probe"]

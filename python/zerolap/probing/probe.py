@@ -3,11 +3,9 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from zerolap.build import Program
 from zerolap.engines.counted_deployment import counted_topology
-from zerolap.host import Pinning
+from zerolap.engines.trial import PinnedTrial, deployed
 from zerolap.load.companions import companions
 from zerolap.load.filling import prepare
 from zerolap.load.program import LoadProgram, SliceResult, load_program, timed_arguments
@@ -15,8 +13,8 @@ from zerolap.load.target import Target, by_socket
 from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
-from zerolap.records import SCRIPTS, Case, Check, HeldOverTime, ServerSpec, TrialFailed
-from zerolap.server import Launch, RunningServer, demand_since, deploy, read_demands_ns
+from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
+from zerolap.server import RunningServer, demand_since, read_demands_ns
 from zerolap.server.abilities import command_flags
 
 SAMPLES = 300
@@ -72,36 +70,13 @@ class ProbedCase:
     burst: Burst
 
 
-@dataclass(frozen=True)
-class ProbeTrial:
-    """What is probed: a server's program and deployment, a case, a seed, an empty directory, processors."""
-
-    program: Program
-    server: ServerSpec
-    case: Case
-    seed: int
-    directory: Path
-    pinning: Pinning
-
-
-def probe(trial: ProbeTrial) -> ProbedCase:
+def probe(trial: PinnedTrial) -> ProbedCase:
     """Deploy a server, load the case's data set, and examine the case's requests; in a cluster, those of one node.
 
     Raises `TrialFailed` if the server, the data set or the load generator fails.
     """
-    case, log = trial.case, trial.directory / "load.log"
-    logs = trial.directory / "logs"
-    logs.mkdir()
-    prefix = ["taskset", "--cpu-list", ",".join(map(str, trial.pinning.server))]
-    with deploy(
-        counted_topology(trial.server.topology),
-        trial.program,
-        trial.server.settings,
-        trial.directory / "server",
-        logs=logs,
-        node_launch=lambda _index, _directory: Launch(prefix=prefix),
-        attach_replicas=False,
-    ) as deployment:
+    case, log = trial.case, trial.load_log
+    with deployed(trial, counted_topology(trial.server.topology)) as deployment:
         server = deployment.nodes[0].server
         target = Target([server], by_socket(server.socket))
         empty = held_by(server)
@@ -132,7 +107,7 @@ def _writing(server: RunningServer) -> set[str]:
     return {verb for verb, verb_flags in flags.items() if "write" in verb_flags or verb in SCRIPTS} - MAY_STORE
 
 
-def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
+def _sample(trial: PinnedTrial, server: RunningServer, writing: set[str], when: str) -> dict[str, CommandSamples]:
     """Send requests one by one and return what they did, by command; `when` is `before` or `after` the burst."""
     samples: dict[str, CommandSamples] = {}
 
@@ -148,7 +123,7 @@ def _sample(trial: ProbeTrial, server: RunningServer, writing: set[str], when: s
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         Recorder(path, server.socket, on_sample) as recorder,
-        load_program(by_socket(path), trial.directory / "load.log", [*arguments, "--pipeline", "1"]) as load,
+        load_program(by_socket(path), trial.load_log, [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
             _sample_for_a_while(load, max(SAMPLES, min(cycle, MOST_SAMPLES)))
@@ -173,12 +148,12 @@ def _sample_for_a_while(load: LoadProgram, enough: int) -> None:
         sent += step
 
 
-def _burst(trial: ProbeTrial, server: RunningServer) -> Burst:
+def _burst(trial: PinnedTrial, server: RunningServer) -> Burst:
     case = trial.case
     connections = min(case.client.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case.client, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
-    with load_program(by_socket(server.socket), trial.directory / "load.log", arguments) as load:
+    with load_program(by_socket(server.socket), trial.load_log, arguments) as load:
         requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()
         errors_before = errors_counted(server)
         end = time.monotonic() + 4 * BURST_SECONDS
