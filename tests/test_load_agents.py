@@ -91,6 +91,10 @@ def test_a_timed_trial_waits_until_both_agents_are_free(fleet: SimulatedFleet) -
     fleet.run(scenario)
 
 
+WAITING = {"load_address": "127.0.0.1:9", "load_certificate": "0" * 64}
+"""Where an agent waits for load, in its claim."""
+
+
 @pytest.mark.slow
 def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: SimulatedFleet) -> None:
     fleet.run(functools.partial(has_ended, request=fleet.submit(made_up_cases(1))))
@@ -103,19 +107,25 @@ def test_load_is_given_to_another_agent_if_the_first_cannot_connect(fleet: Simul
         await fleet.until(lambda: open_timed(fleet))
         [timed] = open_timed(fleet)
         assert not (await fleet.say(Claim(attempt=timed.id, delivery=1))).accepted
-        claimed = await fleet.say(Claim(attempt=timed.id, delivery=1, load_address="127.0.0.1:9"))
+        claimed = await fleet.say(Claim(attempt=timed.id, delivery=1, **WAITING))
         assert claimed.accepted
         await fleet.until(lambda: open_loads(fleet))
         [load] = open_loads(fleet)
         assert isinstance(load.job, LoadJob)
-        assert load.job.address == "127.0.0.1:9"
+        assert {"load_address": load.job.address, "load_certificate": load.job.certificate} == WAITING
         assert (await fleet.say(Claim(attempt=load.id, delivery=1), "load-0")).accepted
         assert (await fleet.say(GiveUp(attempt=load.id, reason="nobody listens"), "load-0")).accepted
         await fleet.until(lambda: [one.id for one in open_loads(fleet)] not in ([], [load.id]))
         [again] = open_loads(fleet)
         assert again.job == load.job
-        same = await fleet.say(Claim(attempt=timed.id, delivery=2, load_address="127.0.0.1:9"))
+        same = await fleet.say(Claim(attempt=timed.id, delivery=2, **WAITING))
         assert (same.accepted, same.load_secret) == (True, claimed.load_secret)
+        # An agent that was started again waits at another port: who knew the secret of the first does not know this.
+        moved = await fleet.say(Claim(attempt=timed.id, delivery=3, **(WAITING | {"load_certificate": "1" * 64})))
+        assert moved.accepted
+        assert moved.load_secret != claimed.load_secret
+        await fleet.until(lambda: [one.id for one in open_loads(fleet)] not in ([], [again.id]))
+        [again] = open_loads(fleet)
         assert (await fleet.say(Claim(attempt=again.id, delivery=1), "load-0")).accepted
         # The load ends with the trials.
         assert (await fleet.say(GiveUp(attempt=timed.id, reason="a full disk"))).accepted

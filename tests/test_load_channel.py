@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from two_hosts import LOOPBACK, PATIENCE_SECONDS, SECRET
 from waiting import wait_until
 
 from zerolap.load import channel as channels
-from zerolap.load.channel import Channel, ChannelClosed, connect_to_server_host, listen_for_load_host
+from zerolap.load.channel import Channel, ChannelClosed, Listening, connect_to_server_host, listen_for_load_host
 from zerolap.load.hosts import LOAD_HOST
 from zerolap.load.orders import MOST_REQUESTS
 from zerolap.load.remote import RemoteLoadHost
@@ -22,21 +23,28 @@ from zerolap.sandbox import Cancellation
 OTHER_SECRET = "another one of the same length.."
 
 
+OTHER_CERTIFICATE = "0" * 64
+
+
+def joined(listening: Listening, address: str = "", certificate: str = "", secret: str = SECRET) -> Channel:
+    """Connect as the load host, by default as the one that is waited for."""
+    address, certificate = address or listening.address, certificate or listening.certificate
+    return connect_to_server_host(address, certificate, secret, PATIENCE_SECONDS)
+
+
 @contextlib.contextmanager
-def connected(on_the_way: Callable[[bytes], list[bytes]] | None = None) -> Iterator[tuple[Channel, Channel]]:
+def connected(on_the_way: Callable[[bytes], bytes] | None = None) -> Iterator[tuple[Channel, Channel]]:
     """Yield the channel's side of the servers and that of the load; what the latter sends may be changed on the way."""
     with listen_for_load_host(LOOPBACK) as listening, contextlib.ExitStack() as stack, ThreadPoolExecutor() as pool:
-        address = (
-            listening.address if on_the_way is None else stack.enter_context(tapped(listening.address, on_the_way))
-        )
+        address = "" if on_the_way is None else stack.enter_context(tapped(listening.address, on_the_way))
         accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
-        load = stack.enter_context(contextlib.closing(connect_to_server_host(address, SECRET, PATIENCE_SECONDS)))
+        load = stack.enter_context(contextlib.closing(joined(listening, address)))
         yield stack.enter_context(contextlib.closing(accepted.result())), load
 
 
 @contextlib.contextmanager
-def tapped(address: str, change: Callable[[bytes], list[bytes]]) -> Iterator[str]:
-    """Someone between the machines, who sends other lines to the listening one than came; yield where to connect to."""
+def tapped(address: str, change: Callable[[bytes], bytes]) -> Iterator[str]:
+    """Someone between the machines, who changes what is sent to the listening one; yield where to connect to."""
     host, _, port = address.rpartition(":")
     with socket.create_server((LOOPBACK, 0)) as outside, contextlib.ExitStack() as stack:
         ends: list[socket.socket] = []
@@ -44,18 +52,15 @@ def tapped(address: str, change: Callable[[bytes], list[bytes]]) -> Iterator[str
         def relay() -> None:
             load, server = outside.accept()[0], socket.create_connection((host, int(port)))
             ends.extend((load, server))
-            back = threading.Thread(target=copy, args=(server, load))
+            back = threading.Thread(target=copy, args=(server, load, bytes))
             back.start()
-            with contextlib.suppress(OSError), load.makefile("rb") as lines:
-                for line in lines:
-                    for changed in change(line):
-                        server.sendall(changed)
+            copy(load, server, change)
             back.join()
 
-        def copy(source: socket.socket, target: socket.socket) -> None:
+        def copy(source: socket.socket, target: socket.socket, change: Callable[[bytes], bytes]) -> None:
             with contextlib.suppress(OSError):
                 while data := source.recv(65536):
-                    target.sendall(data)
+                    target.sendall(change(data))
 
         def end() -> None:
             for connection in ends:
@@ -71,12 +76,6 @@ def tapped(address: str, change: Callable[[bytes], list[bytes]]) -> Iterator[str
         yield f"{LOOPBACK}:{outside.getsockname()[1]}"
 
 
-def only(number: int, change: Callable[[bytes], list[bytes]]) -> Callable[[bytes], list[bytes]]:
-    """Return what changes one line, counted from 0, and leaves the others: the first two introduce the load host."""
-    seen = iter(range(1 << 30))
-    return lambda line: change(line) if next(seen) == number else [line]
-
-
 def test_lines_arrive_in_both_directions() -> None:
     long = b"x" * (3 << 20)
     with connected() as (server, load), ThreadPoolExecutor() as pool:
@@ -90,74 +89,73 @@ def test_lines_arrive_in_both_directions() -> None:
             sent.result()
 
 
-def changed_byte(line: bytes) -> list[bytes]:
-    return [line.replace(b"first", b"First")]
+def test_both_sides_send_and_receive_at_the_same_time() -> None:
+    lines = [bytes([letter]) * (1 << 20) for letter in b"abcdefgh"]
+
+    def send_all(channel: Channel) -> None:
+        for line in lines:
+            channel.send(line)
+
+    def receive_all(channel: Channel) -> list[bytes]:
+        return [channel.receive(PATIENCE_SECONDS) for _ in lines]
+
+    with connected() as (server, load), ThreadPoolExecutor() as pool:
+        sending = [pool.submit(send_all, channel) for channel in (server, load)]
+        received = [pool.submit(receive_all, channel) for channel in (server, load)]
+        assert [of_channel.result() for of_channel in received] == [lines, lines]
+        for sent in sending:
+            sent.result()
 
 
-def taken_for_another(line: bytes) -> list[bytes]:
-    """Other text with the code that belongs to the first."""
-    return [line.partition(b" ")[0] + b" second\n"]
+def consume(channel: Channel) -> None:
+    while True:
+        channel.receive(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        only(2, changed_byte),
-        only(2, taken_for_another),
-        only(2, lambda _: []),
-        only(2, lambda line: [b"\n", line]),
-        only(2, lambda line: [line.partition(b" ")[2]]),
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        lambda data: data + data,
+        lambda data: b"x" + data,
+        lambda data: data[5:],
     ],
-    ids=["altered", "exchanged", "left out", "inserted", "without a code"],
+    ids=["altered", "repeated", "inserted", "left out"],
 )
-def test_a_line_that_is_not_the_next_one_is_noticed(change: Callable[[bytes], list[bytes]]) -> None:
-    with connected(change) as (server, load):
+def test_what_is_changed_on_the_way_ends_the_channel(change: Callable[[bytes], bytes]) -> None:
+    is_on = threading.Event()
+    with connected(lambda data: change(data) if is_on.is_set() else data) as (server, load):
+        load.send(b"unchanged")
+        assert server.receive(PATIENCE_SECONDS) == b"unchanged"
+        is_on.set()
         load.send(b"first")
-        load.send(b"second")
-        with pytest.raises(EnvironmentMissing, match="was lost: a line was altered, repeated or left out"):
-            server.receive(PATIENCE_SECONDS)
-        with pytest.raises(EnvironmentMissing, match="a line was altered"):
+        # What is repeated arrives once, before the repetition is noticed.
+        with pytest.raises(EnvironmentMissing, match="the load host was lost"):
+            consume(server)
+        with pytest.raises(EnvironmentMissing, match="the load host was lost"):
             server.send(b"more")
 
 
-def test_a_line_that_is_repeated_is_noticed() -> None:
-    with connected(only(2, lambda line: [line, line])) as (server, load):
-        load.send(b"first")
-        assert server.receive(PATIENCE_SECONDS) == b"first"
-        with pytest.raises(EnvironmentMissing, match="a line was altered, repeated"):
-            server.receive(PATIENCE_SECONDS)
+def test_nothing_that_is_sent_can_be_read_on_the_way() -> None:
+    passed: list[bytes] = []
 
+    def record(data: bytes) -> bytes:
+        passed.append(data)
+        return data
 
-def test_a_line_of_an_earlier_connection_is_noticed() -> None:
-    recorded: list[bytes] = []
-
-    def record(line: bytes) -> list[bytes]:
-        recorded.append(line)
-        return [line]
-
-    with connected(only(2, record)) as (server, load):
-        load.send(b"first")
-        assert server.receive(PATIENCE_SECONDS) == b"first"
-    with connected(only(2, lambda _: recorded)) as (server, load):
-        load.send(b"second")
-        with pytest.raises(EnvironmentMissing, match="a line was altered, repeated"):
-            server.receive(PATIENCE_SECONDS)
-
-
-def test_a_line_that_is_sent_back_is_noticed() -> None:
-    """What one side has sent is no line of the other side."""
-    with connected() as (server, load):
-        server.send(b"first")
-        line = load._line(channels.LONGEST_LINE_BYTES, None)
-        load._send(line + b"\n")
-        with pytest.raises(EnvironmentMissing, match="a line was altered"):
-            server.receive(PATIENCE_SECONDS)
+    with connected(record) as (server, load):
+        load.send(b"an order in plain text")
+        assert server.receive(PATIENCE_SECONDS) == b"an order in plain text"
+    everything = b"".join(passed)
+    assert everything
+    assert SECRET.encode() not in everything
+    assert b"plain text" not in everything
 
 
 def test_a_line_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channels, "LONGEST_LINE_BYTES", 1000)
     with connected() as (server, load):
-        load._send(b"x" * 2000)
+        load.send(b"x" * 20_000)
         with pytest.raises(EnvironmentMissing, match="a line of more than 1000 bytes"):
             server.receive(PATIENCE_SECONDS)
 
@@ -170,26 +168,81 @@ def test_a_side_that_is_gone_or_silent_is_lost() -> None:
             load.receive(PATIENCE_SECONDS)
 
 
+def test_a_channel_that_is_killed_ends_the_wait_of_another_thread() -> None:
+    with connected() as (server, _), ThreadPoolExecutor() as pool:
+        waiting = pool.submit(server.receive)
+        server.kill()
+        with pytest.raises(ChannelClosed, match="the load host was lost"):
+            waiting.result(PATIENCE_SECONDS)
+
+
 def test_a_secret_of_some_length_is_asked_for() -> None:
     with listen_for_load_host(LOOPBACK) as listening:
         with pytest.raises(UsageError, match="needs 16 at least"):
             listening.accept("short", 1)
         with pytest.raises(UsageError, match="needs 16 at least"):
-            connect_to_server_host(listening.address, "short", 1)
+            joined(listening, secret="short")
 
 
-def test_a_wrong_secret_is_refused_and_the_right_one_taken() -> None:
+def test_a_wrong_secret_is_refused_and_the_right_one_accepted() -> None:
     with listen_for_load_host(LOOPBACK) as listening, ThreadPoolExecutor() as pool:
         accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
-        with pytest.raises(EnvironmentMissing, match="does not know the secret"):
-            connect_to_server_host(listening.address, OTHER_SECRET, PATIENCE_SECONDS)
-        for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"", b"{}\n", b'{"protocol": "zerolap-load/9", "nonce": ""}\n'):
-            with stranger(listening.address) as connection:
+        with pytest.raises(EnvironmentMissing, match="the machine of the servers was lost"):
+            joined(listening, secret=OTHER_SECRET)
+        for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"", b"{}\n", b"\x16\x03\x01\x40\x00" + b"x" * 20_000):
+            with stranger(listening.address) as connection, contextlib.suppress(OSError):
                 connection.sendall(nonsense)
-        with contextlib.closing(connect_to_server_host(listening.address, SECRET, PATIENCE_SECONDS)) as load:
+        for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"zerolap-load/9 " + SECRET.encode() + b"\n", b"x" * 100_000):
+            with contextlib.suppress(OSError), encrypted(listening.address) as connection:
+                connection.sendall(nonsense)
+                assert connection.recv(1) == b""
+        with contextlib.closing(joined(listening)) as load:
             load.send(b"here")
             with contextlib.closing(accepted.result()) as server:
                 assert server.receive(PATIENCE_SECONDS) == b"here"
+
+
+def test_who_waits_without_the_secret_is_refused_with_the_reason() -> None:
+    with listen_for_load_host(LOOPBACK) as listening, ThreadPoolExecutor() as pool:
+        accepted = pool.submit(listening.accept, SECRET, 1.0)
+        with pytest.raises(EnvironmentMissing):
+            joined(listening, secret=OTHER_SECRET)
+        with pytest.raises(EnvironmentMissing, match=r"the last one that tried was refused: .*not know the secret"):
+            accepted.result()
+
+
+def test_a_machine_with_another_certificate_is_not_sent_the_secret() -> None:
+    """Who takes the address of the machine of the servers has a certificate of its own."""
+    with listen_for_load_host(LOOPBACK) as listening, ThreadPoolExecutor() as pool:
+        accepted = pool.submit(listening.accept, SECRET, 1.0)
+        with pytest.raises(EnvironmentMissing, match="its certificate is another one"):
+            joined(listening, certificate=OTHER_CERTIFICATE)
+        with pytest.raises(EnvironmentMissing, match="no load host connected"):
+            accepted.result()
+
+
+def test_each_port_has_a_certificate_of_its_own() -> None:
+    with listen_for_load_host(LOOPBACK) as one, listen_for_load_host(LOOPBACK) as other:
+        assert one.certificate != other.certificate
+
+
+def test_silent_strangers_do_not_hold_off_the_load_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channels, "GREETING_SECONDS", PATIENCE_SECONDS)
+    with (
+        listen_for_load_host(LOOPBACK) as listening,
+        ThreadPoolExecutor() as pool,
+        contextlib.ExitStack() as strangers,
+    ):
+        silent = [strangers.enter_context(stranger(listening.address)) for _ in range(channels.MOST_GREETED + 20)]
+        accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
+        with contextlib.closing(joined(listening)) as load, contextlib.closing(accepted.result()) as server:
+            load.send(b"here")
+            assert server.receive(PATIENCE_SECONDS) == b"here"
+        # Once the load host is there all others are cut off.
+        for connection in silent:
+            connection.settimeout(PATIENCE_SECONDS)
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
 
 
 def stranger(address: str) -> socket.socket:
@@ -197,18 +250,10 @@ def stranger(address: str) -> socket.socket:
     return socket.create_connection((host, int(port)))
 
 
-def test_who_does_not_prove_the_secret_is_refused() -> None:
-    """A load host that does not mind whether the other side knows the secret has to know it all the same."""
-    nonce, zeros = "ab" * 32, "0" * 64
-    with listen_for_load_host(LOOPBACK) as listening, ThreadPoolExecutor() as pool:
-        accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
-        with stranger(listening.address) as connection, connection.makefile("rb") as lines:
-            connection.sendall(b'{"protocol": "%s", "nonce": "%s"}\n' % (channels.PROTOCOL.encode(), nonce.encode()))
-            assert b"proof" in lines.readline()
-            connection.sendall(b'{"proof": "%s"}\n' % zeros.encode())
-            assert lines.readline() == b""
-        with contextlib.closing(connect_to_server_host(listening.address, SECRET, PATIENCE_SECONDS)):
-            accepted.result().close()
+def encrypted(address: str) -> ssl.SSLSocket:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(stranger(address))
 
 
 def test_nobody_who_comes_is_waited_for_so_long() -> None:
@@ -218,11 +263,11 @@ def test_nobody_who_comes_is_waited_for_so_long() -> None:
     ):
         listening.accept(SECRET, 0.05)
     with pytest.raises(EnvironmentMissing, match="cannot be reached"):
-        connect_to_server_host(listening_address_of_nobody(), SECRET, 0.05)
+        connect_to_server_host(listening_address_of_nobody(), OTHER_CERTIFICATE, SECRET, 0.05)
     with pytest.raises(EnvironmentMissing, match="cannot be listened on"), listen_for_load_host("192.0.2.1"):
         pytest.fail("it listens")
     with pytest.raises(UsageError, match="no port"):
-        connect_to_server_host("192.0.2.1", SECRET, 0.05)
+        connect_to_server_host("192.0.2.1", OTHER_CERTIFICATE, SECRET, 0.05)
 
 
 def listening_address_of_nobody() -> str:

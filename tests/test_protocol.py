@@ -39,7 +39,7 @@ def test_an_agent_of_another_protocol_is_refused_and_its_platform_waits(fleet: S
     async def scenario(fleet: SimulatedFleet) -> None:
         answer = await send(fleet, GREETING)
         assert (answer.accepted, answer.protocol) == (False, PROTOCOL)
-        assert "its protocol is 7 (Zerolap 9.0), that of the conductor is 1" in answer.reason
+        assert f"its protocol is 7 (Zerolap 9.0), that of the conductor is {PROTOCOL}" in answer.reason
         assert refusals(fleet) == {"agent-0": answer.reason}
         await fleet.until(lambda: "its protocol is 7" in fleet.store.request(request.id).reason)
         # It cannot be read either, and the agent is to introduce itself instead of repeating it.
@@ -95,7 +95,7 @@ class OtherConductor(InProcessLink):
         if not self.turned:
             return await super().ask(content, seconds)
         self.asked.append(content)
-        return b'{"protocol": 2, "accepted": false, "why": {"no": "agent of that protocol"}}'
+        return b'{"protocol": 7, "accepted": false, "why": {"no": "agent of that protocol"}}'
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_an_agent_gives_a_job_of_another_protocol_back(fleet: SimulatedFleet) ->
         given_back: list[float] = []
 
         class Delivered:
-            content = b'{"protocol": 2, "work": "in another form"}'
+            content = b'{"protocol": 7, "work": "in another form"}'
             delivery = 1
 
             async def give_back(self, delay_seconds: float) -> None:

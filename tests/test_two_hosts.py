@@ -136,8 +136,8 @@ def test_a_trial_spans_two_networks(redis_server: Path, tmp_path: Path) -> None:
         words = [str(word) for word in (file, hub.address, redis_server, cases_file(tmp_path), tmp_path / "p")]
         measuring = hub.start([sys.executable, script, "servers", *words], log, environment())
         wait_until(lambda: file.exists() or measuring.poll() is not None)
-        address = file.read_text()
-        sending = machines["load"].start([sys.executable, script, "load", address], tmp_path / "load", environment())
+        command = [sys.executable, script, "load", *file.read_text().split()]
+        sending = machines["load"].start(command, tmp_path / "load", environment())
         assert measuring.wait(PATIENCE_SECONDS) == 0, log.read_text() + (tmp_path / "load").read_text()
         assert sending.wait(PATIENCE_SECONDS) == 0, (tmp_path / "load").read_text()
     assert_measured(Measurement.model_validate_json(log.read_text().splitlines()[-1]))

@@ -1,7 +1,7 @@
 """The two machines of a trial, as threads and processes of the tests: a load host, and the machine of the servers.
 
-As a program it is one of both: `load HOST:PORT`, or `servers FILE HOST PROGRAM CASES DIRECTORY`, which writes where it
-listens to a file, and then prints the measurement.
+As a program it is one of both: `load HOST:PORT CERTIFICATE`, or `servers FILE HOST PROGRAM CASES DIRECTORY`, which
+writes where it listens and the digest of its certificate to a file, and then prints the measurement.
 """
 
 import contextlib
@@ -39,23 +39,24 @@ class ServingThread:
     cancellation: Cancellation = field(default_factory=Cancellation)
     ended_by: list[ZerolapError] = field(default_factory=list)
 
-    def serve(self, address: str) -> None:
+    def serve(self, address: str, certificate: str) -> None:
         with self.cancellation.current():
             try:
-                serve(address)
+                serve(address, certificate)
             except ZerolapError as fault:
                 self.ended_by.append(fault)
 
 
-def serve(address: str) -> None:
-    serve_load(connect_to_server_host(address, SECRET, PATIENCE_SECONDS), sandbox=SandboxPolicy.UNSAFE)
+def serve(address: str, certificate: str) -> None:
+    channel = connect_to_server_host(address, certificate, SECRET, PATIENCE_SECONDS)
+    serve_load(channel, sandbox=SandboxPolicy.UNSAFE)
 
 
 @contextlib.contextmanager
 def load_host_in_a_thread() -> Iterator[tuple[RemoteLoadHost, ServingThread]]:
     serving = ServingThread()
     with listen_for_load_host(LOOPBACK) as listening:
-        thread = threading.Thread(target=serving.serve, args=(listening.address,))
+        thread = threading.Thread(target=serving.serve, args=(listening.address, listening.certificate))
         thread.start()
         try:
             with contextlib.closing(listening.accept(SECRET, PATIENCE_SECONDS)) as channel:
@@ -67,7 +68,7 @@ def load_host_in_a_thread() -> Iterator[tuple[RemoteLoadHost, ServingThread]]:
 @contextlib.contextmanager
 def load_host_in_a_process(log: Path) -> Iterator[tuple[RemoteLoadHost, "subprocess.Popen[bytes]"]]:
     with listen_for_load_host(LOOPBACK) as listening, log.open("wb") as output:
-        command = [sys.executable, __file__, "load", listening.address]
+        command = [sys.executable, __file__, "load", listening.address, listening.certificate]
         with subprocess.Popen(command, env=environment(), stdout=output, stderr=output) as process:
             try:
                 with contextlib.closing(listening.accept(SECRET, PATIENCE_SECONDS)) as channel:
@@ -97,7 +98,7 @@ def measurements(events: Iterator[Event]) -> dict[Side, Measurement]:
 
 def servers(file: str, host: str, program: str, cases: str, directory: str) -> None:
     with listen_for_load_host(host) as listening:
-        Path(file).write_text(listening.address)
+        Path(file).write_text(f"{listening.address} {listening.certificate}")
         with contextlib.closing(listening.accept(SECRET, PATIENCE_SECONDS)) as channel:
             place = place_with(RemoteLoadHost(channel), Path(directory))
             job = timed_job(load_cases(Path(cases))[0], Path(program), place)

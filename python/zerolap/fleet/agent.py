@@ -286,8 +286,12 @@ class Agent:
 
     async def _claim(self, held: HeldJob) -> None:
         """Ask for an offered job, and execute it if this agent is to."""
-        delivered, address = held.delivered, None if held.load is None else held.load.address
-        claim = Claim(attempt=held.offered.attempt, delivery=delivered.delivery, load_address=address)
+        delivered = held.delivered
+        claim = Claim(attempt=held.offered.attempt, delivery=delivered.delivery)
+        if held.load is not None:
+            listening = held.load.listening
+            place = {"load_address": listening.address, "load_certificate": listening.certificate}
+            claim = claim.model_copy(update=place)
         answer = await self._ask_until(claim, held.lease)
         if answer is None:
             await delivered.give_back(GIVEN_BACK_SECONDS)

@@ -317,7 +317,7 @@ class Conductor:
             loaded = self.intake.attempts.get(attempt.job.attempt)
             if loaded is not None and event is None:
                 # The agent that measures goes on waiting for a while.
-                self._give_load(loaded, attempt.job.address)
+                self._give_load(loaded, attempt.job.address, attempt.job.certificate)
         elif execution is not None:
             if event is None:
                 self._gave_up(attempt)
@@ -511,14 +511,14 @@ class Conductor:
             await self._publish(unpublished)
         self._unpublished.clear()
 
-    def _give_load(self, attempt: Attempt, address: str) -> str:
+    def _give_load(self, attempt: Attempt, address: str, certificate: str) -> str:
         """Have an agent put load on the servers of an attempt, and return the secret by which it connects to `address`.
 
         The attempt at it is recorded and published by the next step.
         """
         platform = self.roster.load_of(attempt.platform, attempt.job)
         before = self.intake.load_of(attempt)
-        job = LoadJob(request=attempt.job.request, attempt=attempt.id, address=address)
+        job = LoadJob(request=attempt.job.request, attempt=attempt.id, address=address, certificate=certificate)
         if platform is not None and (before is None or before.job != job):
             if before is not None:
                 self.intake.end_load(before)
@@ -526,11 +526,11 @@ class Conductor:
             self.intake.open([load])
             self._unrecorded.append(load)
             self._wake.set()
-        return self._load_secret(attempt.id)
+        return self._load_secret(job)
 
-    def _load_secret(self, attempt: str) -> str:
-        # Not the token of an attempt, which would grant its files.
-        return self._tokens.token_for(f"load-{attempt}")
+    def _load_secret(self, job: LoadJob) -> str:
+        # Not the token of an attempt, which would grant its files; another one for each port that waits for load.
+        return self._tokens.token_for(f"load-{job.id}")
 
     async def _publish(self, attempts: Sequence[Attempt]) -> None:
         """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
@@ -546,7 +546,7 @@ class Conductor:
             job = attempt.job
             token = self._tokens.token_for(attempt.id)
             if isinstance(job, LoadJob):
-                token = self._load_secret(job.attempt)
+                token = self._load_secret(job)
             is_loaded = self.roster.load_of(attempt.platform, job) is not None
             offered = OfferedJob(attempt=attempt.id, token=token, job=job, has_load_host=is_loaded)
             content = message_json(offered)

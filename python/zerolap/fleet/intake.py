@@ -92,7 +92,8 @@ class _Allowances:
 class Intake:
     """Holds the attempts that have not ended; `on_event` is called with what was recorded of a job, and at its start.
 
-    `on_load` is called with an attempt and the address at which its agent waits for load, and returns their secret.
+    `on_load` is called with an attempt, the address at which its agent waits for load and the digest of the certificate
+    there, and returns their secret.
 
     The store is written by one thread, many messages at a time; a message is answered once that is done.
     """
@@ -102,7 +103,7 @@ class Intake:
         store: Store,
         roster: Roster,
         on_event: Callable[[Attempt, Event | None], None],
-        on_load: Callable[[Attempt, str], str],
+        on_load: Callable[[Attempt, str, str], str],
     ) -> None:
         self.attempts: dict[str, Attempt] = {}
         self._store = store
@@ -263,7 +264,9 @@ class Intake:
         held = self.attempts.get(attempt.id)
         if refusal or held is None or not _holds(present, held):
             return Answer(accepted=False, reason=refusal or _why_not(held))
-        secret = "" if message.load_address is None or not is_loaded else self._on_load(attempt, message.load_address)
+        secret = ""
+        if is_loaded and message.load_address is not None and message.load_certificate is not None:
+            secret = self._on_load(attempt, message.load_address, message.load_certificate)
         recorded: tuple[TrialDone, ...] = ()
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
             recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
@@ -281,7 +284,8 @@ class Intake:
             return "it has given up too many jobs, and is given none for a while"
         if self._is_for_another(attempt, present):
             return "it has given up this job, and there is another agent to try it"
-        if self._roster.load_of(attempt.platform, attempt.job) is not None and message.load_address is None:
+        has_place = message.load_address is not None and message.load_certificate is not None
+        if self._roster.load_of(attempt.platform, attempt.job) is not None and not has_place:
             return "the claim does not state where load comes in"
         return ""
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, TrialDone, TrialsJob
 from zerolap.records.base import Record
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """The number of this form of the messages; another form has another number."""
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
@@ -88,13 +88,15 @@ class Hello(Record):
 class Claim(Record):
     """An agent was given an attempt by the bus and asks whether it may carry it out.
 
-    `load_address`, as `host:port`, is where it waits for the agent that puts load on its servers.
+    `load_address`, as `host:port`, is where it waits for the agent that puts load on its servers, and
+    `load_certificate` is the SHA-256 digest of the certificate that it presents there.
     """
 
     message: Literal["claim"] = "claim"
     attempt: str
     delivery: Annotated[int, Field(ge=1, lt=1 << 31)]
     load_address: Annotated[str, Field(max_length=300)] | None = None
+    load_certificate: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
 class Heartbeat(Record):

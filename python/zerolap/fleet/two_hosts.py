@@ -32,11 +32,6 @@ class LoadFromElsewhere:
         with listen_for_load_host(address) as listening:
             yield cls(listening)
 
-    @property
-    def address(self) -> str:
-        """Where the other agent connects, as `host:port`."""
-        return self.listening.address
-
     def carry_out(self, worker: Worker, job: BuildJob | TrialsJob, place: Place) -> Iterator[Event]:
         """Execute a job once the other agent is there, and yield what happens.
 
@@ -51,5 +46,5 @@ class LoadFromElsewhere:
 def put_load(job: LoadJob, secret: str, cancellation: Cancellation, policy: SandboxPolicy) -> Iterator[Event]:
     """Put load on the servers of the agent that waits for it, until that one has no further orders."""
     with cancellation.current():
-        serve_load(connect_to_server_host(job.address, secret, CONNECT_SECONDS), sandbox=policy)
+        serve_load(connect_to_server_host(job.address, job.certificate, secret, CONNECT_SECONDS), sandbox=policy)
     yield JobFinished(job=job.id)

@@ -1,86 +1,61 @@
-"""The connection between the two machines of a trial, over which nobody else can order, answer, replay or alter.
+"""The connection between the two machines of a trial, over TLS: nobody else can order, answer, replay or alter.
 
-The load host opens it. Both sides prove that they know a secret, which is never sent, and every line carries a code
-(HMAC-SHA256) over its number and its text, with a key for each direction of this connection. Nothing is encrypted.
+The load host opens it. It knows the certificate of the machine of the servers, which is made for each port, by its
+SHA-256 digest, and proves by a secret that it is the load host of this trial.
 """
 
 import contextlib
+import contextvars
+import datetime
+import hashlib
 import hmac
 import ipaddress
-import secrets
+import queue
 import select
 import socket
+import ssl
+import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from pydantic import Field, ValidationError
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from zerolap.records import EnvironmentMissing, Interrupted, UsageError
-from zerolap.records.base import Record
 from zerolap.sandbox import current_cancellation
 
 Role: TypeAlias = Literal["server", "load"]
 """The side of a channel: the machine of the servers, or the one of the load."""
 
-PROTOCOL = "zerolap-load/1"
+PROTOCOL = "zerolap-load/2"
 LEAST_SECRET_BYTES = 16
 LONGEST_LINE_BYTES = 16 << 20
 LONGEST_GREETING_BYTES = 4096
 CHUNK_BYTES = 1 << 16
 GREETING_SECONDS = 10.0
-"""For a stranger who says nothing; others wait for so long."""
+"""For a stranger who sends nothing."""
+MOST_GREETED = 32
+"""Peers that have not proven yet who they are; with one more the first of them is cut off."""
 SEND_SECONDS = 60.0
 RETRY_SECONDS = 0.2
 SILENT_SECONDS, PROBES_EVERY_SECONDS, PROBES = 5, 5, 3
 """A machine that is cut off is noticed after twenty seconds."""
+CLOCKS_DIFFER = datetime.timedelta(days=1)
 
-HexDigest: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Loss: TypeAlias = EnvironmentMissing | Interrupted
 """Of the other side: `Interrupted` where this one has ended the connection itself."""
+Result = TypeVar("Result")
 OTHER_SIDE: dict[Role, str] = {"server": "the load host", "load": "the machine of the servers"}
 
 
 class ChannelClosed(EnvironmentMissing):
     """The other side has closed the connection, or cannot be reached any more."""
-
-
-class _Greeting(Record):
-    """What the load host says first."""
-
-    protocol: str
-    nonce: HexDigest
-
-
-class _Welcome(Record):
-    """The answer of the machine of the servers, which proves that it knows the secret."""
-
-    protocol: str
-    nonce: HexDigest
-    proof: HexDigest
-
-
-class _Proof(Record):
-    """The load host's proof."""
-
-    proof: HexDigest
-
-
-GreetingT = TypeVar("GreetingT", bound=Record)
-
-
-class _Code:
-    """The codes of the lines of one direction, which are numbered from 0."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._number = 0
-
-    def of_next(self, line: bytes) -> bytes:
-        """Return the code of the next line."""
-        code = _hmac(self._key, self._number.to_bytes(8, "big"), line).hex().encode()
-        self._number += 1
-        return code
 
 
 class Channel:
@@ -91,44 +66,65 @@ class Channel:
     `Interrupted` then.
     """
 
-    def __init__(self, connection: socket.socket, secret: str, role: Role, seconds: float = GREETING_SECONDS) -> None:
-        """Agree with the other side over a connected socket, which belongs to the channel from then on.
-
-        Raises `EnvironmentMissing` if the other side does not know the secret, or does not answer in `seconds`,
-        `UsageError` for a secret that is too short.
-        """
-        key = _key(secret)
+    def __init__(self, connection: ssl.SSLSocket, role: Role) -> None:
+        """Own a connected socket, on which nothing was sent yet; raises `EnvironmentMissing` if it is not connected."""
         self._connection = connection
         self._role: Role = role
         self._received = bytearray()
         self._loss: EnvironmentMissing | None = None
+        # Of one connection only one call may be under way; none of them waits.
+        self._calling = threading.Lock()
         self._owner = current_cancellation()
         try:
             self._owner.own(lambda: self)
-            self.own_address, self.peer_address = self._configure()
-            end = time.monotonic() + seconds
-            session = self._invite(key, end) if role == "server" else self._join(key, end)
+            _configure(connection)
+            self.own_address, self.peer_address = _address(connection.getsockname()), _address(connection.getpeername())
+        except OSError as fault:
+            self.close()
+            raise self.lost(str(fault), ChannelClosed) from fault
         except BaseException:
             self.close()
             raise
-        to_load, to_server = _Code(_hmac(session, b"to load")), _Code(_hmac(session, b"to server"))
-        self._sent, self._expected = (to_load, to_server) if role == "server" else (to_server, to_load)
+
+    def invite(self, secret: str, end: float) -> None:
+        """Let the load host in that knows the secret.
+
+        Raises `EnvironmentMissing` for any other, and for one that does not greet before the time `end`.
+        """
+        self._shake_hands(end)
+        protocol, _, proof = self._line(LONGEST_GREETING_BYTES, end).partition(b" ")
+        if protocol != PROTOCOL.encode():
+            raise self.lost(f"it speaks `{protocol[:40].decode(errors='replace')}` and not `{PROTOCOL}`")
+        if not hmac.compare_digest(proof, secret.encode()):
+            raise self.lost("it does not know the secret")
+        self.send(PROTOCOL.encode())
+
+    def join(self, certificate: str, secret: str, end: float) -> None:
+        """Prove to the machine of the servers, which has the certificate of that digest, that the secret is known.
+
+        Raises `EnvironmentMissing` if the certificate is another one, before the secret is sent; if the other side does
+        not let this load host in, or not before the time `end`.
+        """
+        self._shake_hands(end)
+        presented = self._connection.getpeercert(binary_form=True) or b""
+        if not hmac.compare_digest(hashlib.sha256(presented).hexdigest(), certificate):
+            raise self.lost("its certificate is another one")
+        self.send(f"{PROTOCOL} {secret}".encode())
+        if self._line(LONGEST_GREETING_BYTES, end) != PROTOCOL.encode():
+            raise self.lost(f"it does not speak `{PROTOCOL}`")
 
     def send(self, line: bytes) -> None:
         """Send a line without its end; raises `EnvironmentMissing` if the other side is lost."""
-        self._send(self._sent.of_next(line) + b" " + line + b"\n")
+        left, end = memoryview(line + b"\n"), time.monotonic() + SEND_SECONDS
+        while left:
+            left = left[self._call(partial(self._connection.send, left[:CHUNK_BYTES]), end) :]
 
     def receive(self, seconds: float | None = None) -> bytes:
         """Return the next line, without its end.
 
-        Raises `ChannelClosed` if the other side is lost, `EnvironmentMissing` also if no line comes in time, or one
-        that is not from the other side or not the next one.
+        Raises `ChannelClosed` if the other side is lost, `EnvironmentMissing` also if no line comes in time.
         """
-        end = None if seconds is None else time.monotonic() + seconds
-        code, _, line = self._line(LONGEST_LINE_BYTES, end).partition(b" ")
-        if not hmac.compare_digest(code, self._expected.of_next(line)):
-            raise self.lost("a line was altered, repeated or left out on its way")
-        return line
+        return self._line(LONGEST_LINE_BYTES, None if seconds is None else time.monotonic() + seconds)
 
     def lost(self, reason: str, kind: type[EnvironmentMissing] = EnvironmentMissing) -> Loss:
         """End the connection, and return the error for that: later ones have the same reason."""
@@ -148,53 +144,15 @@ class Channel:
     def kill(self) -> None:
         """End the connection: a thread that waits for it goes on."""
         with contextlib.suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RDWR)
+            # Not that of `SSLSocket`, after which another thread would read what is encrypted.
+            socket.socket.shutdown(self._connection, socket.SHUT_RDWR)
 
     def stop(self) -> None:
         """End the connection, as a cancellation does; whoever uses it closes it."""
         self.kill()
 
-    def _configure(self) -> tuple[str, str]:
-        """Set up the connection, and return the addresses of its ends."""
-        try:
-            _configure(self._connection)
-            return _address(self._connection.getsockname()), _address(self._connection.getpeername())
-        except OSError as fault:
-            raise self.lost(str(fault), ChannelClosed) from fault
-
-    def _invite(self, key: bytes, end: float) -> bytes:
-        """Agree as the side of the servers; return the key of the session."""
-        greeting = self._greeting(_Greeting, end)
-        if greeting.protocol != PROTOCOL:
-            raise self.lost(f"it speaks `{greeting.protocol[:40]}` and not `{PROTOCOL}`")
-        own = secrets.token_hex(32)
-        nonces = (greeting.nonce.encode(), own.encode())
-        welcome = _Welcome(protocol=PROTOCOL, nonce=own, proof=_hmac(key, b"server", *nonces).hex())
-        self._send(welcome.model_dump_json().encode() + b"\n")
-        self._require_proof(self._greeting(_Proof, end).proof, _hmac(key, b"load", *nonces))
-        return _hmac(key, b"session", *nonces)
-
-    def _join(self, key: bytes, end: float) -> bytes:
-        """Agree as the side of the load; return the key of the session."""
-        own = secrets.token_hex(32)
-        self._send(_Greeting(protocol=PROTOCOL, nonce=own).model_dump_json().encode() + b"\n")
-        welcome = self._greeting(_Welcome, end)
-        if welcome.protocol != PROTOCOL:
-            raise self.lost(f"it speaks `{welcome.protocol[:40]}` and not `{PROTOCOL}`")
-        nonces = (own.encode(), welcome.nonce.encode())
-        self._require_proof(welcome.proof, _hmac(key, b"server", *nonces))
-        self._send(_Proof(proof=_hmac(key, b"load", *nonces).hex()).model_dump_json().encode() + b"\n")
-        return _hmac(key, b"session", *nonces)
-
-    def _require_proof(self, given: str, expected: bytes) -> None:
-        if not hmac.compare_digest(given, expected.hex()):
-            raise self.lost("it does not know the secret")
-
-    def _greeting(self, kind: type[GreetingT], end: float) -> GreetingT:
-        try:
-            return kind.model_validate_json(self._line(LONGEST_GREETING_BYTES, end))
-        except ValidationError as wrong:
-            raise self.lost("it does not introduce itself") from wrong
+    def _shake_hands(self, end: float) -> None:
+        self._call(self._connection.do_handshake, end)
 
     def _line(self, most_bytes: int, end: float | None) -> bytes:
         searched = 0
@@ -202,13 +160,7 @@ class Channel:
             searched = len(self._received)
             if searched > most_bytes:
                 raise self.lost(f"it sent a line of more than {most_bytes} bytes")
-            self._wait(select.POLLIN, end)
-            try:
-                data = self._connection.recv(CHUNK_BYTES)
-            except BlockingIOError:
-                continue
-            except OSError as fault:
-                raise self.lost(str(fault), ChannelClosed) from fault
+            data = self._call(partial(self._connection.recv, CHUNK_BYTES), end)
             if not data:
                 raise self.lost("it has closed the connection", ChannelClosed)
             self._received += data
@@ -216,28 +168,95 @@ class Channel:
         del self._received[: length + 1]
         return line
 
-    def _send(self, data: bytes) -> None:
-        left, end = memoryview(data), time.monotonic() + SEND_SECONDS
-        while left:
-            self._wait(select.POLLOUT, end)
+    def _call(self, call: Callable[[], Result], end: float | None) -> Result:
+        """Return what a call of the connection returns, which is repeated until the other side lets it be complete."""
+        while True:
             try:
-                left = left[self._connection.send(left) :]
-            except BlockingIOError:
-                continue
-            except OSError as fault:
+                with self._calling:
+                    return call()
+            except ssl.SSLWantReadError:
+                event = select.POLLIN
+            except ssl.SSLWantWriteError:
+                event = select.POLLOUT
+            except (OSError, ValueError) as fault:
+                # A connection that was closed before its handshake was complete is a `ValueError`.
                 raise self.lost(str(fault), ChannelClosed) from fault
+            if not _is_ready([(self._connection, event)], end):
+                raise self.lost("it does not answer")
 
-    def _wait(self, event: int, end: float | None) -> None:
-        """Wait until the connection can be read from or written to, or has ended."""
-        if not _is_ready(self._connection, event, end):
-            raise self.lost("it does not answer")
+
+class _Greetings:
+    """Peers that have connected and are yet to prove who they are, each in a thread; ends with the context.
+
+    `fileno` is readable when there is an outcome.
+    """
+
+    def __init__(self, secret: str, end: float) -> None:
+        self._secret = secret
+        self._end = end
+        self._outcomes = queue.SimpleQueue[Channel | EnvironmentMissing | Interrupted]()
+        self._under_way: dict[Channel, threading.Thread] = {}
+        self._signal, self._signalled = socket.socketpair()
+
+    def __enter__(self) -> "_Greetings":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for channel, thread in self._under_way.items():
+            channel.kill()
+            thread.join()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                outcome = self._outcomes.get_nowait()
+                if isinstance(outcome, Channel):
+                    outcome.close()
+        self._signal.close()
+        self._signalled.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor to wait for."""
+        return self._signalled.fileno()
+
+    def begin(self, connection: ssl.SSLSocket) -> None:
+        """Greet a peer, and cut off the first of those that were greeted where there are too many."""
+        try:
+            channel = Channel(connection, "server")
+        except EnvironmentMissing:
+            return
+        self._under_way = {one: thread for one, thread in self._under_way.items() if thread.is_alive()}
+        if len(self._under_way) >= MOST_GREETED:
+            next(iter(self._under_way)).kill()
+        # The thread belongs to the work that waits for the load host.
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(self._greet, channel), daemon=True)
+        self._under_way[channel] = thread
+        thread.start()
+
+    def outcome(self) -> Channel | EnvironmentMissing | Interrupted:
+        """Return who is let in, or why one was not, once `fileno` is readable."""
+        self._signalled.recv(1)
+        outcome = self._outcomes.get()
+        if isinstance(outcome, Channel):
+            self._under_way.pop(outcome).join()
+        return outcome
+
+    def _greet(self, channel: Channel) -> None:
+        outcome: Channel | EnvironmentMissing | Interrupted = channel
+        try:
+            channel.invite(self._secret, min(self._end, time.monotonic() + GREETING_SECONDS))
+        except (EnvironmentMissing, Interrupted) as fault:
+            channel.close()
+            outcome = fault
+        self._outcomes.put(outcome)
+        self._signal.send(b"1")
 
 
 class Listening:
-    """A port that waits for the load host."""
+    """A port that waits for the load host; `certificate` is the SHA-256 digest of the one that it presents."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
+        self._context, self.certificate = _new_certificate()
         self._owner = current_cancellation()
         self._owner.own(lambda: self)
 
@@ -252,20 +271,33 @@ class Listening:
 
         Raises `EnvironmentMissing` if none comes in `seconds`, `UsageError` for a secret that is too short.
         """
-        _key(secret)
+        _require_length(secret)
         end, refused = time.monotonic() + seconds, ""
-        while _is_ready(self._listening, select.POLLIN, end):
-            self._owner.require_going_on()
-            try:
-                connection, _ = self._listening.accept()
-            except (BlockingIOError, ConnectionAbortedError):
-                continue
-            try:
-                return Channel(connection, secret, "server", min(GREETING_SECONDS, max(0.0, end - time.monotonic())))
-            except EnvironmentMissing as fault:
-                refused = f"; the last one that tried was refused: {fault.message}"
+        with _Greetings(secret, end) as greetings:
+            while ready := _is_ready([(self._listening, select.POLLIN), (greetings, select.POLLIN)], end):
+                self._owner.require_going_on()
+                if greetings.fileno() in ready:
+                    outcome = greetings.outcome()
+                    if isinstance(outcome, Channel):
+                        return outcome
+                    refused = f"; the last one that tried was refused: {outcome.message}"
+                elif (connection := self._connected()) is not None:
+                    greetings.begin(connection)
         self._owner.require_going_on()
         raise EnvironmentMissing(f"no load host connected within {seconds:g} s{refused}")
+
+    def _connected(self) -> ssl.SSLSocket | None:
+        """Return a connection; none where its peer has gone meanwhile."""
+        try:
+            connection, _ = self._listening.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return None
+        connection.setblocking(False)
+        try:
+            return self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        except (OSError, ValueError):
+            connection.close()
+            return None
 
     def close(self) -> None:
         """Close the port."""
@@ -281,6 +313,35 @@ class Listening:
     def stop(self) -> None:
         """End the wait, as a cancellation does."""
         self.kill()
+
+
+def _new_certificate() -> tuple[ssl.SSLContext, str]:
+    """Make a key and its certificate, and return them with the SHA-256 digest of the certificate."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "zerolap load")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .serial_number(x509.random_serial_number())
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .not_valid_before(now - CLOCKS_DIFFER)
+        .not_valid_after(now + CLOCKS_DIFFER)
+        .sign(key, hashes.SHA256())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # Nobody connects again to a port of one trial.
+    context.num_tickets = 0
+    encoding, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    # The file is its owner's alone, and the only form in which a context takes a key.
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+        file.write(key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain))
+        file.write(certificate.public_bytes(encoding))
+        file.flush()
+        context.load_cert_chain(Path(file.name))
+    return context, certificate.fingerprint(hashes.SHA256()).hex()
 
 
 @contextlib.contextmanager
@@ -311,13 +372,13 @@ def _bound(address: str) -> socket.socket:
         return bound
 
 
-def connect_to_server_host(address: str, secret: str, seconds: float) -> Channel:
+def connect_to_server_host(address: str, certificate: str, secret: str, seconds: float) -> Channel:
     """Connect to a machine that listens at `HOST:PORT`, repeatedly while nobody does.
 
-    Raises `EnvironmentMissing` if that fails for `seconds`, or if the other side does not know the secret, `UsageError`
-    for a secret that is too short.
+    `certificate` is the SHA-256 digest of its certificate. Raises `EnvironmentMissing` if that fails for `seconds`, if
+    the certificate is another one or the secret is not accepted, `UsageError` for a secret that is too short.
     """
-    _key(secret)
+    _require_length(secret)
     owner, end = current_cancellation(), time.monotonic() + seconds
     host, port = _split(address, None)
     while True:
@@ -330,16 +391,41 @@ def connect_to_server_host(address: str, secret: str, seconds: float) -> Channel
             if left < 0:
                 raise EnvironmentMissing(f"`{address}` cannot be reached: {fault}") from fault
         owner.wait(RETRY_SECONDS)
-    return Channel(connection, secret, "load", GREETING_SECONDS)
+    connection.setblocking(False)
+    channel = Channel(_client_context().wrap_socket(connection, do_handshake_on_connect=False), "load")
+    try:
+        channel.join(certificate, secret, time.monotonic() + GREETING_SECONDS)
+    except BaseException:
+        channel.close()
+        raise
+    return channel
 
 
-def _is_ready(connection: socket.socket, event: int, end: float | None) -> bool:
-    """Wait for an event of a socket, or its end; return whether it has come in time."""
-    if connection.fileno() < 0:
-        return True
+def _client_context() -> ssl.SSLContext:
+    """Return a context without authorities: the certificate is compared with the one that is known."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+class _HasDescriptor(Protocol):
+    """What can be waited for."""
+
+    def fileno(self) -> int:
+        """Return the descriptor, below 0 where it is closed."""
+
+
+def _is_ready(awaited: Sequence[tuple[_HasDescriptor, int]], end: float | None) -> set[int]:
+    """Wait for an event of one of some descriptors, or its end; return those for which it has come in time."""
+    closed = {descriptor for source, _ in awaited if (descriptor := source.fileno()) < 0}
+    if closed:
+        return closed
     poll = select.poll()
-    poll.register(connection, event)
-    return bool(poll.poll(None if end is None else max(0.0, end - time.monotonic()) * 1000))
+    for source, event in awaited:
+        poll.register(source, event)
+    seconds = None if end is None else max(0.0, end - time.monotonic())
+    return {descriptor for descriptor, _ in poll.poll(None if seconds is None else seconds * 1000)}
 
 
 def _configure(connection: socket.socket) -> None:
@@ -354,16 +440,10 @@ def _configure(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
 
 
-def _key(secret: str) -> bytes:
-    key = secret.encode()
-    if len(key) < LEAST_SECRET_BYTES:
-        raise UsageError(f"the secret of a channel has {len(key)} bytes, and needs {LEAST_SECRET_BYTES} at least")
-    return key
-
-
-def _hmac(key: bytes, *parts: bytes) -> bytes:
-    """Return the code over parts of which only the last one may have any length."""
-    return hmac.digest(key, PROTOCOL.encode() + b" " + b" ".join(parts), "sha256")
+def _require_length(secret: str) -> None:
+    length = len(secret.encode())
+    if length < LEAST_SECRET_BYTES:
+        raise UsageError(f"the secret of a channel has {length} bytes, and needs {LEAST_SECRET_BYTES} at least")
 
 
 def _address(place: tuple[str, int]) -> str:

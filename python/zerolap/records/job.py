@@ -85,7 +85,8 @@ class TrialsJob(_Job):
 class LoadJob(_Job):
     """Load for trials that the agent at `address`, as `host:port`, carries out: its orders are executed there.
 
-    It belongs to one attempt at the trials, and ends with it.
+    It belongs to one attempt at the trials, and ends with it. `certificate` is the SHA-256 digest of the one that is
+    presented at the address; a job that an older version recorded has none, and cannot be carried out.
     """
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
@@ -93,11 +94,12 @@ class LoadJob(_Job):
     request: str
     attempt: str
     address: str
+    certificate: str = ""
 
     @cached_property
     def id(self) -> str:
         """The job's id, unique over all requests."""
-        return "j-" + digest_of(self.request, "load", self.attempt, self.address)
+        return "j-" + digest_of(self.request, "load", self.attempt, self.address, self.certificate)
 
 
 Job: TypeAlias = Annotated[BuildJob | TrialsJob, Field(discriminator="kind")]
