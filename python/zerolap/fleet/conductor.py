@@ -465,15 +465,14 @@ class Conductor:
             self._on_event(event)
 
     async def _fail_given_up(self, execution: FleetExecution) -> None:
-        """Record the failure of jobs that several agents gave up."""
+        """Record the failure of jobs that several agents gave up, unless they are being tried once more."""
         for job, times in list(execution.given_up.items()):
             since = time.time() - execution.tried_since.get(job, 0.0)
             if times < ATTEMPTS_PER_JOB or since < self._pace.patience_seconds:
                 continue
             attempts = await asyncio.to_thread(self._store.fleet.attempts, execution.id)
             of_job = [attempt for attempt in attempts if attempt.job_id == job]
-            if of_job[-1].is_open:
-                # It is being tried once more.
+            if of_job[-1].is_open or self._is_being_built(of_job[-1]):
                 continue
             how_often = f" {times} times" if len(of_job) > 1 else ""
             reason = f"given up{how_often}: {of_job[-1].reason or 'no agent has stated why'}"
@@ -493,6 +492,14 @@ class Conductor:
                 self._fail(execution.id, reason)
             # Not before it is recorded, which the store may be away for.
             execution.forget_given_up(job)
+
+    def _is_being_built(self, attempt: Attempt) -> bool:
+        """Whether what a job builds is just being built there for another request."""
+        return isinstance(attempt.job, BuildJob) and any(
+            isinstance(other.job, BuildJob)
+            and (other.platform, other.job.spec.digest) == (attempt.platform, attempt.job.spec.digest)
+            for other in self.intake.attempts.values()
+        )
 
     # Giving out jobs.
 
