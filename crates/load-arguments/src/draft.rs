@@ -5,19 +5,19 @@ use super::groups::commands::CommandsDraft;
 use super::groups::connections::ConnectionsDraft;
 use super::groups::keys::ChanceDraft;
 use super::groups::keys::KeysDraft;
-use super::groups::listeners::{ListenersDraft, draws_keys};
+use super::groups::listeners::ListenersDraft;
 use super::groups::output::OutputDraft;
-use super::groups::sent::Sent;
 use super::groups::server::ServerDraft;
-use super::groups::values;
 use super::groups::values::DataDraft;
+use super::needs::{CommandLine, Given};
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
-use zerolap_load_requests::{Amount, Command, Settings, Source};
+use zerolap_load_requests::{Command, Settings, Source};
 
-/// Values as given, by section of the table; none where not.
+/// Values as given, by section of the table; the table's defaults, or none, where not.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
+    pub(super) given: Given,
     pub(super) server: ServerDraft,
     pub(super) connections: ConnectionsDraft,
     pub(super) amount: AmountDraft,
@@ -31,61 +31,44 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Fills in what was not given, and looks for contradictions and for what has no effect.
+    /// Puts the sections together, and looks for contradictions and for what has no effect.
     pub(super) fn finish(mut self) -> Result<Arguments, UsageError> {
         let listening = self.listening()?;
         let sends = !listening.as_ref().is_some_and(|listening| listening.is_alone);
-        let Self { server, connections, amount, commands, keys, data, chance, output, mut warnings, .. } = self;
-        let (threads, clients) =
-            if sends { (connections.threads.unwrap_or(4), connections.clients.unwrap_or(50)) } else { (0, 0) };
-        let pipeline = connections.pipeline.unwrap_or(1);
-        let (lockstep, busy_poll, cpus) = (connections.lockstep, connections.busy_poll, connections.cpus.clone());
-
-        let server = server.finish(&mut warnings)?;
-        let connecting = connections.finish(&mut warnings)?;
-        let mode = amount.finish(threads * clients, &mut warnings)?;
-        let scan = commands.scan(&mut warnings)?;
-        let commands =
-            if sends { commands.finish(&keys, &data, is_all_keys(mode), &mut warnings)? } else { Vec::new() };
-        let mut sent = Sent::new(&commands, mode);
-        values::apply_verifying(&data, &commands, &mut sent, &mut warnings);
-        let verifies = data.verify;
-        sent.keys |= draws_keys(listening.as_ref());
-        let keys = keys.finish(&sent, is_all_keys(mode), &mut warnings)?;
-        let data = data.finish(&sent, &mut warnings)?;
-        let (seed, one_stream, policy) = chance.finish(&mut warnings)?;
-        let report = output.finish(mode, warnings);
-
+        let Self { given, server, connections, amount, commands, keys, data, chance, output, mut warnings, .. } = self;
+        let (threads, clients) = if sends { (*connections.threads.get(), *connections.clients.get()) } else { (0, 0) };
+        let mode = amount.finish(&given, threads * clients)?;
+        let (seed, one_stream, policy) = chance.finish(&given)?;
         let settings = Settings {
-            server,
-            connecting,
+            server: server.finish(&given, &mut warnings)?,
+            connecting: connections.connecting()?,
             threads,
             clients,
-            pipeline,
-            lockstep,
-            busy_poll,
-            commands,
-            keys,
-            data,
-            verify: verifies,
+            pipeline: *connections.pipeline.get(),
+            lockstep: connections.lockstep,
+            busy_poll: connections.busy_poll,
+            scan: commands.scan()?,
+            commands: if sends {
+                commands.finish(&keys, &data, mode.is_all_keys(), &given, &mut warnings)?
+            } else {
+                Vec::new()
+            },
+            keys: keys.finish()?,
+            verify: data.verify,
+            data: data.finish(&given, &mut warnings)?,
             seed,
             one_stream,
             policy,
-            scan,
             listening,
-            cpus,
+            cpus: connections.cpus,
             timeline: mode != Mode::Control,
         };
         if let Some(conflict) = conflict(&settings, mode) {
             return Err(UsageError::Conflict(conflict));
         }
-        Ok(Arguments { settings, mode, report })
+        CommandLine { given: &given, settings: &settings, mode }.check(&mut warnings);
+        Ok(Arguments { settings, mode, report: output.finish(warnings) })
     }
-}
-
-/// Whether the keys determine how much is sent.
-fn is_all_keys(mode: Mode) -> bool {
-    matches!(mode, Mode::Once(plan) if plan.work.amount == Amount::AllKeys)
 }
 
 /// What cannot be done together across sections, if anything.
@@ -129,7 +112,7 @@ fn conflict(settings: &Settings, mode: Mode) -> Option<&'static str> {
             "--lockstep and a rate exclude each other: with a rate each request is sent when it is due",
         ),
         (
-            is_all_keys(mode)
+            mode.is_all_keys()
                 && settings.policy == zerolap_load_requests::Policy::Memtier
                 && settings.keys.range.size() == 1,
             "with --compat, --requests allkeys leaves out the last key, and there is no other",

@@ -75,7 +75,8 @@ fn push_argument(text: &mut String, argument: &Argument) {
         text.extend([&line, "\n"]);
         line.clear();
     }
-    push_wrapped(text, &line, argument.help, INDENT);
+    let default = argument.default.map(|value| format!(" (default {value})"));
+    push_wrapped(text, &line, &format!("{}{}", argument.help, default.unwrap_or_default()), INDENT);
 }
 
 /// Appends `words` after `start`, each line from column `indent` on.

@@ -10,13 +10,14 @@ mod error;
 mod groups;
 mod help;
 mod names;
+mod needs;
 mod numbers;
 #[cfg(test)]
 mod properties;
 mod table;
 mod warnings;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use lexopt::{Arg, Parser};
 
@@ -27,7 +28,7 @@ pub use groups::recordings::recorded_lines;
 use draft::Draft;
 use table::{Action, Argument};
 use zerolap_load_measure::ReportSettings;
-use zerolap_load_requests::{Plan, Settings};
+use zerolap_load_requests::{Amount, Plan, Settings};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -58,6 +59,13 @@ pub enum Mode {
     Control,
 }
 
+impl Mode {
+    /// Whether the keys determine how much is sent.
+    fn is_all_keys(self) -> bool {
+        matches!(self, Self::Once(plan) if plan.work.amount == Amount::AllKeys)
+    }
+}
+
 /// Reads a command line, without the program's name.
 ///
 /// # Errors
@@ -75,6 +83,11 @@ fn read(
     // As with getopt_long: the value of `-n=5` is `=5`.
     parser.set_short_equals(false);
     let mut draft = Draft::default();
+    for argument in table::all() {
+        if let (Action::Value { take, .. }, Some(value)) = (argument.action, argument.default) {
+            take_value(argument, take, &mut draft, OsStr::new(value))?;
+        }
+    }
     while let Some(given) = parser.next()? {
         let argument = match given {
             Arg::Long(name) => names::by_name(name)?,
@@ -87,11 +100,13 @@ fn read(
         match argument.action {
             Action::Switch(turn_on) => {
                 turn_on(&mut draft);
+                draft.given.push(argument.long[0]);
                 note(argument, None);
             }
             Action::Value { take, .. } => {
                 let value = parser.value()?;
                 take_value(argument, take, &mut draft, &value)?;
+                draft.given.push(argument.long[0]);
                 note(argument, value.to_str());
             }
             Action::Print(text) => return Ok(Invocation::Print(text())),
@@ -103,7 +118,7 @@ fn read(
     draft.finish().map(|arguments| Invocation::Run(Box::new(arguments)))
 }
 
-fn take_value(argument: &Argument, take: table::Take, draft: &mut Draft, value: &OsString) -> Result<(), UsageError> {
+fn take_value(argument: &Argument, take: table::Take, draft: &mut Draft, value: &OsStr) -> Result<(), UsageError> {
     let bad_value = |reason| {
         let shown = if argument.is_secret { "(not shown)".into() } else { value.to_string_lossy() };
         UsageError::BadValue { name: argument.long[0], value: shown.into_owned(), reason }

@@ -1,7 +1,8 @@
-//! All arguments: their names, their help and what they do.
+//! All arguments: their names, their help, what they do, their defaults and their needs.
 
 use super::draft::Draft;
 use super::groups::{amount, commands, connections, keys, listeners, other, output, server, values};
+use super::needs::Need;
 
 /// Puts a value into the draft, or returns what is wrong with it.
 pub(super) type Take = fn(&mut Draft, &str) -> Result<(), String>;
@@ -13,6 +14,10 @@ pub(super) struct Argument {
     pub(super) short: &'static [char],
     pub(super) action: Action,
     pub(super) help: &'static str,
+    /// The value where none is given, which is read in the same way and ends the help.
+    pub(super) default: Option<&'static str>,
+    /// What it is without effect without; the first that is not met is the reason in a warning.
+    pub(super) needs: &'static [Need],
     pub(super) origin: Origin,
     /// Whether its value stays out of messages.
     pub(super) is_secret: bool,
@@ -75,7 +80,7 @@ impl Argument {
         help: &'static str,
         take: Take,
     ) -> Self {
-        Self { long, short, action: Action::Value { called, take }, help, origin: Origin::Memtier, is_secret: false }
+        Self::new(long, short, Action::Value { called, take }, help)
     }
 
     pub(super) const fn switch(
@@ -84,7 +89,7 @@ impl Argument {
         help: &'static str,
         turn_on: fn(&mut Draft),
     ) -> Self {
-        Self { long, short, action: Action::Switch(turn_on), help, origin: Origin::Memtier, is_secret: false }
+        Self::new(long, short, Action::Switch(turn_on), help)
     }
 
     pub(super) const fn print(
@@ -93,11 +98,25 @@ impl Argument {
         help: &'static str,
         text: fn() -> String,
     ) -> Self {
-        Self { long, short, action: Action::Print(text), help, origin: Origin::Memtier, is_secret: false }
+        Self::new(long, short, Action::Print(text), help)
     }
 
     pub(super) const fn refuse(long: &'static [&'static str], instead: &'static str) -> Self {
-        Self { long, short: &[], action: Action::Refuse, help: instead, origin: Origin::Memtier, is_secret: false }
+        Self::new(long, &[], Action::Refuse, instead)
+    }
+
+    const fn new(long: &'static [&'static str], short: &'static [char], action: Action, help: &'static str) -> Self {
+        Self { long, short, action, help, default: None, needs: &[], origin: Origin::Memtier, is_secret: false }
+    }
+
+    /// The same, with this value where none is given.
+    pub(super) const fn default(self, value: &'static str) -> Self {
+        Self { default: Some(value), ..self }
+    }
+
+    /// The same, without effect where one of these is not met.
+    pub(super) const fn needs(self, needs: &'static [Need]) -> Self {
+        Self { needs, ..self }
     }
 
     /// The same, but not known to memtier.
@@ -111,8 +130,52 @@ impl Argument {
     }
 }
 
-/// Takes a value into a field that may be absent.
-pub(super) fn put<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
-    *field = Some(value?);
+/// The value of an argument with a default: it is there before any argument is read.
+#[derive(Debug)]
+pub(super) struct Preset<T>(Option<T>);
+
+impl<T> Preset<T> {
+    pub(super) fn get(&self) -> &T {
+        self.0.as_ref().expect("its argument has a default")
+    }
+
+    pub(super) fn set_if_some(&mut self, value: Option<T>) {
+        if value.is_some() {
+            self.0 = value;
+        }
+    }
+}
+
+impl<T> Default for Preset<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+/// A place for the value of an argument.
+pub(super) trait Field {
+    type Value;
+    fn set(&mut self, value: Self::Value);
+}
+
+impl<T> Field for Option<T> {
+    type Value = T;
+
+    fn set(&mut self, value: T) {
+        *self = Some(value);
+    }
+}
+
+impl<T> Field for Preset<T> {
+    type Value = T;
+
+    fn set(&mut self, value: T) {
+        self.0 = Some(value);
+    }
+}
+
+/// Takes a value into a field.
+pub(super) fn put<F: Field>(field: &mut F, value: Result<F::Value, String>) -> Result<(), String> {
+    field.set(value?);
     Ok(())
 }

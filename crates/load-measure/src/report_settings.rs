@@ -23,19 +23,3 @@ pub struct ReportSettings {
     /// What the command line should not have asked for.
     pub warnings: Vec<String>,
 }
-
-impl Default for ReportSettings {
-    fn default() -> Self {
-        Self {
-            json_out_file: None,
-            out_file: None,
-            percentiles: vec![50.0, 99.0, 99.9],
-            hide_histogram: false,
-            print_all_runs: false,
-            breakdown_by_line: false,
-            show_settings: false,
-            quiet: false,
-            warnings: Vec::new(),
-        }
-    }
-}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use zerolap_load_requests::{Amount, Arrivals, Pace, Percentile, Plan, Slo, Unit, Work};
 
+use crate::needs::{Given, Need};
 use crate::numbers::{nonzero, number, positive, seconds};
-use crate::table::{Argument, put};
-use crate::warnings::Warnings;
+use crate::table::{Argument, Preset, put};
 use crate::{Mode, UsageError};
 
 pub(crate) static ARGUMENTS: &[Argument] = &[
@@ -15,7 +15,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["requests"],
         &['n'],
         "NUMBER|allkeys",
-        "number of requests on each connection (default 10000); allkeys: one request per key in total, with pattern P \
+        "number of requests on each connection; allkeys: one request per key in total, with pattern P \
          each key once, with pattern S each key once on each connection",
         |draft, text| {
             let amount = if text == "allkeys" {
@@ -25,7 +25,8 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
             };
             put(&mut draft.amount.requests, amount)
         },
-    ),
+    )
+    .default("10000"),
     Argument::value(&["test-time"], &[], "SECONDS", "duration of the run, instead of --requests", |draft, text| {
         put(&mut draft.amount.test_time, seconds(text))
     }),
@@ -42,9 +43,11 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["arrivals"],
         &[],
         "fixed|poisson",
-        "whether requests of --rate are due evenly (default) or independently of each other",
+        "fixed: requests of --rate are due evenly; poisson: independently of each other",
         |draft, text| put(&mut draft.amount.arrivals, arrivals(text)),
     )
+    .default("fixed")
+    .needs(&[Need::Argument(&["rate", "search"])])
     .own(),
     Argument::value(&["rate-limiting"], &[], "NUMBER", "like --rate, but for each connection", |draft, text| {
         put(&mut draft.amount.rate_limiting, nonzero(text))
@@ -59,13 +62,10 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.amount.search, slo(text)),
     )
     .own(),
-    Argument::value(
-        &["run-count"],
-        &['x'],
-        "NUMBER",
-        "number of runs, each with new connections (default 1)",
-        |draft, text| put(&mut draft.amount.runs, nonzero(text)),
-    ),
+    Argument::value(&["run-count"], &['x'], "NUMBER", "number of runs, each with new connections", |draft, text| {
+        put(&mut draft.amount.runs, nonzero(text))
+    })
+    .default("1"),
     Argument::switch(
         &["check"],
         &[],
@@ -95,6 +95,10 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
     .own(),
 ];
 
+/// What each slice of `--control` sets.
+const SET_BY_SLICES: [&str; 9] =
+    ["requests", "test-time", "rate", "rate-limiting", "search", "run-count", "check", "prefill", "warm-up"];
+
 /// Length of each step of a search.
 const STEP_TIME: Duration = Duration::from_secs(5);
 /// Rate of a search's first step.
@@ -103,16 +107,16 @@ const FIRST_RATE: NonZeroU64 = NonZeroU64::new(1000).unwrap();
 #[derive(Debug, Default)]
 pub(crate) struct AmountDraft {
     /// How much, by requests.
-    pub(crate) requests: Option<Amount>,
+    pub(crate) requests: Preset<Amount>,
     pub(crate) test_time: Option<Duration>,
     /// Requests a second over all connections.
     pub(crate) rate: Option<NonZeroU64>,
-    pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) arrivals: Preset<Arrivals>,
     /// Requests a second of each connection.
     pub(crate) rate_limiting: Option<NonZeroU64>,
     /// The limit of `--search`.
     pub(crate) search: Option<Slo>,
-    pub(crate) runs: Option<NonZeroU32>,
+    pub(crate) runs: Preset<NonZeroU32>,
     pub(crate) check: bool,
     pub(crate) prefill: bool,
     pub(crate) warm_up: Option<Duration>,
@@ -120,11 +124,9 @@ pub(crate) struct AmountDraft {
 }
 
 impl AmountDraft {
-    pub(crate) fn finish(self, connections: usize, warnings: &mut Warnings) -> Result<Mode, UsageError> {
-        let has_rate = self.rate.is_some() || self.search.is_some();
-        warnings.without_effect(self.arrivals.is_some() && !has_rate, "--arrivals", "--rate is not given");
+    pub(crate) fn finish(self, given: &Given, connections: usize) -> Result<Mode, UsageError> {
         if self.control {
-            return if self.plans() {
+            return if given.has_any(&SET_BY_SLICES) {
                 Err(UsageError::Conflict(
                     "with --control each slice sets its amount and its pace: leave out --requests, --test-time, --rate, \
                      --rate-limiting, --search, --run-count, --check, --prefill and --warm-up",
@@ -133,18 +135,18 @@ impl AmountDraft {
                 Ok(Mode::Control)
             };
         }
-        if self.search.is_some() && (self.requests.is_some() || self.rate_limiting.is_some() || self.runs.is_some()) {
+        if self.search.is_some() && given.has_any(&["requests", "rate-limiting", "run-count"]) {
             return Err(UsageError::Conflict(
                 "--search excludes --requests, --rate-limiting and --run-count: each of its steps lasts --test-time",
             ));
         }
-        let amount = match (self.requests, self.test_time) {
-            (Some(_), Some(_)) => {
+        let amount = match self.test_time {
+            Some(_) if given.has("requests") => {
                 return Err(UsageError::Conflict("--requests and --test-time exclude each other"));
             }
-            (None, Some(time)) => Amount::For(time),
-            (None, None) if self.search.is_some() => Amount::For(STEP_TIME),
-            (requests, None) => requests.unwrap_or(Amount::PerConnection(10_000)),
+            Some(time) => Amount::For(time),
+            None if self.search.is_some() => Amount::For(STEP_TIME),
+            None => *self.requests.get(),
         };
         Ok(Mode::Once(Plan {
             check: self.check,
@@ -152,15 +154,8 @@ impl AmountDraft {
             warm_up: self.warm_up,
             search: self.search,
             work: Work { amount, pace: self.pace(connections)? },
-            runs: self.runs.unwrap_or(NonZeroU32::MIN),
+            runs: *self.runs.get(),
         }))
-    }
-
-    /// Whether the command line sets what each slice of `--control` sets.
-    fn plans(&self) -> bool {
-        let has_amount = self.requests.is_some() || self.test_time.is_some() || self.runs.is_some();
-        let has_pace = self.search.is_some() || self.rate.is_some() || self.rate_limiting.is_some();
-        has_amount || has_pace || self.check || self.prefill || self.warm_up.is_some()
     }
 
     fn pace(&self, connections: usize) -> Result<Option<Pace>, UsageError> {
@@ -168,12 +163,12 @@ impl AmountDraft {
             (Some(_), Some(_)) => {
                 return Err(UsageError::Conflict("--rate and --rate-limiting exclude each other"));
             }
-            (Some(rate), None) => (rate, self.arrivals.unwrap_or_default()),
+            (Some(rate), None) => (rate, *self.arrivals.get()),
             (None, Some(rate)) => {
                 let connections = NonZeroU64::new(connections as u64).unwrap_or(NonZeroU64::MIN);
                 (rate.saturating_mul(connections), Arrivals::Fixed)
             }
-            (None, None) if self.search.is_some() => (FIRST_RATE, self.arrivals.unwrap_or_default()),
+            (None, None) if self.search.is_some() => (FIRST_RATE, *self.arrivals.get()),
             (None, None) => return Ok(None),
         };
         Ok(Some(Pace { per_second, arrivals, unit: Unit::Request }))

@@ -8,8 +8,9 @@ use super::recordings::MonitorDraft;
 use super::values;
 use super::values::DataDraft;
 use crate::UsageError;
+use crate::needs::{Given, Need};
 use crate::numbers::number;
-use crate::table::{Argument, put};
+use crate::table::{Argument, Preset, put};
 use crate::warnings::Warnings;
 
 pub(crate) static ARGUMENTS: &[Argument] = &[
@@ -28,23 +29,32 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["command-ratio"],
         &[],
         "NUMBER",
-        "how often the last --command is sent in a round (default 1; 0: never)",
-        |draft, text| put(&mut draft.commands.last()?.ratio, number(text, 0..=u64::MAX)),
+        "how often the last --command is sent in a round; 0: never (default 1)",
+        |draft, text| {
+            draft.commands.last()?.ratio = number(text, 0..=u64::MAX)?;
+            Ok(())
+        },
     ),
     Argument::value(
         &["command-key-pattern"],
         &[],
         "R|S|P|G|Z",
-        "key pattern of the last --command (default R), see --key-pattern",
+        "key pattern of the last --command (default: the first of --key-pattern)",
         |draft, text| put(&mut draft.commands.last()?.pattern, key_pattern(text)),
     ),
     Argument::value(
         &["ratio"],
         &[],
         "SETS:GETS",
-        "without --command: how often SET and GET are sent in a round (default 1:10)",
+        "without --command: how often SET and GET are sent in a round",
         |draft, text| put(&mut draft.commands.ratio, ratio(text)),
-    ),
+    )
+    .default("1:10")
+    .needs(&[Need::Condition {
+        is_met: |line| !line.given.has("command"),
+        otherwise: "it is for SET and GET, and there is a --command; memtier_benchmark refuses the two together (exit \
+                    code 2)",
+    }]),
     Argument::value(
         &["monitor-input"],
         &[],
@@ -57,9 +67,14 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["monitor-pattern"],
         &[],
         "S|R",
-        "order of __monitor_line@__: S line by line, over all connections (default); R at random",
+        "order of __monitor_line@__: S line by line, over all connections; R at random",
         |draft, text| put(&mut draft.commands.monitor.order, recording_order(text)),
-    ),
+    )
+    .default("S")
+    .needs(&[Need::Condition {
+        is_met: |line| line.settings.commands.iter().any(|command| matches!(command.source, Source::Recorded(_))),
+        otherwise: "no --command is __monitor_line@__",
+    }]),
     Argument::switch(
         &["scan-incremental-iteration"],
         &[],
@@ -70,40 +85,43 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["scan-incremental-max-iterations"],
         &[],
         "NUMBER",
-        "restart a scan after this number of replies, too (default 0: never)",
+        "restart a scan after this number of replies, too; 0: never",
         |draft, text| put(&mut draft.commands.scan_maximum_iterations, number(text, 0..=u64::MAX)),
-    ),
+    )
+    .default("0")
+    .needs(&[Need::Argument(&["scan-incremental-iteration"])]),
 ];
 
 #[derive(Debug, Default)]
 pub(crate) struct CommandsDraft {
     pub(crate) given: Vec<CommandDraft>,
-    pub(crate) ratio: Option<(u64, u64)>,
+    pub(crate) ratio: Preset<(u64, u64)>,
     pub(crate) monitor: MonitorDraft,
     pub(crate) scan: bool,
-    pub(crate) scan_maximum_iterations: Option<u64>,
+    pub(crate) scan_maximum_iterations: Preset<u64>,
 }
 
 /// One command, before its line is compiled.
 #[derive(Debug)]
 pub(crate) struct CommandDraft {
     pub(crate) line: String,
-    pub(crate) ratio: Option<u64>,
+    pub(crate) ratio: u64,
+    /// If none, that of SET.
     pub(crate) pattern: Option<KeyPattern>,
 }
 
 impl CommandDraft {
     pub(crate) fn new(line: &str) -> Self {
-        Self { line: line.to_owned(), ratio: None, pattern: None }
+        Self { line: line.to_owned(), ratio: 1, pattern: None }
     }
 
-    fn compile(self, key_prefix: &str, is_default: bool) -> Result<Command, UsageError> {
-        match Template::compile(self.line.as_bytes(), key_prefix.as_bytes()) {
+    fn compile(self, keys: &KeysDraft, is_default: bool) -> Result<Command, UsageError> {
+        match Template::compile(self.line.as_bytes(), keys.prefix.get().as_bytes()) {
             Ok(template) => Ok(Command {
                 line: self.line,
                 template,
-                ratio: self.ratio.unwrap_or(1),
-                pattern: self.pattern.unwrap_or(KeyPattern::Random),
+                ratio: self.ratio,
+                pattern: self.pattern.unwrap_or(keys.patterns.get().0),
                 is_default,
                 source: Source::Template,
             }),
@@ -119,11 +137,8 @@ impl CommandsDraft {
     }
 
     /// How a SCAN continues, if it does.
-    pub(crate) fn scan(&self, warnings: &mut Warnings) -> Result<Option<Scan>, UsageError> {
+    pub(crate) fn scan(&self) -> Result<Option<Scan>, UsageError> {
         if !self.scan {
-            let is_given = self.scan_maximum_iterations.is_some();
-            let reason = "--scan-incremental-iteration is not given";
-            warnings.without_effect(is_given, "--scan-incremental-max-iterations", reason);
             return Ok(None);
         }
         let words = match self.given.as_slice() {
@@ -135,7 +150,7 @@ impl CommandsDraft {
                 "--scan-incremental-iteration needs exactly one --command, a SCAN with a cursor such as \"SCAN 0\"",
             ));
         }
-        Ok(Some(Scan { words, maximum_iterations: self.scan_maximum_iterations.unwrap_or(0) }))
+        Ok(Some(Scan { words, maximum_iterations: *self.scan_maximum_iterations.get() }))
     }
 
     /// Compiles the commands; SET and GET with their key patterns if none was given.
@@ -144,22 +159,23 @@ impl CommandsDraft {
         keys: &KeysDraft,
         data: &DataDraft,
         is_all_keys: bool,
+        given: &Given,
         warnings: &mut Warnings,
     ) -> Result<Vec<Command>, UsageError> {
         let is_default = self.given.is_empty();
         if is_default {
-            self.given = self.set_and_get(keys, data.offset.unwrap_or(0)).into();
+            self.given = self.set_and_get(keys, *data.offset.get()).into();
         } else {
-            self.adapt(keys, data, warnings);
+            self.warn(keys, given, warnings);
         }
         let recorded = self.monitor.expand(&mut self.given, warnings)?;
         let given_patterns: Vec<bool> = self.given.iter().map(|command| command.pattern.is_some()).collect();
-        let commands = self.given.into_iter().map(|command| command.compile(keys.prefix(), is_default));
+        let commands = self.given.into_iter().map(|command| command.compile(keys, is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
         if let Some(recorded) = recorded {
-            recorded.apply(&mut commands, keys.prefix())?;
+            recorded.apply(&mut commands, keys.prefix.get())?;
         }
-        values::apply_expiry(data, &mut commands, keys.prefix(), warnings)?;
+        values::apply_expiry(data, &mut commands, keys.prefix.get(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
         }
@@ -176,43 +192,31 @@ impl CommandsDraft {
     }
 
     fn set_and_get(&self, keys: &KeysDraft, data_offset: u64) -> [CommandDraft; 2] {
-        let (sets, gets) = self.ratio.unwrap_or((1, 10));
-        let (set_keys, get_keys) = keys.patterns.unwrap_or((KeyPattern::Random, KeyPattern::Random));
+        let (sets, gets) = *self.ratio.get();
+        let (set_keys, get_keys) = *keys.patterns.get();
         let lines = match data_offset {
             0 => ["SET __key__ __data__".to_owned(), "GET __key__".to_owned()],
             offset => [format!("SETRANGE __key__ {offset} __data__"), format!("GETRANGE __key__ {offset} -1")],
         };
         let [set, get] = lines;
         [
-            CommandDraft { line: set, ratio: Some(sets), pattern: Some(set_keys) },
-            CommandDraft { line: get, ratio: Some(gets), pattern: Some(get_keys) },
+            CommandDraft { line: set, ratio: sets, pattern: Some(set_keys) },
+            CommandDraft { line: get, ratio: gets, pattern: Some(get_keys) },
         ]
     }
 
-    /// Arguments for SET and GET are given together with commands.
-    fn adapt(&mut self, keys: &KeysDraft, data: &DataDraft, warnings: &mut Warnings) {
-        let for_default = "it is for SET and GET, and there is a --command";
-        warnings.without_effect(
-            self.ratio.is_some(),
-            "--ratio",
-            &format!("{for_default}; memtier_benchmark refuses the two together (exit code 2)"),
-        );
-        warnings.without_effect(data.offset.is_some(), "--data-offset", for_default);
-        warnings.without_effect(data.expiry.is_some(), "--expiry-range", for_default);
+    /// Warns of arguments for SET and GET that are given together with commands.
+    fn warn(&self, keys: &KeysDraft, given: &Given, warnings: &mut Warnings) {
         if let [command] = self.given.as_slice() {
-            let is_given = command.ratio.is_some_and(|ratio| ratio > 1);
-            warnings.without_effect(is_given, "--command-ratio", "there is only one --command");
+            warnings.without_effect(command.ratio > 1, "--command-ratio", "there is only one --command");
         }
-        if let Some((pattern, _)) = keys.patterns {
+        if given.has("key-pattern") {
             warnings.push(format!(
                 "--key-pattern is for SET and GET, and there is a --command; memtier_benchmark refuses the two \
                  together (exit code 2), here its first letter, {}, is used for each --command without a \
                  --command-key-pattern",
-                pattern.letter()
+                keys.patterns.get().0.letter()
             ));
-            for command in &mut self.given {
-                command.pattern = command.pattern.or(Some(pattern));
-            }
         }
     }
 }

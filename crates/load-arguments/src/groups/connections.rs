@@ -7,9 +7,9 @@ use rustix::thread::CpuSet;
 use zerolap_load_requests::{Connecting, Reconnecting};
 
 use crate::UsageError;
+use crate::needs::Need;
 use crate::numbers::{nonzero, number, positive, seconds};
-use crate::table::{Argument, put};
-use crate::warnings::Warnings;
+use crate::table::{Argument, Preset, put};
 
 /// Limits that keep a typing error from exhausting the machine.
 const MOST_THREADS: usize = 1024;
@@ -18,20 +18,32 @@ const MOST_IN_FLIGHT: usize = 1_000_000;
 /// More than an hour.
 const MOST_JITTER_MICROSECONDS: u64 = u32::MAX as u64;
 
+/// Anything but listeners.
+const REQUESTS: Need = Need::Condition {
+    is_met: |line| line.settings.listening.as_ref().is_none_or(|listening| !listening.is_alone),
+    otherwise: "with --listen-only nothing is sent",
+};
+
 pub(crate) static ARGUMENTS: &[Argument] = &[
-    Argument::value(&["threads"], &['t'], "NUMBER", "threads (default 4)", |draft, text| {
+    Argument::value(&["threads"], &['t'], "NUMBER", "threads", |draft, text| {
         put(&mut draft.connections.threads, number(text, 1..=MOST_THREADS))
-    }),
-    Argument::value(&["clients"], &['c'], "NUMBER", "connections of each thread (default 50)", |draft, text| {
+    })
+    .default("4")
+    .needs(&[REQUESTS]),
+    Argument::value(&["clients"], &['c'], "NUMBER", "connections of each thread", |draft, text| {
         put(&mut draft.connections.clients, number(text, 1..=MOST_CLIENTS))
-    }),
+    })
+    .default("50")
+    .needs(&[REQUESTS]),
     Argument::value(
         &["pipeline"],
         &[],
         "NUMBER",
-        "maximum number of requests in flight on a connection (default 1), refilled as replies arrive",
+        "maximum number of requests in flight on a connection, refilled as replies arrive",
         |draft, text| put(&mut draft.connections.pipeline, number(text, 1..=MOST_IN_FLIGHT)),
-    ),
+    )
+    .default("1")
+    .needs(&[REQUESTS]),
     Argument::switch(
         &["lockstep"],
         &[],
@@ -62,35 +74,39 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["connection-timeout", "connect-timeout"],
         &[],
         "SECONDS",
-        "maximum time to wait for a connection (default 10; 0: no limit)",
+        "maximum time to wait for a connection; 0: no limit",
         |draft, text| put(&mut draft.connections.connect_timeout, patience(text)),
-    ),
+    )
+    .default("10"),
     Argument::value(
         &["reply-timeout"],
         &[],
         "SECONDS",
-        "maximum time to wait for a reply (default 30); a timeout ends the run with exit code 4",
+        "maximum time to wait for a reply; a timeout ends the run with exit code 4",
         |draft, text| put(&mut draft.connections.reply_timeout, seconds(text)),
     )
+    .default("30")
     .own(),
     Argument::value(
         &["thread-conn-start-min-jitter-micros"],
         &[],
         "NUMBER",
-        "minimum pause before each connection of a thread, in microseconds (default 0)",
+        "minimum pause before each connection of a thread, in microseconds",
         |draft, text| {
             put(&mut draft.connections.jitter_minimum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
         },
-    ),
+    )
+    .default("0"),
     Argument::value(
         &["thread-conn-start-max-jitter-micros"],
         &[],
         "NUMBER",
-        "maximum pause before each connection of a thread, in microseconds (default 0); each is drawn at random",
+        "maximum pause before each connection of a thread, in microseconds; each is drawn at random",
         |draft, text| {
             put(&mut draft.connections.jitter_maximum_microseconds, number(text, 0..=MOST_JITTER_MICROSECONDS))
         },
-    ),
+    )
+    .default("0"),
     Argument::value(
         &["reconnect-interval"],
         &[],
@@ -108,63 +124,55 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["max-reconnect-attempts"],
         &[],
         "NUMBER",
-        "maximum number of consecutive attempts of --reconnect-on-error (default 0: until --connect-timeout is over)",
+        "maximum number of consecutive attempts of --reconnect-on-error; 0: until --connection-timeout is over",
         |draft, text| put(&mut draft.connections.maximum_attempts, number(text, 0..=u64::MAX)),
-    ),
+    )
+    .default("0")
+    .needs(&[Need::Argument(&["reconnect-on-error"])]),
     Argument::value(
         &["reconnect-backoff-factor"],
         &[],
         "NUMBER",
         "growth factor of the pause between attempts of --reconnect-on-error (default: no pause)",
         |draft, text| put(&mut draft.connections.backoff_factor, positive(text)),
-    ),
+    )
+    .needs(&[Need::Argument(&["reconnect-on-error"])]),
 ];
 
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionsDraft {
-    pub(crate) threads: Option<usize>,
-    pub(crate) clients: Option<usize>,
-    pub(crate) pipeline: Option<usize>,
+    pub(crate) threads: Preset<usize>,
+    pub(crate) clients: Preset<usize>,
+    pub(crate) pipeline: Preset<usize>,
     pub(crate) lockstep: bool,
     pub(crate) busy_poll: bool,
     pub(crate) cpus: Vec<usize>,
-    pub(crate) connect_timeout: Option<Duration>,
-    pub(crate) reply_timeout: Option<Duration>,
-    pub(crate) jitter_minimum_microseconds: Option<u64>,
-    pub(crate) jitter_maximum_microseconds: Option<u64>,
+    pub(crate) connect_timeout: Preset<Duration>,
+    pub(crate) reply_timeout: Preset<Duration>,
+    pub(crate) jitter_minimum_microseconds: Preset<u64>,
+    pub(crate) jitter_maximum_microseconds: Preset<u64>,
     pub(crate) reconnect_interval: Option<NonZeroU64>,
     pub(crate) reconnect_on_error: bool,
-    pub(crate) maximum_attempts: Option<u64>,
+    pub(crate) maximum_attempts: Preset<u64>,
     pub(crate) backoff_factor: Option<f64>,
 }
 
 impl ConnectionsDraft {
-    pub(crate) fn finish(self, warnings: &mut Warnings) -> Result<Connecting, UsageError> {
-        let jitter = [self.jitter_minimum_microseconds, self.jitter_maximum_microseconds]
-            .map(|microseconds| Duration::from_micros(microseconds.unwrap_or(0)));
+    pub(crate) fn connecting(&self) -> Result<Connecting, UsageError> {
+        let jitter = [&self.jitter_minimum_microseconds, &self.jitter_maximum_microseconds]
+            .map(|microseconds| Duration::from_micros(*microseconds.get()));
         if jitter[0] > jitter[1] {
             return Err(UsageError::Conflict(
                 "--thread-conn-start-max-jitter-micros must not be below --thread-conn-start-min-jitter-micros",
             ));
         }
-        let needs_reconnecting = [
-            (self.maximum_attempts.is_some(), "--max-reconnect-attempts"),
-            (self.backoff_factor.is_some(), "--reconnect-backoff-factor"),
-        ];
-        for (is_given, argument) in needs_reconnecting {
-            warnings.without_effect(
-                is_given && !self.reconnect_on_error,
-                argument,
-                "--reconnect-on-error is not given",
-            );
-        }
         let reconnecting = Reconnecting {
-            maximum_attempts: self.maximum_attempts.unwrap_or(0),
+            maximum_attempts: *self.maximum_attempts.get(),
             backoff_factor: self.backoff_factor.unwrap_or(0.0),
         };
         Ok(Connecting {
-            connect_timeout: self.connect_timeout.unwrap_or(Duration::from_secs(10)),
-            reply_timeout: self.reply_timeout.unwrap_or(Duration::from_secs(30)),
+            connect_timeout: *self.connect_timeout.get(),
+            reply_timeout: *self.reply_timeout.get(),
             jitter: jitter.into(),
             reconnect_interval: self.reconnect_interval,
             reconnect_on_error: self.reconnect_on_error.then_some(reconnecting),

@@ -5,59 +5,78 @@ use std::hash::BuildHasher;
 
 use zerolap_load_requests::{KeyPattern, KeyRange, KeySettings, Policy};
 
-use super::sent::Sent;
 use crate::UsageError;
+use crate::needs::{Given, Need};
 use crate::numbers::{number, positive};
-use crate::table::{Argument, put};
-use crate::warnings::Warnings;
+use crate::table::{Argument, Preset, put};
+
+const KEYS: Need =
+    Need::Condition { is_met: |line| line.draws_keys(), otherwise: "no command that is sent has __key__" };
+/// With allkeys the range also determines how many requests there are.
+const KEY_RANGE: Need = Need::Condition {
+    is_met: |line| line.draws_keys() || line.mode.is_all_keys(),
+    otherwise: "no command that is sent has __key__",
+};
+const GAUSSIAN: Need = Need::Condition {
+    is_met: |line| line.draws_keys_by(KeyPattern::Gaussian),
+    otherwise: "no command draws keys with pattern G",
+};
+const ZIPF: Need = Need::Condition {
+    is_met: |line| line.draws_keys_by(KeyPattern::Zipf),
+    otherwise: "no command draws keys with pattern Z",
+};
 
 pub(crate) static ARGUMENTS: &[Argument] = &[
-    Argument::value(
-        &["key-prefix"],
-        &[],
-        "TEXT",
-        "text before the number in a key; may be empty (default memtier-)",
-        |draft, text| put(&mut draft.keys.prefix, Ok(text.to_owned())),
-    ),
-    Argument::value(&["key-minimum"], &[], "NUMBER", "first key (default 0)", |draft, text| {
+    Argument::value(&["key-prefix"], &[], "TEXT", "text before the number in a key; may be empty", |draft, text| {
+        put(&mut draft.keys.prefix, Ok(text.to_owned()))
+    })
+    .default("memtier-")
+    .needs(&[KEYS]),
+    Argument::value(&["key-minimum"], &[], "NUMBER", "first key", |draft, text| {
         put(&mut draft.keys.minimum, number(text, 0..=u64::MAX - 1))
-    }),
-    Argument::value(&["key-maximum"], &[], "NUMBER", "last key (default 10000000)", |draft, text| {
+    })
+    .default("0")
+    .needs(&[KEY_RANGE]),
+    Argument::value(&["key-maximum"], &[], "NUMBER", "last key", |draft, text| {
         put(&mut draft.keys.maximum, number(text, 0..=u64::MAX - 1))
-    }),
+    })
+    .default("10000000")
+    .needs(&[KEY_RANGE]),
     Argument::value(
         &["key-pattern"],
         &[],
         "SETS:GETS",
-        "key patterns of SET and GET (default R:R): R random, S each connection walks the range, P the range is split \
+        "key patterns of SET and GET: R random, S each connection walks the range, P the range is split \
          among all connections (both or none), G Gaussian around the median, Z by Zipf's law: the first key is the \
          most frequent",
         |draft, text| put(&mut draft.keys.patterns, key_patterns(text)),
-    ),
+    )
+    .default("R:R"),
     Argument::value(
         &["key-stddev"],
         &[],
         "NUMBER",
         "standard deviation of pattern G, in keys (default: a sixth of the range)",
         |draft, text| put(&mut draft.keys.standard_deviation, positive(text)),
-    ),
+    )
+    .needs(&[GAUSSIAN]),
     Argument::value(
         &["key-median"],
         &[],
         "NUMBER",
         "median key of pattern G (default: the middle of the range)",
         |draft, text| put(&mut draft.keys.median, positive(text)),
-    ),
-    Argument::value(
-        &["key-zipf-exp"],
-        &[],
-        "NUMBER",
-        "exponent of pattern Z, above 0 and below 5 (default 1)",
-        |draft, text| put(&mut draft.keys.zipf_exponent, zipf_exponent(text)),
-    ),
-    Argument::value(&["seed"], &[], "NUMBER", "seed of all random numbers (default 1)", |draft, text| {
+    )
+    .needs(&[GAUSSIAN]),
+    Argument::value(&["key-zipf-exp"], &[], "NUMBER", "exponent of pattern Z, above 0 and below 5", |draft, text| {
+        put(&mut draft.keys.zipf_exponent, zipf_exponent(text))
+    })
+    .default("1")
+    .needs(&[ZIPF]),
+    Argument::value(&["seed"], &[], "NUMBER", "seed of all random numbers", |draft, text| {
         put(&mut draft.chance.seed, number(text, 0..=u64::MAX))
     })
+    .default("1")
     .own(),
     Argument::switch(&["randomize"], &[], "another seed in each run, in place of --seed", |draft| {
         draft.chance.randomize = true;
@@ -75,70 +94,46 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &[],
         "with --compat: each connection draws its own keys and values, as always without --compat",
         |draft| draft.chance.distinct_client_seed = true,
-    ),
+    )
+    .needs(&[Need::Condition {
+        is_met: |line| line.given.has("compat"),
+        otherwise: "each connection draws keys and values of its own anyway, unless --compat is given",
+    }]),
 ];
 
 #[derive(Debug, Default)]
 pub(crate) struct KeysDraft {
-    pub(crate) prefix: Option<String>,
-    pub(crate) minimum: Option<u64>,
-    pub(crate) maximum: Option<u64>,
+    pub(crate) prefix: Preset<String>,
+    pub(crate) minimum: Preset<u64>,
+    pub(crate) maximum: Preset<u64>,
     /// Of SET and of GET.
-    pub(crate) patterns: Option<(KeyPattern, KeyPattern)>,
+    pub(crate) patterns: Preset<(KeyPattern, KeyPattern)>,
     pub(crate) standard_deviation: Option<f64>,
     pub(crate) median: Option<f64>,
-    pub(crate) zipf_exponent: Option<f64>,
+    pub(crate) zipf_exponent: Preset<f64>,
 }
 
 impl KeysDraft {
-    pub(crate) fn prefix(&self) -> &str {
-        self.prefix.as_deref().unwrap_or("memtier-")
-    }
-
-    pub(crate) fn finish(
-        self,
-        sent: &Sent,
-        is_all_keys: bool,
-        warnings: &mut Warnings,
-    ) -> Result<KeySettings, UsageError> {
-        let (minimum, maximum) = (self.minimum.unwrap_or(0), self.maximum.unwrap_or(10_000_000));
+    pub(crate) fn finish(self) -> Result<KeySettings, UsageError> {
+        let (minimum, maximum) = (*self.minimum.get(), *self.maximum.get());
         let range = KeyRange::new(minimum, maximum)
             .ok_or(UsageError::Conflict("--key-maximum must not be below --key-minimum"))?;
         if self.median.is_some_and(|median| median < minimum as f64 || median > maximum as f64) {
             return Err(UsageError::Conflict("--key-median must be from --key-minimum to --key-maximum"));
         }
-        // With allkeys the range also determines how many requests there are.
-        let has_range = sent.keys || is_all_keys;
-        let (no_keys, no_gaussian) = ("no command that is sent has __key__", "no command draws keys with pattern G");
-        let has = |pattern| sent.patterns.contains(&pattern);
-        let checks = [
-            (self.prefix.is_some() && !sent.keys, "--key-prefix", no_keys),
-            (self.minimum.is_some() && !has_range, "--key-minimum", no_keys),
-            (self.maximum.is_some() && !has_range, "--key-maximum", no_keys),
-            (self.standard_deviation.is_some() && !has(KeyPattern::Gaussian), "--key-stddev", no_gaussian),
-            (self.median.is_some() && !has(KeyPattern::Gaussian), "--key-median", no_gaussian),
-            (
-                self.zipf_exponent.is_some() && !has(KeyPattern::Zipf),
-                "--key-zipf-exp",
-                "no command draws keys with pattern Z",
-            ),
-        ];
-        for (is_in_vain, argument, reason) in checks {
-            warnings.without_effect(is_in_vain, argument, reason);
-        }
         Ok(KeySettings {
             range,
-            prefix: self.prefix().to_owned(),
+            prefix: self.prefix.get().clone(),
             median: self.median,
             standard_deviation: self.standard_deviation,
-            zipf_exponent: self.zipf_exponent.unwrap_or(1.0),
+            zipf_exponent: *self.zipf_exponent.get(),
         })
     }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct ChanceDraft {
-    pub(crate) seed: Option<u64>,
+    pub(crate) seed: Preset<u64>,
     pub(crate) randomize: bool,
     pub(crate) compat: bool,
     pub(crate) distinct_client_seed: bool,
@@ -146,16 +141,11 @@ pub(crate) struct ChanceDraft {
 
 impl ChanceDraft {
     /// The seed, whether all connections draw the same, and the policy.
-    pub(crate) fn finish(self, warnings: &mut Warnings) -> Result<(u64, bool, Policy), UsageError> {
-        if self.seed.is_some() && self.randomize {
+    pub(crate) fn finish(self, given: &Given) -> Result<(u64, bool, Policy), UsageError> {
+        if given.has("seed") && self.randomize {
             return Err(UsageError::Conflict("--seed and --randomize exclude each other"));
         }
-        warnings.without_effect(
-            self.distinct_client_seed && !self.compat,
-            "--distinct-client-seed",
-            "each connection draws keys and values of its own anyway, unless --compat is given",
-        );
-        let seed = if self.randomize { random_seed() } else { self.seed.unwrap_or(1) };
+        let seed = if self.randomize { random_seed() } else { *self.seed.get() };
         let policy = if self.compat { Policy::Memtier } else { Policy::Lab };
         Ok((seed, self.compat && !self.distinct_client_seed, policy))
     }

@@ -6,8 +6,9 @@ use zerolap_resp::{Template, split_words};
 use super::server::credentials;
 use crate::UsageError;
 use crate::draft::Draft;
+use crate::needs::Need;
 use crate::numbers::number;
-use crate::table::{Argument, put};
+use crate::table::{Argument, Preset, put};
 
 /// A limit that keeps a typing error from exhausting the machine.
 const MOST_LISTENERS: usize = 1_000_000;
@@ -26,9 +27,11 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         },
     )
     .own(),
-    Argument::value(&["listeners"], &[], "NUMBER", "connections for --listen in total (default 1)", |draft, text| {
+    Argument::value(&["listeners"], &[], "NUMBER", "connections for --listen in total", |draft, text| {
         put(&mut draft.listeners.connections, number(text, 1..=MOST_LISTENERS))
     })
+    .default("1")
+    .needs(&[Need::Argument(&["listen"])])
     .own(),
     Argument::value(
         &["listen-authenticate"],
@@ -40,6 +43,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
             Ok(())
         },
     )
+    .needs(&[Need::Argument(&["listen"])])
     .own()
     .secret(),
     Argument::switch(&["listen-only"], &[], "send no requests: only listen, for --test-time", |draft| {
@@ -48,10 +52,24 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
     .own(),
 ];
 
+/// What determines which requests are sent, and when.
+const SENDING: [&str; 10] = [
+    "requests",
+    "rate",
+    "rate-limiting",
+    "search",
+    "check",
+    "prefill",
+    "warm-up",
+    "command",
+    "ratio",
+    "scan-incremental-iteration",
+];
+
 #[derive(Debug, Default)]
 pub(crate) struct ListenersDraft {
     pub(crate) lines: Vec<String>,
-    pub(crate) connections: Option<usize>,
+    pub(crate) connections: Preset<usize>,
     pub(crate) credentials: Vec<Credentials>,
     pub(crate) is_alone: bool,
 }
@@ -64,19 +82,16 @@ impl Draft {
             if is_alone {
                 return Err(UsageError::Conflict("--listen-only needs a --listen"));
             }
-            let reason = "--listen is not given";
-            self.warnings.without_effect(connections.is_some(), "--listeners", reason);
-            self.warnings.without_effect(!credentials.is_empty(), "--listen-authenticate", reason);
             return Ok(None);
         }
         if self.amount.control {
             return Err(UsageError::Conflict("--listen and --control exclude each other"));
         }
         if is_alone {
-            self.expect_nothing_is_sent()?;
+            self.expect_only_listening()?;
         }
         let commands = lines.into_iter().map(|line| self.listen_command(line)).collect::<Result<Vec<_>, _>>()?;
-        let connections = connections.unwrap_or(1);
+        let connections = *connections.get();
         self.warnings.without_effect(
             connections < commands.len(),
             "a --listen",
@@ -92,42 +107,24 @@ impl Draft {
 
     fn listen_command(&self, line: String) -> Result<ListenCommand, UsageError> {
         let words = split_words(line.as_bytes()).unwrap_or_default().len();
-        match Template::compile(line.as_bytes(), self.keys.prefix().as_bytes()) {
+        match Template::compile(line.as_bytes(), self.keys.prefix.get().as_bytes()) {
             Ok(template) => Ok(ListenCommand { line, template, words }),
             Err(source) => Err(UsageError::Command { line, source }),
         }
     }
 
-    fn expect_nothing_is_sent(&mut self) -> Result<(), UsageError> {
-        let amount = &self.amount;
-        let has_phases = amount.check || amount.prefill || amount.warm_up.is_some();
-        let has_pace = amount.search.is_some() || amount.rate.is_some() || amount.rate_limiting.is_some();
-        let has_commands = !self.commands.given.is_empty() || self.commands.ratio.is_some() || self.commands.scan;
-        if amount.requests.is_some() || has_phases || has_pace || has_commands {
+    fn expect_only_listening(&self) -> Result<(), UsageError> {
+        if self.given.has_any(&SENDING) {
             return Err(UsageError::Conflict(
                 "with --listen-only nothing is sent: leave out --requests, --rate, --rate-limiting, --search, \
-                 --check, --prefill, --warm-up, --command and --ratio",
+                 --check, --prefill, --warm-up, --command, --ratio and --scan-incremental-iteration",
             ));
         }
-        if amount.test_time.is_none() {
+        if self.amount.test_time.is_none() {
             return Err(UsageError::Conflict("--listen-only needs --test-time: how long to listen"));
-        }
-        let connections = &self.connections;
-        let given = [
-            (connections.threads.is_some(), "--threads"),
-            (connections.clients.is_some(), "--clients"),
-            (connections.pipeline.is_some(), "--pipeline"),
-        ];
-        for (is_given, argument) in given {
-            self.warnings.without_effect(is_given, argument, "with --listen-only nothing is sent");
         }
         Ok(())
     }
-}
-
-/// Whether what listeners send holds keys.
-pub(crate) fn draws_keys(listening: Option<&Listening>) -> bool {
-    listening.is_some_and(|listening| listening.commands.iter().any(|command| command.template.key_count() > 0))
 }
 
 /// A line for `--listen`.

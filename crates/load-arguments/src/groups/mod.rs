@@ -8,7 +8,6 @@ pub(super) mod listeners;
 pub(super) mod other;
 pub(super) mod output;
 pub(super) mod recordings;
-pub(super) mod sent;
 pub(super) mod server;
 mod uri;
 pub(super) mod values;

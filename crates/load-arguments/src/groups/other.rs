@@ -1,19 +1,14 @@
 //! Arguments that are not settings, and those that only `memtier_benchmark` has.
 
 use crate::help;
+use crate::needs::Need;
 use crate::table::Argument;
 
 pub(crate) static ARGUMENTS: &[Argument] = &[
     Argument::print(&["help"], &[], "print this help (-h is the host)", help::text),
     Argument::print(&["version"], &['v'], "print the version", help::version),
-    Argument::switch(
-        &["debug"],
-        &['D'],
-        "accepted for compatibility with memtier_benchmark, without effect",
-        |draft| {
-            draft.warnings.without_effect(true, "--debug", "there is nothing more to print");
-        },
-    ),
+    Argument::switch(&["debug"], &['D'], "accepted for compatibility with memtier_benchmark, without effect", |_| ())
+        .needs(&[Need::Condition { is_met: |_| false, otherwise: "there is nothing more to print" }]),
 ];
 
 const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";

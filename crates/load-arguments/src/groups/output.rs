@@ -3,7 +3,8 @@
 use zerolap_load_measure::ReportSettings;
 
 use crate::Mode;
-use crate::table::{Argument, put};
+use crate::needs::{CommandLine, Need};
+use crate::table::{Argument, Preset, put};
 use crate::warnings::Warnings;
 
 pub(crate) static ARGUMENTS: &[Argument] = &[
@@ -13,7 +14,8 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "FILE",
         "write the summary to a file instead of standard output",
         |draft, text| put(&mut draft.output.out_file, Ok(text.to_owned())),
-    ),
+    )
+    .needs(&[Need::Condition { is_met: is_planned, otherwise: "with --control there is no summary" }]),
     Argument::value(
         &["json-out-file"],
         &[],
@@ -21,13 +23,10 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "write settings and results as JSON; - is standard output, the summary is then written to standard error",
         |draft, text| put(&mut draft.output.json_out_file, Ok(text.to_owned())),
     ),
-    Argument::value(
-        &["print-percentiles"],
-        &[],
-        "LIST",
-        "percentiles to report (default 50,99,99.9)",
-        |draft, text| put(&mut draft.output.percentiles, percentiles(text)),
-    ),
+    Argument::value(&["print-percentiles"], &[], "LIST", "percentiles to report", |draft, text| {
+        put(&mut draft.output.percentiles, percentiles(text))
+    })
+    .default("50,99,99.9"),
     Argument::switch(&["hide-histogram"], &[], "leave the distribution of latencies out of the JSON", |draft| {
         draft.output.hide_histogram = true;
     }),
@@ -35,15 +34,20 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &["command-stats-breakdown"],
         &[],
         "command|line",
-        "report commands of the same name together (default) or each line separately",
+        "command: report commands of the same name together; line: each line separately",
         |draft, text| put(&mut draft.output.by_line, is_by_line(text)),
-    ),
+    )
+    .default("command"),
     Argument::switch(
         &["print-all-runs"],
         &[],
         "with --run-count: report every run, not only the best, the worst and the aggregate",
         |draft| draft.output.print_all_runs = true,
-    ),
+    )
+    .needs(&[Need::Condition {
+        is_met: |line| matches!(line.mode, Mode::Once(plan) if plan.runs.get() > 1),
+        otherwise: "there is only one run",
+    }]),
     Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
         draft.output.show_settings = true;
     }),
@@ -53,6 +57,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "do not show progress on standard error (on a terminal one updated line, elsewhere a line every 10 s)",
         |draft| draft.output.quiet = true,
     )
+    .needs(&[Need::Condition { is_met: is_planned, otherwise: "with --control no progress is shown" }])
     .own(),
 ];
 
@@ -61,42 +66,33 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
 pub(crate) struct OutputDraft {
     pub(crate) json_out_file: Option<String>,
     pub(crate) out_file: Option<String>,
-    pub(crate) percentiles: Option<Vec<f64>>,
+    pub(crate) percentiles: Preset<Vec<f64>>,
     pub(crate) hide_histogram: bool,
-    pub(crate) by_line: Option<bool>,
+    pub(crate) by_line: Preset<bool>,
     pub(crate) print_all_runs: bool,
     pub(crate) show_settings: bool,
     pub(crate) quiet: bool,
 }
 
 impl OutputDraft {
-    pub(crate) fn finish(self, mode: Mode, mut warnings: Warnings) -> ReportSettings {
-        let is_controlled = mode == Mode::Control;
-        let has_one_run = matches!(mode, Mode::Once(plan) if plan.runs.get() == 1);
-        warnings.without_effect(
-            self.out_file.is_some() && is_controlled,
-            "--out-file",
-            "with --control there is no summary",
-        );
-        warnings.without_effect(
-            self.print_all_runs && (has_one_run || is_controlled),
-            "--print-all-runs",
-            "there is only one run",
-        );
-        warnings.without_effect(self.quiet && is_controlled, "--quiet", "with --control no progress is shown");
-        let default = ReportSettings::default();
+    pub(crate) fn finish(self, warnings: Warnings) -> ReportSettings {
         ReportSettings {
             json_out_file: self.json_out_file,
             out_file: self.out_file,
-            percentiles: self.percentiles.unwrap_or(default.percentiles),
+            percentiles: self.percentiles.get().clone(),
             hide_histogram: self.hide_histogram,
             print_all_runs: self.print_all_runs,
-            breakdown_by_line: self.by_line.unwrap_or(default.breakdown_by_line),
+            breakdown_by_line: *self.by_line.get(),
             show_settings: self.show_settings,
             quiet: self.quiet,
             warnings: warnings.into_sentences(),
         }
     }
+}
+
+/// Whether the command line determines what is sent, not another program.
+fn is_planned(line: &CommandLine<'_>) -> bool {
+    line.mode != Mode::Control
 }
 
 /// Percentiles such as `50,99,99.9`, in the order given.

@@ -8,6 +8,7 @@ use zerolap_resp::Template;
 
 use super::commands::CommandDraft;
 use crate::UsageError;
+use crate::table::Preset;
 use crate::warnings::Warnings;
 
 const PREFIX: &str = "__monitor_line";
@@ -18,7 +19,7 @@ const MOST_NAMES: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct MonitorDraft {
     pub(crate) input: Option<String>,
-    pub(crate) order: Option<RecordingOrder>,
+    pub(crate) order: Preset<RecordingOrder>,
 }
 
 /// The lines of a file that hold commands.
@@ -43,8 +44,6 @@ impl MonitorDraft {
     ) -> Result<Option<Lines>, UsageError> {
         let any = |(index, command): (usize, &CommandDraft)| (command.line.trim() == ANY).then_some(index);
         let places: Vec<usize> = given.iter().enumerate().filter_map(any).collect();
-        let is_given = self.order.is_some() && places.is_empty();
-        warnings.without_effect(is_given, "--monitor-pattern", &format!("no --command is {ANY}"));
         let mut placeholders = given.iter_mut().filter(|command| command.line.trim().starts_with(PREFIX)).peekable();
         let Some(path) = &self.input else {
             let Some(command) = placeholders.next() else { return Ok(None) };
@@ -64,7 +63,7 @@ impl MonitorDraft {
             };
             command.line.clone_from(text);
         }
-        Ok(Some(Lines { path: path.clone(), texts, numbers, places, order: self.order.unwrap_or_default() }))
+        Ok(Some(Lines { path: path.clone(), texts, numbers, places, order: *self.order.get() }))
     }
 }
 

@@ -6,17 +6,27 @@ use zerolap_load_requests::{Credentials, Endpoint, IpVersion, Protocol, Server, 
 
 use super::uri::{Place, Uri, uri};
 use crate::UsageError;
+use crate::needs::{Given, Need};
 use crate::numbers::number;
-use crate::table::{Argument, put};
+use crate::table::{Argument, Preset, put};
 use crate::warnings::Warnings;
 
+const TLS: Need =
+    Need::Condition { is_met: |line| line.settings.server.tls.is_some(), otherwise: "--tls is not given" };
+const HOST_NAME: Need = Need::Condition {
+    is_met: |line| matches!(line.settings.server.endpoint, Endpoint::Tcp { .. }),
+    otherwise: "a unix socket has no name",
+};
+
 pub(crate) static ARGUMENTS: &[Argument] = &[
-    Argument::value(&["server", "host"], &['s', 'h'], "HOST", "name or address (default localhost)", |draft, text| {
+    Argument::value(&["server", "host"], &['s', 'h'], "HOST", "name or address", |draft, text| {
         put(&mut draft.server.host, Ok(text.to_owned()))
-    }),
-    Argument::value(&["port"], &['p'], "PORT", "TCP port (default 6379)", |draft, text| {
+    })
+    .default("localhost"),
+    Argument::value(&["port"], &['p'], "PORT", "TCP port", |draft, text| {
         put(&mut draft.server.port, number(text, 1..=u16::MAX))
-    }),
+    })
+    .default("6379"),
     Argument::value(&["unix-socket"], &['S'], "PATH", "unix socket, in place of host and port", |draft, text| {
         put(&mut draft.server.unix_socket, Ok(PathBuf::from(text)))
     }),
@@ -32,20 +42,20 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
     .secret(),
     Argument::switch(&["ipv4"], &['4'], "only IPv4 addresses of the host", |draft| {
         draft.server.ip_version = Some(IpVersion::V4);
-    }),
+    })
+    .needs(&[HOST_NAME]),
     Argument::switch(&["ipv6"], &['6'], "only IPv6 addresses of the host", |draft| {
         draft.server.ip_version = Some(IpVersion::V6);
-    }),
+    })
+    .needs(&[HOST_NAME]),
     Argument::value(
         &["protocol"],
         &['P'],
         "redis|resp2|resp3",
-        "version of the protocol; resp2 and resp3 are requested with HELLO (default redis: the server's default)",
-        |draft, text| {
-            draft.server.protocol = protocol(text)?;
-            Ok(())
-        },
-    ),
+        "version of the protocol: redis is the server's default, resp2 and resp3 are requested with HELLO",
+        |draft, text| put(&mut draft.server.protocol, protocol(text)),
+    )
+    .default("redis"),
     Argument::value(
         &["authenticate"],
         &['a'],
@@ -54,9 +64,10 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.server.credentials, Ok(credentials(text))),
     )
     .secret(),
-    Argument::value(&["select-db"], &[], "NUMBER", "database (default 0)", |draft, text| {
+    Argument::value(&["select-db"], &[], "NUMBER", "database", |draft, text| {
         put(&mut draft.server.database, number(text, 0..=u32::from(u16::MAX)))
-    }),
+    })
+    .default("0"),
     Argument::switch(
         &["cluster-mode"],
         &[],
@@ -73,24 +84,34 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
     Argument::switch(&["tls"], &[], "encrypt", |draft| draft.server.tls.is_on = true),
     Argument::value(&["cert"], &[], "FILE", "certificate of the client, for --tls (PEM)", |draft, text| {
         put(&mut draft.server.tls.certificate, Ok(PathBuf::from(text)))
-    }),
+    })
+    .needs(&[TLS]),
     Argument::value(
         &["key"],
         &[],
         "FILE",
         "private key of the client, for --cert (PEM; default: in the same file)",
         |draft, text| put(&mut draft.server.tls.key, Ok(PathBuf::from(text))),
-    ),
+    )
+    .needs(&[TLS, Need::Argument(&["cert"])]),
     Argument::value(
         &["cacert"],
         &[],
         "FILE",
         "authorities to trust, for --tls (PEM; default: those of the system)",
         |draft, text| put(&mut draft.server.tls.authorities, Ok(PathBuf::from(text))),
-    ),
+    )
+    .needs(&[
+        TLS,
+        Need::Condition {
+            is_met: |line| !line.given.has("tls-skip-verify"),
+            otherwise: "with --tls-skip-verify any certificate is accepted",
+        },
+    ]),
     Argument::switch(&["tls-skip-verify"], &[], "accept any certificate of the server", |draft| {
         draft.server.tls.skip_verify = true;
-    }),
+    })
+    .needs(&[TLS]),
     Argument::value(
         &["tls-protocols"],
         &[],
@@ -100,77 +121,78 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
             draft.server.tls.versions = tls_versions(text)?;
             Ok(())
         },
-    ),
+    )
+    .needs(&[TLS]),
     Argument::value(
         &["sni"],
         &[],
         "NAME",
         "expected name in the server's certificate, instead of the host",
         |draft, text| put(&mut draft.server.tls.server_name, Ok(text.to_owned())),
-    ),
+    )
+    .needs(&[TLS]),
 ];
 
 #[derive(Debug, Default)]
 pub(crate) struct ServerDraft {
-    pub(crate) host: Option<String>,
-    pub(crate) port: Option<u16>,
+    pub(crate) host: Preset<String>,
+    pub(crate) port: Preset<u16>,
     pub(crate) unix_socket: Option<PathBuf>,
     pub(crate) uri: Option<Uri>,
     pub(crate) ip_version: Option<IpVersion>,
-    pub(crate) protocol: Protocol,
+    pub(crate) protocol: Preset<Protocol>,
     pub(crate) credentials: Option<Credentials>,
-    pub(crate) database: Option<u32>,
+    pub(crate) database: Preset<u32>,
     pub(crate) is_cluster: bool,
     pub(crate) replica_reads: bool,
     pub(crate) tls: TlsDraft,
 }
 
 impl ServerDraft {
-    pub(crate) fn finish(mut self, warnings: &mut Warnings) -> Result<Server, UsageError> {
+    pub(crate) fn finish(mut self, given: &Given, warnings: &mut Warnings) -> Result<Server, UsageError> {
         if let Some(uri) = self.uri.take() {
-            self.take_uri(uri, warnings)?;
+            self.take_uri(uri, given, warnings)?;
         }
-        let endpoint = match (self.unix_socket, self.host, self.port) {
-            (Some(path), None, None) => Endpoint::Unix(path),
-            (Some(_), ..) => return Err(UsageError::Conflict("--unix-socket excludes --server and --port")),
-            (None, host, port) => {
-                let host = host.unwrap_or_else(|| "localhost".to_owned());
-                Endpoint::Tcp { host, port: port.unwrap_or(6379) }
+        let endpoint = match self.unix_socket {
+            Some(_) if given.has_any(&["server", "port"]) => {
+                return Err(UsageError::Conflict("--unix-socket excludes --server and --port"));
             }
+            Some(path) => Endpoint::Unix(path),
+            None => Endpoint::Tcp { host: self.host.get().clone(), port: *self.port.get() },
         };
         let is_unix = matches!(endpoint, Endpoint::Unix(_));
-        let database = self.database.unwrap_or(0);
+        let database = *self.database.get();
         if self.is_cluster && is_unix {
             return Err(UsageError::Conflict("--cluster-mode needs a TCP port: nodes are known by host and port"));
         }
         if self.is_cluster && database > 0 {
             return Err(UsageError::Conflict("--cluster-mode excludes --select-db: a cluster has only database 0"));
         }
-        warnings.without_effect(is_unix && self.ip_version.is_some(), "--ipv4 or --ipv6", "a unix socket has no name");
         Ok(Server {
             endpoint,
             ip_version: self.ip_version,
             credentials: self.credentials,
-            protocol: self.protocol,
+            protocol: *self.protocol.get(),
             database,
-            tls: self.tls.finish(warnings),
+            tls: self.tls.finish(),
             is_cluster: self.is_cluster,
             replica_reads: self.replica_reads,
         })
     }
 
     /// The URI takes precedence over the other arguments, as in memtier.
-    fn take_uri(&mut self, uri: Uri, warnings: &mut Warnings) -> Result<(), UsageError> {
-        let mut replace =
-            |is_both: bool, argument: &str| warnings.without_effect(is_both, argument, "--uri sets it too");
-        replace(self.credentials.is_some() && uri.credentials.is_some(), "--authenticate");
+    fn take_uri(&mut self, uri: Uri, given: &Given, warnings: &mut Warnings) -> Result<(), UsageError> {
+        let mut replace = |is_set: bool, name: &str| {
+            warnings.without_effect(is_set && given.has(name), &format!("--{name}"), "--uri sets it too");
+        };
+        replace(uri.credentials.is_some(), "authenticate");
         self.credentials = uri.credentials.or(self.credentials.take());
         self.tls.is_on |= uri.is_tls;
         match uri.place {
             Place::Unix(path) => {
-                replace(self.unix_socket.is_some(), "--unix-socket");
+                replace(true, "unix-socket");
                 self.unix_socket = Some(path);
-                if self.host.is_some() || self.port.is_some() {
+                if given.has_any(&["server", "port"]) {
                     return Err(UsageError::Conflict("--uri with a unix socket excludes --server and --port"));
                 }
             }
@@ -178,12 +200,12 @@ impl ServerDraft {
                 if self.unix_socket.is_some() {
                     return Err(UsageError::Conflict("--unix-socket excludes --uri"));
                 }
-                replace(self.host.is_some() && host.is_some(), "--server");
-                replace(self.port.is_some() && port.is_some(), "--port");
-                replace(self.database.is_some() && database.is_some(), "--select-db");
-                self.host = host.or(self.host.take());
-                self.port = port.or(self.port);
-                self.database = database.or(self.database);
+                replace(host.is_some(), "server");
+                replace(port.is_some(), "port");
+                replace(database.is_some(), "select-db");
+                self.host.set_if_some(host);
+                self.port.set_if_some(port);
+                self.database.set_if_some(database);
             }
         }
         Ok(())
@@ -202,28 +224,11 @@ pub(crate) struct TlsDraft {
 }
 
 impl TlsDraft {
-    pub(crate) fn finish(self, warnings: &mut Warnings) -> Option<Tls> {
+    pub(crate) fn finish(self) -> Option<Tls> {
         if !self.is_on {
-            let given = [
-                (self.certificate.is_some(), "--cert"),
-                (self.key.is_some(), "--key"),
-                (self.authorities.is_some(), "--cacert"),
-                (self.skip_verify, "--tls-skip-verify"),
-                (!self.versions.is_empty(), "--tls-protocols"),
-                (self.server_name.is_some(), "--sni"),
-            ];
-            for (is_given, argument) in given {
-                warnings.without_effect(is_given, argument, "--tls is not given");
-            }
             return None;
         }
         let Self { certificate, key, authorities, skip_verify, versions, server_name, .. } = self;
-        warnings.without_effect(certificate.is_none() && key.is_some(), "--key", "--cert is not given");
-        warnings.without_effect(
-            skip_verify && authorities.is_some(),
-            "--cacert",
-            "with --tls-skip-verify any certificate is accepted",
-        );
         let key = certificate.as_ref().map(|certificate| key.unwrap_or_else(|| certificate.clone()));
         Some(Tls { certificate, key, authorities, skip_verify, server_name, versions })
     }

@@ -3,47 +3,87 @@
 use zerolap_load_requests::{Command, DataSettings, DataSizes, Expiry, Source};
 use zerolap_resp::Template;
 
-use super::sent::Sent;
 use crate::UsageError;
+use crate::needs::{CommandLine, Given, Need};
 use crate::numbers::number;
-use crate::table::{Argument, put};
+use crate::table::{Argument, Preset, put};
 use crate::warnings::Warnings;
 
 /// Beyond it no server takes a value.
 const MOST_OFFSET_BYTES: u64 = (1 << 29) - 1;
 
+/// Values, which with --verify are also made where they are read.
+const VALUES: Need = Need::Condition {
+    is_met: |line| {
+        line.is_prefilled()
+            || line.sent().any(|command| command.draws_values() || (line.settings.verify && command.reads_one_value()))
+    },
+    otherwise: "no command that is sent has __data__",
+};
+const VALUES_TO_VERIFY: Need = Need::Condition {
+    is_met: has_values_to_verify,
+    otherwise: "no command that is sent is GET __key__, or SET __key__ __data__ for a later run to read",
+};
+const VALUES_BY_CHANCE: Need = Need::Condition {
+    is_met: |line| !line.settings.verify || !has_values_to_verify(line),
+    otherwise: "with --verify values are made from their keys",
+};
+const SIZES_BY_CHANCE: Need = Need::Condition {
+    is_met: |line| {
+        let grow = matches!(line.settings.data.sizes, DataSizes::ByKey(..));
+        !(grow && line.settings.verify && has_values_to_verify(line))
+    },
+    otherwise: "with --verify values are made from their keys",
+};
+const NO_COMMAND: Need = Need::Condition {
+    is_met: |line| !line.given.has("command"),
+    otherwise: "it is for SET and GET, and there is a --command",
+};
+const SET: Need = Need::Condition {
+    is_met: |line| line.sent().any(|command| matches!(command.source, Source::Expiring(_))),
+    otherwise: "no SET is sent",
+};
+
 pub(crate) static ARGUMENTS: &[Argument] = &[
-    Argument::value(&["data-size"], &['d'], "BYTES", "length of each value (default 32)", |draft, text| {
+    Argument::value(&["data-size"], &['d'], "BYTES", "length of each value", |draft, text| {
         put(&mut draft.data.size, number(text, 1..=MOST_DATA_BYTES))
-    }),
+    })
+    .default("32")
+    .needs(&[VALUES]),
     Argument::value(
         &["data-size-range"],
         &[],
         "LEAST-MOST",
         "range of lengths, both ends included, instead of --data-size",
         |draft, text| put(&mut draft.data.range, size_range(text)),
-    ),
+    )
+    .needs(&[VALUES]),
     Argument::value(
         &["data-size-pattern"],
         &[],
         "R|S",
-        "lengths of --data-size-range: R random (default), S increasing with the number of the key",
+        "lengths of --data-size-range: R random, S increasing with the number of the key",
         |draft, text| put(&mut draft.data.pattern, size_pattern(text)),
-    ),
+    )
+    .default("R")
+    .needs(&[Need::Argument(&["data-size-range"]), SIZES_BY_CHANCE]),
     Argument::value(
         &["data-size-list"],
         &[],
         "BYTES:WEIGHT,...",
         "lengths, each used in turn as often as its weight, instead of --data-size",
         |draft, text| put(&mut draft.data.list, size_list(text)),
-    ),
+    )
+    .needs(&[VALUES]),
     Argument::value(
         &["data-offset"],
         &[],
         "BYTES",
-        "without --command: write and read values from this offset, with SETRANGE and GETRANGE (default 0)",
+        "without --command: write and read values from this offset, with SETRANGE and GETRANGE",
         |draft, text| put(&mut draft.data.offset, number(text, 0..=MOST_OFFSET_BYTES)),
-    ),
+    )
+    .default("0")
+    .needs(&[NO_COMMAND]),
     Argument::value(
         &["expiry-range"],
         &[],
@@ -51,10 +91,12 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         "without --command: random time to live of values in seconds, both ends included: SETEX instead of SET, except \
          for a time of 0",
         |draft, text| put(&mut draft.data.expiry, expiry_range(text)),
-    ),
+    )
+    .needs(&[NO_COMMAND, SET]),
     Argument::switch(&["random-data"], &['R'], "values are random bytes (default: all x)", |draft| {
         draft.data.random = true;
-    }),
+    })
+    .needs(&[VALUES, VALUES_BY_CHANCE]),
     Argument::switch(
         &["verify"],
         &[],
@@ -62,61 +104,46 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
          run, give it to both runs, with the same lengths",
         |draft| draft.data.verify = true,
     )
+    .needs(&[VALUES_TO_VERIFY])
     .own(),
 ];
 
 #[derive(Debug, Default)]
 pub(crate) struct DataDraft {
-    pub(crate) size: Option<usize>,
+    pub(crate) size: Preset<usize>,
     pub(crate) range: Option<(usize, usize)>,
     pub(crate) list: Option<Vec<(usize, u64)>>,
-    pub(crate) pattern: Option<SizePattern>,
-    pub(crate) offset: Option<u64>,
+    pub(crate) pattern: Preset<SizePattern>,
+    pub(crate) offset: Preset<u64>,
     pub(crate) expiry: Option<(u32, u32)>,
     pub(crate) random: bool,
     pub(crate) verify: bool,
 }
 
 impl DataDraft {
-    pub(crate) fn finish(self, sent: &Sent, warnings: &mut Warnings) -> Result<DataSettings, UsageError> {
-        let given = [
-            (self.size.is_some(), "--data-size"),
-            (self.range.is_some(), "--data-size-range"),
-            (self.list.is_some(), "--data-size-list"),
-            (self.random, "--random-data"),
-        ];
-        if !sent.values {
-            for (is_given, argument) in given {
-                warnings.without_effect(is_given, argument, "no command that is sent has __data__");
-            }
-        }
-        warnings.without_effect(
-            self.pattern.is_some() && self.range.is_none(),
-            "--data-size-pattern",
-            "--data-size-range is not given",
-        );
-        let sizes = match (self.size, self.range, self.list) {
-            (size, None, None) => DataSizes::Fixed(size.unwrap_or(32)),
-            (None, Some((least, most)), None) => sizes_between(least, most, self.pattern, warnings),
-            (None, None, Some(list)) => DataSizes::Weighted(list),
+    pub(crate) fn finish(self, given: &Given, warnings: &mut Warnings) -> Result<DataSettings, UsageError> {
+        let sizes = match (given.has("data-size"), self.range, self.list) {
+            (_, None, None) => DataSizes::Fixed(*self.size.get()),
+            (false, Some((least, most)), None) => sizes_between(least, most, *self.pattern.get(), warnings),
+            (false, None, Some(list)) => DataSizes::Weighted(list),
             _ => {
                 return Err(UsageError::Conflict(
                     "--data-size, --data-size-range and --data-size-list exclude each other",
                 ));
             }
         };
-        Ok(DataSettings { sizes, random: self.random, offset: self.offset.unwrap_or(0) })
+        Ok(DataSettings { sizes, random: self.random, offset: *self.offset.get() })
     }
 }
 
-fn sizes_between(least: usize, most: usize, pattern: Option<SizePattern>, warnings: &mut Warnings) -> DataSizes {
+fn sizes_between(least: usize, most: usize, pattern: SizePattern, warnings: &mut Warnings) -> DataSizes {
     if least > most {
         warnings.push(format!("--data-size-range {least}-{most} is read as {most}-{least}, as memtier_benchmark does"));
     }
     let (least, most) = (least.min(most), least.max(most));
     match pattern {
-        Some(SizePattern::ByKey) => DataSizes::ByKey(least, most),
-        Some(SizePattern::Random) | None => DataSizes::Uniform(least, most),
+        SizePattern::ByKey => DataSizes::ByKey(least, most),
+        SizePattern::Random => DataSizes::Uniform(least, most),
     }
 }
 
@@ -132,10 +159,9 @@ pub(crate) fn apply_expiry(
 ) -> Result<(), UsageError> {
     let Some((first, second)) = data.expiry else { return Ok(()) };
     let Some(set) = commands.first_mut().filter(|command| command.is_default) else { return Ok(()) };
-    if data.offset.is_some_and(|offset| offset > 0) {
+    if *data.offset.get() > 0 {
         return Err(UsageError::Conflict("--data-offset and --expiry-range exclude each other: SETRANGE has no time"));
     }
-    warnings.without_effect(set.ratio == 0, "--expiry-range", "no SET is sent");
     if first > second {
         warnings
             .push(format!("--expiry-range {first}-{second} is read as {second}-{first}, as memtier_benchmark does"));
@@ -152,25 +178,12 @@ pub(crate) fn apply_expiry(
 /// Commands that put a whole value where GET finds it.
 const WRITING: [&str; 7] = ["SET", "SETEX", "PSETEX", "SETNX", "GETSET", "MSET", "MSETNX"];
 
-/// Notes what values are needed for, and warns of what has no effect.
-pub(crate) fn apply_verifying(data: &DataDraft, commands: &[Command], sent: &mut Sent, warnings: &mut Warnings) {
-    if !data.verify {
-        return;
-    }
-    let is_sent = |command: &&Command| command.ratio > 0;
-    let reads = commands.iter().filter(is_sent).any(Command::reads_one_value);
+/// Whether values are read that can be compared, or written for a later run to read.
+fn has_values_to_verify(line: &CommandLine<'_>) -> bool {
     let writes_value = |command: &Command| {
         WRITING.contains(&command.template.command()) && command.draws_keys() && command.draws_values()
     };
-    let writes = sent.is_prefilled || commands.iter().filter(is_sent).any(writes_value);
-    let reason = "no command that is sent is GET __key__, or SET __key__ __data__ for a later run to read";
-    warnings.without_effect(!reads && !writes, "--verify", reason);
-    let made = "with --verify values are made from their keys";
-    warnings.without_effect(data.random && (reads || writes), "--random-data", made);
-    let grows = matches!(data.pattern, Some(SizePattern::ByKey));
-    warnings.without_effect(grows && (reads || writes), "--data-size-pattern S", made);
-    // Their lengths determine what is expected.
-    sent.values |= reads;
+    line.is_prefilled() || line.sent().any(|command| command.reads_one_value() || writes_value(command))
 }
 
 /// How a range of lengths is used.
