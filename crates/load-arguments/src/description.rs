@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use serde::Serialize;
 
 use super::{Arguments, Invocation, Mode, UsageError, read};
-use zerolap_load_measure::SettingsRecord;
+use zerolap_load_output::SettingsRecord;
 use zerolap_load_requests::{Amount, Plan};
 
 /// A command line as it was understood.

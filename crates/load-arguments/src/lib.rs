@@ -27,7 +27,7 @@ pub use groups::recordings::recorded_lines;
 
 use draft::Draft;
 use table::{Action, Argument};
-use zerolap_load_measure::ReportSettings;
+use zerolap_load_output::ReportSettings;
 use zerolap_load_requests::{Amount, Plan, Settings};
 
 /// What the command line asks for.

@@ -100,6 +100,7 @@ impl CommandTally {
     }
 
     /// Adds what another one counted.
+    /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
             *count += more;
@@ -165,6 +166,7 @@ impl CommandTally {
 pub struct ErrorCounts(Vec<(String, u64)>);
 
 impl ErrorCounts {
+    /// Counts errors with this code.
     pub fn add(&mut self, code: &str, count: u64) {
         let is_known = self.0.iter().any(|(known, _)| known == code);
         let code = if self.0.len() < MAXIMUM_CODES || is_known { code } else { OTHER_CODES };
@@ -174,6 +176,7 @@ impl ErrorCounts {
         }
     }
 
+    /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &Self) {
         for (code, count) in &other.0 {
             self.add(code, *count);
@@ -181,6 +184,7 @@ impl ErrorCounts {
     }
 
     /// In the order they first came.
+    #[must_use]
     pub fn list(&self) -> &[(String, u64)] {
         &self.0
     }
@@ -196,11 +200,13 @@ pub struct CheckedValues {
 }
 
 impl CheckedValues {
+    /// Counts a value that was compared.
     pub fn count(&mut self, is_match: bool) {
         self.compared += 1;
         self.mismatches += u64::from(!is_match);
     }
 
+    /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: Self) {
         self.compared += other.compared;
         self.mismatches += other.mismatches;

@@ -59,6 +59,7 @@ impl Health {
     }
 
     /// Share of its time that it needed a processor, whether it had one or not.
+    #[must_use]
     pub fn demand(&self) -> f64 {
         if self.elapsed_ns == 0 {
             return 0.0;

@@ -1,35 +1,29 @@
-//! What a load generator measures, and how it is written down.
+//! What a load generator measures.
 //!
 //! A thread counts in its own [`Tally`]; those of all threads together are an [`Outcome`]: counts by kind of reply and
 //! error code, and a [`Histogram`] of latencies, for each command. Counts are merged over threads, percentiles never.
-//! Errors are never successes. [`Document`] is the JSON of some [`Run`]s, [`write_summary`] the table for people, and
-//! [`Live`] what a run has come to while it goes on. [`LoadError`] is the reason why one ended early.
+//! Errors are never successes. A [`Timeline`] has the same by tenths of a second, [`Live`] is what a run has come to while
+//! it goes on, a [`Step`] of a search is met or not. [`LoadError`] is the reason why a [`Run`] ended early.
 
 pub mod clock;
 mod command_tally;
-mod differences;
 mod error;
 mod health;
 mod histogram;
 mod listener_tally;
 mod live;
 mod outcome;
-mod report_settings;
-mod result;
 mod search_record;
-mod summary;
 mod tally;
 mod timeline;
 
-pub use command_tally::CommandTally;
+pub use command_tally::{CheckedValues, CommandTally};
 pub use error::{LOADING, LoadError};
-pub use health::Moment;
+pub use health::{Health, Moment};
 pub use histogram::Histogram;
-pub use listener_tally::ListenerTally;
+pub use listener_tally::{ListenerTally, MessageKind};
 pub use live::{Goal, Live, LiveCounts, Phase};
 pub use outcome::{Outcome, Run};
-pub use report_settings::ReportSettings;
-pub use result::{Document, ResultRecord, SCHEMA, SettingsRecord, SliceRecord};
 pub use search_record::{SearchRecord, Step};
-pub use summary::{write_settings, write_summary};
-pub use tally::{Request, Tally};
+pub use tally::{NodeTally, Request, ScheduleTally, Tally};
+pub use timeline::{Slot, Timeline, Track};

@@ -25,6 +25,7 @@ impl MessageKind {
         [Self::Message, Self::PatternMessage, Self::ShardedMessage, Self::Invalidate, Self::Other];
 
     /// The server's word for it.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -50,7 +51,7 @@ pub struct ListenerTally {
     /// Bytes that were read.
     pub bytes: u64,
     /// Error replies, by code.
-    pub(crate) errors: ErrorCounts,
+    pub errors: ErrorCounts,
     /// Listeners whose connection ended.
     pub disconnects: u64,
     /// Why the first of these was.
@@ -77,7 +78,8 @@ impl ListenerTally {
     }
 
     /// Messages of one kind.
-    pub(crate) const fn messages(&self, kind: MessageKind) -> u64 {
+    #[must_use]
+    pub const fn messages(&self, kind: MessageKind) -> u64 {
         self.messages[kind as usize]
     }
 

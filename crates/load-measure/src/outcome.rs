@@ -23,21 +23,26 @@ pub struct Outcome {
     pub begin_ns: u64,
     /// From the first write to the last reply of any thread.
     pub elapsed_ns: u64,
-    pub(crate) bytes_sent: u64,
-    pub(crate) bytes_received: u64,
-    pub(crate) pushes: u64,
-    pub(crate) connections: ConnectionCounts,
-    pub(crate) unfollowed: Unfollowed,
+    /// Bytes that the system took, those of lost requests too.
+    pub bytes_sent: u64,
+    /// Bytes that the system gave.
+    pub bytes_received: u64,
+    /// Push frames, which answer nothing.
+    pub pushes: u64,
+    /// How connections fared.
+    pub connections: ConnectionCounts,
+    /// Redirections that were not followed.
+    pub unfollowed: Unfollowed,
     /// One for each command of the settings.
     pub commands: Vec<CommandTally>,
     /// Only where each request had its time.
-    pub(crate) schedule: Option<ScheduleTally>,
+    pub schedule: Option<ScheduleTally>,
     /// One for each thread, where there are any.
-    pub(crate) timelines: Vec<Timeline>,
+    pub timelines: Vec<Timeline>,
     /// One for each thread.
-    pub(crate) threads: Vec<Health>,
+    pub threads: Vec<Health>,
     /// One for each node of a cluster, by endpoint.
-    pub(crate) nodes: Vec<NodeTally>,
+    pub nodes: Vec<NodeTally>,
     /// Only where there were listeners.
     pub listeners: Option<ListenerTally>,
     /// Why the work ended early, if it did.
@@ -166,7 +171,13 @@ impl Outcome {
     /// Whether it is a measurement: all that was asked for, or all until the user ended it.
     #[must_use]
     pub const fn is_valid(&self) -> bool {
-        matches!(self.failure, None | Some(LoadError::Interrupted))
+        self.failure.is_none() || self.is_interrupted()
+    }
+
+    /// Whether the user ended it.
+    #[must_use]
+    pub const fn is_interrupted(&self) -> bool {
+        matches!(self.failure, Some(LoadError::Interrupted))
     }
 
     /// Takes [`Self::failure`] out.

@@ -66,6 +66,7 @@ pub struct ConnectionCounts {
 }
 
 impl ConnectionCounts {
+    /// Adds those of another thread.
     pub fn merge(&mut self, other: Self) {
         self.disconnects += other.disconnects;
         self.timeouts += other.timeouts;
@@ -76,12 +77,14 @@ impl ConnectionCounts {
 /// Redirections to nodes that are not of the cluster as it was discovered; they were taken for errors.
 #[derive(Debug, Clone, Default)]
 pub struct Unfollowed {
+    /// How many.
     pub count: u64,
     /// Where the first of them led to.
     pub first: Option<Endpoint>,
 }
 
 impl Unfollowed {
+    /// Adds those of another thread.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         if self.first.is_none() {
@@ -90,6 +93,7 @@ impl Unfollowed {
     }
 
     /// What the user has to know, in a sentence.
+    #[must_use]
     pub fn warning(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let count = self.count;
@@ -114,6 +118,7 @@ pub struct ScheduleTally {
 }
 
 impl ScheduleTally {
+    /// Adds those of another thread.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);
         self.slip.merge(&other.slip);
@@ -125,13 +130,17 @@ impl ScheduleTally {
 /// Replies of one node of a cluster.
 #[derive(Debug, Clone)]
 pub struct NodeTally {
+    /// Where it listens.
     pub endpoint: Endpoint,
     /// Whether it was only read from.
     pub is_replica: bool,
+    /// All commands together.
     pub replies: CommandTally,
 }
 
 impl NodeTally {
+    /// Its part in the cluster.
+    #[must_use]
     pub const fn role(&self) -> &'static str {
         if self.is_replica { "replica" } else { "primary" }
     }

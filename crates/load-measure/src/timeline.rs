@@ -24,6 +24,7 @@ pub struct Timeline {
 /// The slots of one command.
 #[derive(Debug, Clone)]
 pub struct Track {
+    /// From when counting began.
     pub slots: Vec<Slot>,
     seen: Seen,
 }
@@ -42,10 +43,13 @@ struct Seen {
 /// One command in one slot.
 #[derive(Debug, Clone, Default)]
 pub struct Slot {
+    /// Error replies.
     pub errors: u64,
     /// Requests without a reply, which have a latency too.
     pub lost: u64,
+    /// Of requests that were answered or lost.
     pub bytes_sent: u64,
+    /// Of replies.
     pub bytes_received: u64,
     sum_ns: u64,
     ends_ns: (u64, u64),
@@ -55,6 +59,7 @@ pub struct Slot {
 
 impl Timeline {
     /// The timeline of so many commands; the first slot begins at `started_ns`.
+    #[must_use]
     pub fn new(commands: usize, started_ns: u64) -> Self {
         let tracks = (0..commands).map(|_| Track::new()).collect();
         Self { tracks, slot_end_ns: started_ns + FIRST_SLOT_NS, slot_ns: FIRST_SLOT_NS }

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use zerolap_load_engine::{Crew, Watch};
-use zerolap_load_measure::{LoadError, Outcome, SliceRecord};
+use zerolap_load_measure::{LoadError, Outcome};
+use zerolap_load_output::SliceRecord;
 use zerolap_load_requests::{Amount, Arrivals, Pace, Settings, Unit, Work};
 
 /// The program's exit code for a line that cannot be understood.

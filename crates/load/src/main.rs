@@ -12,7 +12,8 @@ use zerolap_load::control::{self, ControlError};
 use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay};
 use zerolap_load_arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load_engine::{Watch, drive, search};
-use zerolap_load_measure::{Document, LoadError, ReportSettings, Run, write_settings, write_summary};
+use zerolap_load_measure::{LoadError, Run};
+use zerolap_load_output::{Document, ReportSettings, write_settings, write_summary};
 use zerolap_load_requests::{Amount, Plan, Settings, Work};
 
 const EXIT_USAGE: u8 = 2;

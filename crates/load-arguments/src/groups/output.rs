@@ -1,6 +1,6 @@
 //! What is written down.
 
-use zerolap_load_measure::ReportSettings;
+use zerolap_load_output::ReportSettings;
 
 use crate::Mode;
 use crate::needs::{CommandLine, Need};

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::memtier;
-use super::record::{LatencyRecord, NodeRecord, ResultRecord, ScheduleRecord};
-use super::settings::SettingsRecord;
+use crate::ReportSettings;
 use crate::differences::differences;
-use crate::health::Health;
-use crate::listener_tally::{ListenerTally, MessageKind};
-use crate::timeline::{Slot, Timeline};
-use crate::{Histogram, Outcome, ReportSettings, Run, SearchRecord};
+use crate::memtier;
+use crate::record::{LatencyRecord, NodeRecord, ResultRecord, ScheduleRecord};
+use crate::settings::SettingsRecord;
+use zerolap_load_measure::{Health, Histogram, ListenerTally, MessageKind, Outcome, Run, SearchRecord, Slot, Timeline};
 use zerolap_load_requests::{Plan, Settings};
 
 /// Name and version of the part that is not memtier's.

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::command_tally::CommandTally;
-use crate::listener_tally::MessageKind;
-use crate::result::configuration;
-use crate::{Outcome, ReportSettings, Run};
+use crate::ReportSettings;
+use crate::memtier::configuration;
+use zerolap_load_measure::{CommandTally, MessageKind, Outcome, Run};
 use zerolap_load_requests::{Plan, Settings};
 
 /// Longer command lines are cut in the table.

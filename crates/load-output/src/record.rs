@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use zerolap_resp::ReplyKind;
 
-use crate::command_tally::{CheckedValues, CommandTally};
-use crate::tally::{NodeTally, ScheduleTally};
-use crate::{Histogram, Outcome};
+use zerolap_load_measure::{CheckedValues, CommandTally, Histogram, NodeTally, Outcome, ScheduleTally};
 use zerolap_load_requests::{Arrivals, Command, Pace};
 
 /// Kinds that are listed even when none was seen.
@@ -73,7 +71,7 @@ struct LostRecord {
 
 /// What one node of a cluster answered.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct NodeRecord {
+pub(crate) struct NodeRecord {
     endpoint: String,
     role: &'static str,
     requests: u64,
@@ -99,7 +97,7 @@ struct RepliesRecord {
 
 /// Latencies in microseconds.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct LatencyRecord {
+pub(crate) struct LatencyRecord {
     mean: f64,
     p50: f64,
     p90: f64,
@@ -134,7 +132,7 @@ impl ResultRecord {
 
 /// An open loop's three times of a request.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ScheduleRecord {
+pub(crate) struct ScheduleRecord {
     per_second: u64,
     arrivals: &'static str,
     /// From when a request was due to its reply.
@@ -154,7 +152,7 @@ pub(super) struct ScheduleRecord {
 }
 
 impl ScheduleRecord {
-    pub(super) fn new(pace: Pace, outcome: &Outcome, tally: &ScheduleTally) -> Self {
+    pub(crate) fn new(pace: Pace, outcome: &Outcome, tally: &ScheduleTally) -> Self {
         Self {
             per_second: pace.per_second.get(),
             arrivals: match pace.arrivals {
@@ -212,7 +210,7 @@ impl CommandRecord {
 }
 
 impl NodeRecord {
-    pub(super) fn new(node: &NodeTally) -> Self {
+    pub(crate) fn new(node: &NodeTally) -> Self {
         let tally = &node.replies;
         Self {
             endpoint: node.endpoint.to_string(),
@@ -249,7 +247,7 @@ impl RepliesRecord {
 }
 
 impl LatencyRecord {
-    pub(super) fn new(latencies: &Histogram) -> Option<Self> {
+    pub(crate) fn new(latencies: &Histogram) -> Option<Self> {
         let percentile_us = |percent| latencies.percentile_ns(percent).map(|value_ns| value_ns as f64 / NS_PER_US);
         Some(Self {
             mean: latencies.mean_ns()? / NS_PER_US,

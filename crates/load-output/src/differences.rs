@@ -1,6 +1,6 @@
 //! Where `memtier_benchmark` would send or report something else for the same command line.
 
-use crate::Outcome;
+use zerolap_load_measure::Outcome;
 use zerolap_load_requests::{Amount, KeyPattern, Plan, Policy, Settings, requests_for_all_keys};
 
 /// The differences that matter for this run, in sentences.

@@ -8,9 +8,8 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value, json};
 use zerolap_resp::ReplyKind;
 
-use crate::command_tally::CommandTally;
-use crate::timeline::{Slot, Timeline};
-use crate::{Histogram, LoadError, Outcome, ReportSettings, Run};
+use crate::ReportSettings;
+use zerolap_load_measure::{CommandTally, Histogram, Outcome, Run, Slot, Timeline};
 use zerolap_load_requests::{Policy, Settings};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -26,7 +25,7 @@ const TICKS: u32 = 5;
 const FOUND: [ReplyKind; 5] = [ReplyKind::Bulk, ReplyKind::Array, ReplyKind::Map, ReplyKind::Set, ReplyKind::Verbatim];
 
 /// The results by their headings: `ALL STATS` of a single run; of several the best, the worst and all together.
-pub(in crate::result) fn results(settings: &Settings, report: &ReportSettings, runs: &[Run]) -> Map<String, Value> {
+pub(crate) fn results(settings: &Settings, report: &ReportSettings, runs: &[Run]) -> Map<String, Value> {
     let statistics = |run: &Run| statistics(settings, report, run);
     let mut results = Map::new();
     let [first, .., last] = runs else {
@@ -80,7 +79,7 @@ fn runtime(run: &Run) -> Value {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let started = run.started.duration_since(UNIX_EPOCH).unwrap_or_default();
     let elapsed = Duration::from_nanos(run.outcome.elapsed_ns);
-    let is_interrupted = matches!(run.outcome.failure(), Some(LoadError::Interrupted));
+    let is_interrupted = run.outcome.is_interrupted();
     json!({
         "Start time": milliseconds(started),
         "Finish time": milliseconds(started + elapsed),
@@ -279,9 +278,9 @@ fn compressed(latencies: &Histogram) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{compressed, milliseconds, name, percentiles};
-    use crate::Histogram;
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
+    use zerolap_load_measure::Histogram;
 
     #[test]
     fn names_are_cut_as_memtier_cuts_them() {

@@ -92,7 +92,7 @@ pub fn configuration(settings: &Settings, report: &ReportSettings, plan: &Plan) 
 }
 
 /// The short form that stands beside the results.
-pub(in crate::result) fn run_information(settings: &Settings, plan: &Plan) -> Value {
+pub(crate) fn run_information(settings: &Settings, plan: &Plan) -> Value {
     let mut information = json!({
         "Threads": settings.threads, "Connections per thread": settings.clients, "Format version": 2,
     });
@@ -151,7 +151,7 @@ fn expiry(settings: &Settings) -> String {
 }
 
 /// The word for the policy.
-pub(in crate::result) const fn policy(policy: Policy) -> &'static str {
+pub(crate) const fn policy(policy: Policy) -> &'static str {
     match policy {
         Policy::Lab => "lab",
         Policy::Memtier => "memtier_benchmark",
