@@ -1,23 +1,12 @@
-//! What can go wrong once the command line is understood.
+//! Why a run ends early.
 
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
 use zerolap_resp::MalformedReply;
 
 use zerolap_load_requests::{Endpoint, Slo};
-
-/// The environment cannot do it.
-const EXIT_ENVIRONMENT: u8 = 3;
-/// Connections cannot be had or do not hold.
-const EXIT_CONNECTION: u8 = 4;
-/// No rate satisfies the limit of a search.
-const EXIT_NOT_FOUND: u8 = 5;
-
-/// The shell's code for an interrupted program.
-const EXIT_INTERRUPTED: u8 = 130;
 
 /// The code of the error with which a server answers while it loads its data.
 pub const LOADING: &str = "LOADING";
@@ -158,17 +147,6 @@ pub enum LoadError {
     /// The system refuses a thread or an event loop.
     #[error("cannot set up a thread: {0}")]
     Thread(io::Error),
-    /// A file or standard output cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// Standard input cannot be read.
-    #[error("cannot read standard input: {0}")]
-    ReadInput(io::Error),
     /// A thread ended without an error.
     #[error("a thread of the load generator ended unexpectedly")]
     ThreadLost,
@@ -181,22 +159,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// The program's exit code for it.
-    #[must_use]
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Pin { .. }
-            | Self::Thread(_)
-            | Self::Write { .. }
-            | Self::ReadInput(_)
-            | Self::Tls(_)
-            | Self::OpenFiles { .. } => EXIT_ENVIRONMENT,
-            Self::NoRate { .. } => EXIT_NOT_FOUND,
-            Self::Interrupted => EXIT_INTERRUPTED,
-            _ => EXIT_CONNECTION,
-        }
-    }
-
     /// Whether the server is there, but still loads its data and answers nothing else.
     #[must_use]
     pub fn is_loading(&self) -> bool {

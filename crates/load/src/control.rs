@@ -10,18 +10,14 @@
 
 use std::io::{self, BufRead, Write};
 use std::num::NonZeroU64;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use crate::error::ProgramError;
 use zerolap_load_engine::{Crew, Watch};
-use zerolap_load_measure::{LoadError, Outcome};
+use zerolap_load_measure::Outcome;
 use zerolap_load_output::SliceRecord;
 use zerolap_load_requests::{Amount, Arrivals, Pace, Settings, Unit, Work};
-
-/// The program's exit code for a line that cannot be understood.
-const EXIT_USAGE: u8 = 2;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
@@ -38,38 +34,11 @@ enum Event<'event> {
     Error { message: String },
 }
 
-/// Why the conversation ended early.
-#[derive(Debug, Error)]
-pub enum ControlError {
-    /// A line is no order.
-    #[error("line {line}: {reason}")]
-    BadLine {
-        /// Number of the line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The work failed.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-}
-
-impl ControlError {
-    /// The program's exit code for it.
-    #[must_use]
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::BadLine { .. } => EXIT_USAGE,
-            Self::Load(error) => error.exit_code(),
-        }
-    }
-}
-
 /// Connects and carries out the orders in the lines of `input`, until they end. Returns all slices together.
 ///
 /// # Errors
 /// When a line is no order, or a connection does not hold. The error has been written to `output` as an event then.
-pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) -> Result<Outcome, ControlError> {
+pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) -> Result<Outcome, ProgramError> {
     let served = converse(settings, input, &mut output);
     if let Err(error) = &served {
         // Where the output is the trouble, this fails like what went before; the error itself is returned.
@@ -78,13 +47,13 @@ pub fn serve(settings: Settings, input: impl BufRead, mut output: impl Write) ->
     served
 }
 
-fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) -> Result<Outcome, ControlError> {
+fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) -> Result<Outcome, ProgramError> {
     let mut crew = Crew::connect(settings, &Watch::default())?;
     let mut total = Outcome::empty(crew.settings().commands.len());
     send(output, &Event::Ready { connections: crew.settings().connections() })?;
     for (index, line) in input.split(b'\n').enumerate() {
-        let line = line.map_err(LoadError::ReadInput)?;
-        let bad_line = |error: serde_json::Error| ControlError::BadLine { line: index + 1, reason: error.to_string() };
+        let line = line.map_err(ProgramError::ReadInput)?;
+        let bad_line = |error: serde_json::Error| ProgramError::BadLine { line: index + 1, reason: error.to_string() };
         match parse_order(&line).map_err(bad_line)? {
             Order::Stop {} => break,
             Order::Slice { requests, per_second } => {
@@ -113,12 +82,12 @@ pub(crate) fn is_order(line: &[u8]) -> bool {
     parse_order(line).is_ok()
 }
 
-fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), LoadError> {
+fn send(output: &mut impl Write, event: &Event<'_>) -> Result<(), ProgramError> {
     let line = serde_json::to_vec(event).map_err(io::Error::from);
     let written = line.and_then(|mut line| {
         line.push(b'\n');
         output.write_all(&line)?;
         output.flush()
     });
-    written.map_err(|source| LoadError::Write { path: PathBuf::from("standard output"), source })
+    written.map_err(ProgramError::standard_output)
 }

@@ -2,6 +2,7 @@
 //! program drives it ([`control`]).
 
 pub mod control;
+pub mod error;
 pub mod output_file;
 pub mod progress;
 pub mod untrusted;

@@ -1,24 +1,21 @@
 //! The program `zerolap-load`.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use zerolap_load::control::{self, ControlError};
+use zerolap_load::control;
+use zerolap_load::error::{EXIT_INTERRUPTED, EXIT_USAGE, ProgramError};
 use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay};
 use zerolap_load_arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load_engine::{Watch, drive, search};
 use zerolap_load_measure::{LoadError, Run};
 use zerolap_load_output::{Document, ReportSettings, write_settings, write_summary};
 use zerolap_load_requests::{Amount, Plan, Settings, Work};
-
-const EXIT_USAGE: u8 = 2;
-/// The shell's code for an interrupted program.
-const EXIT_INTERRUPTED: i32 = 130;
 
 fn main() -> ExitCode {
     let (message, code) = match parse(std::env::args_os().skip(1)) {
@@ -37,34 +34,34 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(arguments: Arguments) -> Result<(), ControlError> {
+fn run(arguments: Arguments) -> Result<(), ProgramError> {
     let Arguments { settings, mode, report } = arguments;
     for warning in &report.warnings {
         warn(warning);
     }
     match mode {
         Mode::Control => control(&settings, &report),
-        Mode::Once(plan) => Ok(measure(&settings, &plan, &report)?),
+        Mode::Once(plan) => measure(&settings, &plan, &report),
     }
 }
 
-fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ControlError> {
+fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ProgramError> {
     let file = prepare(report.json_out_file.as_deref())?;
     let started = SystemTime::now();
     let outcome = control::serve(settings.clone(), io::stdin().lock(), io::stdout())?;
     let plan = Plan::only(Work::unpaced(Amount::Total(outcome.requests())));
     let run = Run { started, phases: Vec::new(), outcome };
-    Ok(write_document(file, &Document::new(settings, report, &plan, &[run]))?)
+    write_document(file, &Document::new(settings, report, &plan, &[run]))
 }
 
 /// Runs the plan. If a run fails, its counts until then are written before the error is reported.
-fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), LoadError> {
+fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<(), ProgramError> {
     let file = prepare(report.json_out_file.as_deref())?;
     let summary_file = report.out_file.as_ref().map(|path| OutputFile::prepare(Path::new(path))).transpose()?;
     if report.show_settings {
         let mut shown = Vec::new();
-        write_settings(&mut shown, settings, report, plan).map_err(write_error)?;
-        io::stderr().write_all(&shown).map_err(write_error)?;
+        write_settings(&mut shown, settings, report, plan).map_err(ProgramError::standard_output)?;
+        io::stderr().write_all(&shown).map_err(ProgramError::standard_output)?;
     }
     let watch = Watch { interrupt: watch_for_interrupts()?, ..Watch::default() };
     let progress = if report.quiet { None } else { Some(ProgressDisplay::start(watch.live.clone(), settings)?) };
@@ -83,9 +80,9 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
         warn(&warning);
     }
     let mut summary = Vec::new();
-    write_summary(&mut summary, settings, report, &runs).map_err(write_error)?;
+    write_summary(&mut summary, settings, report, &runs).map_err(ProgramError::standard_output)?;
     if let Some(searched) = &searched {
-        writeln!(summary, "\n{searched}").map_err(write_error)?;
+        writeln!(summary, "\n{searched}").map_err(ProgramError::standard_output)?;
     }
     let is_valid = runs.iter().all(|run| run.outcome.is_valid());
     let is_to_stdout = is_valid && report.json_out_file.as_deref() != Some("-");
@@ -95,10 +92,10 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     match summary_file {
         Some(file) if is_valid => file.finish(&summary)?,
         None if is_to_stdout => print(&summary)?,
-        Some(_) | None => io::stderr().write_all(&summary).map_err(write_error)?,
+        Some(_) | None => io::stderr().write_all(&summary).map_err(ProgramError::standard_output)?,
     }
     let failure = runs.iter_mut().find_map(|run| run.outcome.take_failure());
-    failure.map_or(Ok(()), Err)
+    failure.map_or(Ok(()), |failure| Err(failure.into()))
 }
 
 /// Where the document goes.
@@ -108,7 +105,7 @@ enum Destination {
     File(OutputFile),
 }
 
-fn prepare(path: Option<&str>) -> Result<Destination, LoadError> {
+fn prepare(path: Option<&str>) -> Result<Destination, ProgramError> {
     Ok(match path {
         None => Destination::Nowhere,
         Some("-") => Destination::StandardOutput,
@@ -116,12 +113,12 @@ fn prepare(path: Option<&str>) -> Result<Destination, LoadError> {
     })
 }
 
-fn write_document(destination: Destination, document: &Document) -> Result<(), LoadError> {
+fn write_document(destination: Destination, document: &Document) -> Result<(), ProgramError> {
     if matches!(destination, Destination::Nowhere) {
         return Ok(());
     }
     let document = serde_json::to_vec(document);
-    let mut bytes = document.map_err(|error| write_error(error.into()))?;
+    let mut bytes = document.map_err(|error| ProgramError::standard_output(error.into()))?;
     bytes.push(b'\n');
     match destination {
         Destination::File(file) => file.finish(&bytes),
@@ -133,7 +130,8 @@ fn write_document(destination: Destination, document: &Document) -> Result<(), L
 fn watch_for_interrupts() -> Result<Arc<AtomicBool>, LoadError> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        let second = signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, Arc::clone(&flag));
+        let second =
+            signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED.into(), Arc::clone(&flag));
         let first = second.and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
         first.map_err(LoadError::Thread)?;
     }
@@ -149,11 +147,7 @@ fn report_line(sentence: &str) {
     let _ = writeln!(io::stderr(), "zerolap-load: {sentence}");
 }
 
-fn print(bytes: &[u8]) -> Result<(), LoadError> {
+fn print(bytes: &[u8]) -> Result<(), ProgramError> {
     let mut output = io::stdout();
-    output.write_all(bytes).and_then(|()| output.flush()).map_err(write_error)
-}
-
-fn write_error(source: io::Error) -> LoadError {
-    LoadError::Write { path: PathBuf::from("standard output"), source }
+    output.write_all(bytes).and_then(|()| output.flush()).map_err(ProgramError::standard_output)
 }

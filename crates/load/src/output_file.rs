@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use zerolap_load_measure::LoadError;
+use crate::error::ProgramError;
 
 /// A file to be written at the end of a run. That it can be is found out at the start.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// When no file can be made there.
-    pub fn prepare(path: &Path) -> Result<Self, LoadError> {
+    pub fn prepare(path: &Path) -> Result<Self, ProgramError> {
         // A link is written through: replacing it would leave what it points to as it was, and /dev/stdout is one.
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
@@ -33,7 +33,7 @@ impl OutputFile {
             Some(partial) => File::create(partial),
             None => File::options().write(true).truncate(!is_special).open(path),
         };
-        let file = opened.map_err(|source| LoadError::Write { path: path.to_owned(), source })?;
+        let file = opened.map_err(|source| ProgramError::Write { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), partial, file })
     }
 
@@ -41,8 +41,8 @@ impl OutputFile {
     ///
     /// # Errors
     /// When the disk is full or the place is gone.
-    pub fn finish(mut self, bytes: &[u8]) -> Result<(), LoadError> {
-        self.write(bytes).map_err(|source| LoadError::Write { path: self.path.clone(), source })
+    pub fn finish(mut self, bytes: &[u8]) -> Result<(), ProgramError> {
+        self.write(bytes).map_err(|source| ProgramError::Write { path: self.path.clone(), source })
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
