@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use zerolap_resp::{Template, split_words};
 
-use crate::Recording;
-use crate::RecordingOrder;
 use crate::random::Random;
+use crate::{Recording, RecordingOrder};
 
 /// How a command's keys follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

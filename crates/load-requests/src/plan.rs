@@ -3,8 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::Slo;
-use crate::Work;
+use crate::{Slo, Work};
 
 /// What to do, in this order: connect and authenticate, check, prefill, warm up, measure until every reply is in. No
 /// thread begins a phase before all have ended the one before.

@@ -7,11 +7,7 @@ use std::time::Duration;
 
 use zerolap_resp::Template;
 
-use crate::Amount;
-use crate::Command;
-use crate::Endpoint;
-use crate::KeyRange;
-use crate::Work;
+use crate::{Amount, Command, Endpoint, KeyRange, Work};
 
 /// Everything that stays the same for a crew.
 #[derive(Debug, Clone)]

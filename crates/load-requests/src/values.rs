@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::DataSizes;
-use crate::KeyRange;
-use crate::Settings;
 use crate::random::Purpose;
 use crate::random::Random;
 use crate::random::splitmix64;
+use crate::{DataSizes, KeyRange, Settings};
 
 /// How many different slices of a random pool the longest value can be.
 const RANDOM_OFFSETS: usize = 1 << 16;

@@ -1,7 +1,6 @@
 //! What a binary records of how it was built.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use gimli::SectionId;
@@ -46,7 +45,7 @@ pub fn facts(path: &Path) -> Result<BinaryFacts, BinaryError> {
     let (compiler, flags) =
         if producer.is_empty() { (comment(&file)?, String::new()) } else { split_producer(&producer) };
     Ok(BinaryFacts {
-        build_id: file.build_id()?.map(hexadecimal).unwrap_or_default(),
+        build_id: file.build_id()?.map(elf::hexadecimal).unwrap_or_default(),
         compiler,
         flags,
         compile_directory,
@@ -54,14 +53,6 @@ pub fn facts(path: &Path) -> Result<BinaryFacts, BinaryError> {
         debug_lines: file.section_by_name(SectionId::DebugLine.name()).is_some(),
         exported_functions: exported_functions(&file),
         static_executable: !has_interpreter(&file),
-    })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
     })
 }
 
@@ -90,16 +81,7 @@ const LINK_TIME_PRODUCER: &str = "GNU GIMPLE";
 /// The directory that most C units were compiled in, which is a server's own code and not its bundled libraries', and
 /// the producer of most units there.
 fn main_units(file: &object::File<'_>) -> Result<Option<(String, String)>, BinaryError> {
-    const WANTED: [SectionId; 7] = [
-        SectionId::DebugInfo,
-        SectionId::DebugAbbrev,
-        SectionId::DebugAddr,
-        SectionId::DebugStr,
-        SectionId::DebugStrOffsets,
-        SectionId::DebugLine,
-        SectionId::DebugLineStr,
-    ];
-    let sections = elf::sections(file, &WANTED)?;
+    let sections = elf::sections(file, &elf::UNIT_SECTIONS)?;
     let dwarf = elf::dwarf(file, &sections);
     let mut directories: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let mut headers = dwarf.units();

@@ -1,6 +1,7 @@
 //! An ELF file and its DWARF sections.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -17,6 +18,17 @@ pub(crate) type Sections<'a> = DwarfSections<Cow<'a, [u8]>>;
 
 /// A compressed section may not claim to be larger: a file under test could name any size.
 const SECTION_LIMIT_BYTES: u64 = 2 << 30;
+
+/// Sections with the entries of units, their names and their tables of lines.
+pub(crate) const UNIT_SECTIONS: [SectionId; 7] = [
+    SectionId::DebugInfo,
+    SectionId::DebugAbbrev,
+    SectionId::DebugAddr,
+    SectionId::DebugStr,
+    SectionId::DebugStrOffsets,
+    SectionId::DebugLine,
+    SectionId::DebugLineStr,
+];
 
 /// Why a binary could not be read.
 #[derive(Debug, Error)]
@@ -78,6 +90,15 @@ pub(crate) fn section<'a>(file: &object::File<'a>, id: SectionId) -> Result<Cow<
 pub(crate) fn dwarf<'a>(file: &object::File<'_>, sections: &'a Sections<'_>) -> gimli::Dwarf<Reader<'a>> {
     let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     sections.borrow(|bytes| EndianSlice::new(bytes, endian))
+}
+
+/// Bytes as two digits each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a String does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The text of an attribute of a unit's root entry.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, SectionId};
+use gimli::{AttributeValue, DebuggingInformationEntry};
 
 use crate::elf::{self, BinaryError, Reader};
 use crate::source_root::SourceRoot;
@@ -36,16 +36,7 @@ pub fn source_functions(path: &Path, source_root: &str) -> Result<Vec<SourceFunc
 }
 
 pub(crate) fn of_object(file: &object::File<'_>, root: &SourceRoot) -> Result<Vec<SourceFunction>, BinaryError> {
-    const WANTED: [SectionId; 7] = [
-        SectionId::DebugInfo,
-        SectionId::DebugAbbrev,
-        SectionId::DebugAddr,
-        SectionId::DebugStr,
-        SectionId::DebugStrOffsets,
-        SectionId::DebugLine,
-        SectionId::DebugLineStr,
-    ];
-    let sections = elf::sections(file, &WANTED)?;
+    let sections = elf::sections(file, &elf::UNIT_SECTIONS)?;
     let dwarf = elf::dwarf(file, &sections);
     let mut files = Files::new(root);
     let mut definitions = Definitions::default();

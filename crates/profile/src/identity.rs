@@ -217,7 +217,9 @@ fn libraries(objects: &BTreeMap<&str, Counts>) -> Vec<Library> {
     let mut libraries: Vec<Library> = (objects.iter())
         .map(|(path, counts)| Library {
             name: base_name(path),
-            digest: elf::read(Path::new(path)).map(|bytes| hexadecimal(&Sha256::digest(bytes))).unwrap_or_default(),
+            digest: elf::read(Path::new(path))
+                .map(|bytes| elf::hexadecimal(&Sha256::digest(bytes)))
+                .unwrap_or_default(),
             instructions: sum(counts),
         })
         .filter(|library| !library.name.starts_with(PIN_LIBRARY))
@@ -225,5 +227,3 @@ fn libraries(objects: &BTreeMap<&str, Counts>) -> Vec<Library> {
     libraries.sort_by(|one, other| one.name.cmp(&other.name));
     libraries
 }
-
-use image::hexadecimal;

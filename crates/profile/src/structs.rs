@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use gimli::{DebuggingInformationEntry, SectionId};
+use gimli::DebuggingInformationEntry;
 
 use crate::elf::{self, BinaryError, Reader};
 use crate::functions::{Files, Offset, UnitFiles, referred};
@@ -28,19 +28,10 @@ pub struct Structure {
 /// # Errors
 /// When the file cannot be read, is no ELF file, or its debug information is broken.
 pub fn structures(path: &Path, source_root: &str) -> Result<Vec<Structure>, BinaryError> {
-    const WANTED: [SectionId; 7] = [
-        SectionId::DebugInfo,
-        SectionId::DebugAbbrev,
-        SectionId::DebugAddr,
-        SectionId::DebugStr,
-        SectionId::DebugStrOffsets,
-        SectionId::DebugLine,
-        SectionId::DebugLineStr,
-    ];
     let bytes = elf::read(path)?;
     let file = object::File::parse(&*bytes)?;
     let root = SourceRoot::new(source_root);
-    let sections = elf::sections(&file, &WANTED)?;
+    let sections = elf::sections(&file, &elf::UNIT_SECTIONS)?;
     let dwarf = elf::dwarf(&file, &sections);
     let mut files = Files::new(&root);
     let mut known: BTreeMap<(String, String), Structure> = BTreeMap::new();

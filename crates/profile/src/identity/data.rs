@@ -7,7 +7,8 @@ use iced_x86::{Decoder, DecoderOptions, Instruction};
 use sha2::{Digest, Sha256};
 
 use super::code::Code;
-use super::image::{Kind, Relocation, Section, Variable, hexadecimal, variable_at, variable_before};
+use super::image::{Kind, Relocation, Section, Variable, variable_at, variable_before};
+use crate::elf::hexadecimal;
 use crate::symbol;
 
 /// Data whose size no symbol states, pointed to by data without a symbol: deeper is a circle.

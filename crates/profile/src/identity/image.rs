@@ -1,7 +1,6 @@
 //! A program as it is loaded: its sections, symbols, functions and relocations, by address.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use gimli::{BaseAddresses, EhFrame, UnwindSection};
 use object::elf::{
@@ -15,7 +14,7 @@ use object::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::elf::BinaryError;
+use crate::elf::{BinaryError, hexadecimal};
 
 /// What stands in a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -322,12 +321,4 @@ pub(super) fn digest(file: &object::File<'_>) -> Result<String, BinaryError> {
         digest.update(bytes);
     }
     Ok(hexadecimal(&digest.finalize()))
-}
-
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
