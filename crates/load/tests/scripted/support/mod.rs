@@ -5,7 +5,6 @@ pub mod certificates;
 #[path = "../../support/program.rs"]
 pub mod program;
 pub mod scripted;
-pub mod settings;
 
 use std::collections::BTreeMap;
 use std::time::Instant;

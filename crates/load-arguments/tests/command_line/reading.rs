@@ -1,10 +1,10 @@
-//! What a command line comes to, without a run.
+//! Reads command lines.
 
 use zerolap_load_arguments::{Arguments, Invocation, Mode, UsageError, parse};
 use zerolap_load_requests::{Plan, Settings};
 
 /// Reads a command line.
-pub fn read(arguments: &[&str]) -> Result<Arguments, UsageError> {
+pub(crate) fn read(arguments: &[&str]) -> Result<Arguments, UsageError> {
     match parse(arguments.iter().map(Into::into))? {
         Invocation::Run(arguments) => Ok(*arguments),
         Invocation::Print(text) => panic!("asked for a text: {text}"),
@@ -12,19 +12,19 @@ pub fn read(arguments: &[&str]) -> Result<Arguments, UsageError> {
 }
 
 /// Reads a command line that is in order.
-pub fn accept(arguments: &[&str]) -> Arguments {
+pub(crate) fn accept(arguments: &[&str]) -> Arguments {
     read(arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
-/// The settings of a command line that asks for nothing in vain.
-pub fn settings(arguments: &[&str]) -> Settings {
+/// The settings of a command line without a warning.
+pub(crate) fn settings(arguments: &[&str]) -> Settings {
     let Arguments { settings, report, .. } = accept(arguments);
     assert_eq!(report.warnings, Vec::<String>::new(), "{arguments:?}");
     settings
 }
 
 /// The plan of a command line that has one.
-pub fn plan(arguments: &[&str]) -> Plan {
+pub(crate) fn plan(arguments: &[&str]) -> Plan {
     match accept(arguments).mode {
         Mode::Once(plan) => plan,
         Mode::Control => panic!("{arguments:?}: no plan"),
@@ -32,14 +32,14 @@ pub fn plan(arguments: &[&str]) -> Plan {
 }
 
 /// Why a command line is refused.
-pub fn refusal(arguments: &[&str]) -> String {
+pub(crate) fn refusal(arguments: &[&str]) -> String {
     match read(arguments) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{arguments:?}: not refused"),
     }
 }
 
-/// What a command line asks for in vain.
-pub fn warnings(arguments: &[&str]) -> Vec<String> {
+/// The warnings of a command line.
+pub(crate) fn warnings(arguments: &[&str]) -> Vec<String> {
     accept(arguments).report.warnings
 }

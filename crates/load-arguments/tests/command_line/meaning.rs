@@ -9,7 +9,7 @@ use zerolap_load_requests::{
     Unit,
 };
 
-use crate::support::settings::{accept, plan, read, refusal, settings};
+use crate::reading::{accept, plan, read, refusal, settings};
 
 fn lines(settings: &Settings) -> Vec<(String, u64, char)> {
     let commands = settings.commands.iter();
@@ -62,7 +62,7 @@ fn values_may_be_joined_or_apart_and_the_last_one_counts() {
 }
 
 #[test]
-fn words_that_belong_to_no_argument_are_told_and_ignored() {
+fn words_that_belong_to_no_argument_are_reported_and_ignored() {
     let arguments = accept(&["stray", "-t", "2", "--", "-t", "3"]);
     assert_eq!(arguments.settings.threads, 2);
     let expected = ["stray", "-t", "3"].map(|word| format!("{word:?} belongs to no argument and is ignored"));
@@ -82,7 +82,7 @@ fn names_that_are_unknown_or_unclear_are_refused() {
 }
 
 #[test]
-fn the_server_can_be_told_in_pieces_or_as_a_uri() {
+fn the_server_can_be_given_in_pieces_or_as_a_uri() {
     let pieces = settings(&["-s", "db", "-p", "7000", "-a", "bob:secret", "--select-db", "3", "--tls", "-P", "resp3"]);
     assert_eq!((&pieces.server.endpoint, pieces.server.database), (&tcp("db", 7000), 3));
     assert_eq!(pieces.server.protocol, Protocol::Resp3);
@@ -181,7 +181,7 @@ fn keys_and_values_are_as_asked_for() {
 }
 
 #[test]
-fn compat_draws_the_same_on_each_connection_unless_told_otherwise() {
+fn compat_draws_the_same_on_each_connection_unless_distinct_seeds_are_given() {
     let kept = |arguments: &[&str]| {
         let settings = settings(arguments);
         (settings.policy, settings.one_stream)

@@ -1,11 +1,11 @@
-//! What is asked for without effect is reported.
+//! Arguments without effect are reported.
 
 use zerolap_load_requests::KeyPattern;
 
-use crate::support::settings::{accept, warnings};
+use crate::reading::{accept, warnings};
 
 #[test]
-fn an_argument_without_effect_is_told_with_its_reason() {
+fn an_argument_without_effect_is_reported_with_the_reason() {
     let ping = |arguments: &[&'static str]| [&["--command", "PING"], arguments].concat();
     let cases = [
         (vec!["--distinct-client-seed"], "--distinct-client-seed has no effect: each connection draws"),
@@ -70,7 +70,7 @@ fn an_argument_without_effect_is_told_with_its_reason() {
 }
 
 #[test]
-fn what_acts_is_not_reported() {
+fn an_argument_with_an_effect_is_not_reported() {
     let commands = ["--command", "PING", "--command-ratio", "1", "--command-key-pattern", "P"];
     let cases: [&[&str]; 8] = [
         // The range and the pattern determine how many requests there are.

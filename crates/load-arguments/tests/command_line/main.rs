@@ -1,0 +1,5 @@
+//! What command lines come to, without a run.
+
+mod meaning;
+mod reading;
+mod without_effect;
