@@ -29,7 +29,7 @@ pub fn drive(settings: &Settings, plan: &Plan, watch: &Watch) -> Result<Vec<Run>
             Err(failure) if !runs.is_empty() => Run::failed(settings, failure),
             run => run?,
         };
-        let has_failed = run.outcome.failure().is_some();
+        let has_failed = run.outcome.failure.is_some();
         runs.push(run);
         if has_failed || watch.is_interrupted() {
             break;
@@ -146,7 +146,7 @@ impl Phases {
 
 fn complete(crew: &mut Crew, work: Work) -> Result<Outcome, LoadError> {
     let mut outcome = crew.run(work)?;
-    outcome.take_failure().map_or(Ok(outcome), Err)
+    outcome.failure.take().map_or(Ok(outcome), Err)
 }
 
 /// Fails if any command was answered with an error.

@@ -52,7 +52,7 @@ pub fn search(
         }
         let Some(mut run) = runs?.pop() else { break };
         // A connection may fail because the rate is too high. Any other failure would occur in the next step, too.
-        if let Some(failure) = run.outcome.take_failure() {
+        if let Some(failure) = run.outcome.failure.take() {
             if !failure.is_of_a_connection() {
                 return Err(failure);
             }

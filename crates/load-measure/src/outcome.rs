@@ -162,12 +162,6 @@ impl Outcome {
         if self.elapsed_ns == 0 { 0.0 } else { requests as f64 / (self.elapsed_ns as f64 / 1e9) }
     }
 
-    /// Why the work ended early, if it did.
-    #[must_use]
-    pub const fn failure(&self) -> Option<&LoadError> {
-        self.failure.as_ref()
-    }
-
     /// Whether it is a measurement: all that was asked for, or all until the user ended it.
     #[must_use]
     pub const fn is_valid(&self) -> bool {
@@ -178,12 +172,6 @@ impl Outcome {
     #[must_use]
     pub const fn is_interrupted(&self) -> bool {
         matches!(self.failure, Some(LoadError::Interrupted))
-    }
-
-    /// Takes [`Self::failure`] out.
-    #[must_use]
-    pub fn take_failure(&mut self) -> Option<LoadError> {
-        self.failure.take()
     }
 
     fn merge_commands(&mut self, commands: &[CommandTally]) {

@@ -65,7 +65,7 @@ impl Step {
             _ => total.latencies.percentile_ns(slo.percentile.percent()),
         };
         let mut reasons = Vec::new();
-        if let Some(failure) = outcome.failure() {
+        if let Some(failure) = &outcome.failure {
             reasons.push(failure.to_string());
         }
         let errors = total.requests() - total.succeeded();

@@ -98,7 +98,7 @@ impl LabRecord {
         let all = Run::merged(settings, runs);
         let (outcome, last) = (&all.outcome, runs.last());
         let schedule = plan.work.pace.zip(outcome.schedule.as_ref());
-        let failure = runs.iter().find_map(|run| run.outcome.failure());
+        let failure = runs.iter().find_map(|run| run.outcome.failure.as_ref());
         Self {
             schema: SCHEMA,
             policy: memtier::policy(settings.policy),

@@ -11,8 +11,8 @@ mod report_settings;
 mod settings;
 mod summary;
 
-pub use document::{Document, SCHEMA};
-pub use record::{ResultRecord, SliceRecord};
+pub use document::Document;
+pub use record::SliceRecord;
 pub use report_settings::ReportSettings;
 pub use settings::SettingsRecord;
 pub use summary::{write_settings, write_summary};

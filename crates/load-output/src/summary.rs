@@ -160,7 +160,7 @@ fn write_listeners(output: &mut impl Write, outcome: &Outcome) -> io::Result<()>
 }
 
 fn write_failure(output: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
-    outcome.failure().map_or(Ok(()), |failure| writeln!(output, "\nthe run ended early: {failure}"))
+    outcome.failure.as_ref().map_or(Ok(()), |failure| writeln!(output, "\nthe run ended early: {failure}"))
 }
 
 fn write_row(

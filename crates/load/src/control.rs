@@ -60,7 +60,7 @@ fn converse(settings: Settings, input: impl BufRead, output: &mut impl Write) ->
                 let pace = |per_second| Pace { per_second, arrivals: Arrivals::Fixed, unit: Unit::Pipeline };
                 let work = Work { amount: Amount::Total(requests), pace: per_second.map(pace) };
                 let mut outcome = crew.run(work)?;
-                if let Some(failure) = outcome.take_failure() {
+                if let Some(failure) = outcome.failure.take() {
                     return Err(failure.into());
                 }
                 total.append(&outcome);

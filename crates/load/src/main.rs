@@ -94,7 +94,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
         None if is_to_stdout => print(&summary)?,
         Some(_) | None => io::stderr().write_all(&summary).map_err(ProgramError::standard_output)?,
     }
-    let failure = runs.iter_mut().find_map(|run| run.outcome.take_failure());
+    let failure = runs.iter_mut().find_map(|run| run.outcome.failure.take());
     failure.map_or(Ok(()), |failure| Err(failure.into()))
 }
 
