@@ -1,4 +1,4 @@
-//! What arguments are without effect without.
+//! Conditions under which arguments have an effect.
 
 use zerolap_load_requests::{Command, KeyPattern, Settings};
 
@@ -6,11 +6,11 @@ use super::Mode;
 use super::table::all;
 use super::warnings::Warnings;
 
-/// Something that an argument is without effect without.
+/// A condition under which an argument has an effect.
 pub(super) enum Need {
-    /// Any of these arguments, by their first names.
+    /// Any of these arguments is given; by their first names.
     Argument(&'static [&'static str]),
-    /// Something that all arguments together come to.
+    /// Something holds of the whole command line; the sentence is the reason where it does not.
     Condition { is_met: fn(&CommandLine<'_>) -> bool, otherwise: &'static str },
 }
 
@@ -33,7 +33,7 @@ impl Given {
     }
 }
 
-/// All that is given, and what it comes to.
+/// A whole command line: the arguments given, and what they mean.
 pub(super) struct CommandLine<'line> {
     pub(super) given: &'line Given,
     pub(super) settings: &'line Settings,

@@ -16,7 +16,7 @@ pub(super) struct Argument {
     pub(super) help: &'static str,
     /// The value where none is given, which is read in the same way and ends the help.
     pub(super) default: Option<&'static str>,
-    /// What it is without effect without; the first that is not met is the reason in a warning.
+    /// Conditions under which it has an effect; the first that is not met is the reason in a warning.
     pub(super) needs: &'static [Need],
     pub(super) origin: Origin,
     /// Whether its value stays out of messages.
@@ -114,7 +114,7 @@ impl Argument {
         Self { default: Some(value), ..self }
     }
 
-    /// The same, without effect where one of these is not met.
+    /// The same, with an effect only where all of these are met.
     pub(super) const fn needs(self, needs: &'static [Need]) -> Self {
         Self { needs, ..self }
     }

@@ -46,6 +46,10 @@ fn an_argument_without_effect_is_reported_with_the_reason() {
         (vec!["--listeners", "3"], "--listeners has no effect: --listen is not given"),
         (vec!["--listen-authenticate", "x"], "--listen-authenticate has no effect: --listen is not given"),
         (vec!["--listen", "SUBSCRIBE a", "--listen-only", "--test-time", "1", "-t", "2"], "--threads has no effect"),
+        (
+            vec!["--listen", "SUBSCRIBE a", "--listen-only", "--test-time", "1", "--expiry-range", "5-9"],
+            "--expiry-range has no effect: no SET is sent",
+        ),
         (vec!["--cert", "c.pem"], "--cert has no effect: --tls is not given"),
         (vec!["--control", "--quiet"], "--quiet has no effect: with --control no progress is shown"),
         (vec!["--print-all-runs"], "--print-all-runs has no effect: there is only one run"),
