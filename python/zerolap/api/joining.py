@@ -13,7 +13,7 @@ from zerolap.api.problems import Problem, too_many
 from zerolap.fleet.setup.configuration import read_configuration
 from zerolap.fleet.setup.directory import add_agent, reload_bus, rotate_key
 from zerolap.fleet.setup.joining import AUTHORITY_PATH, JOIN_PATH, JoinAnswer, JoinRequest, secret_digest
-from zerolap.records import UsageError
+from zerolap.records import FirstFault, UsageError
 from zerolap.store import AdmittedAgent, Store
 from zerolap.triggers.settings import Limits
 from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
@@ -92,4 +92,4 @@ async def _read(request: Request) -> JoinRequest:
     try:
         return JoinRequest.model_validate_json(content)
     except ValidationError as fault:
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"no request to join: {fault.errors()[0]['msg']}") from fault
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"no request to join: {FirstFault.of(fault).what}") from fault

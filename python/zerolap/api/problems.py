@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
 
-from zerolap.records import EnvironmentMissing, Record, UnreadableRecord
+from zerolap.records import EnvironmentMissing, FirstFault, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
 
 PROBLEM_TYPE: Final = "application/problem+json"
@@ -53,11 +53,8 @@ def unavailable(fault: EnvironmentMissing | NotConductor | BlobDamaged, path: st
 
 def unreadable(fault: ValidationError | RequestValidationError) -> Problem:
     """Return the problem of a request with a wrong value; the value itself is not shown."""
-    first = fault.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    what = str(first["msg"]).removeprefix("Value error, ")
-    detail = f"{where}: {what}" if where else what
-    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "/openapi.json describes what is expected")
+    first = FirstFault.of(fault, leaving_out=("body", "query", "path"))
+    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(first), "/openapi.json describes what is expected")
 
 
 def answer_of(problem: Problem) -> Response:

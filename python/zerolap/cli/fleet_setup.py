@@ -283,6 +283,7 @@ def _check_additions(
     from pydantic import ValidationError
 
     from zerolap.errors import UsageError
+    from zerolap.records import FirstFault
 
     content = configuration.model_dump()
     known = content["platforms"] | {name: one.model_dump() for name, one in platforms.items()}
@@ -300,10 +301,8 @@ def _check_additions(
     try:
         type(configuration).model_validate(content)
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        named = f"{first['loc'][1]}: " if len(first["loc"]) > 1 else ""
-        message = named + first["msg"].removeprefix("Value error, ")
-        raise UsageError(message, hint="nothing was changed; correct it and run the command again") from wrong
+        first = FirstFault.of(wrong, leaving_out=[section, "[key]"])
+        raise UsageError(str(first), hint="nothing was changed; correct it and run the command again") from wrong
 
 
 def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":

@@ -3,7 +3,7 @@
 VERBS = {
     "run": "Measure one server: instructions, system calls, CPU time, throughput and latency, and the top functions.",
     "compare": "Compare two servers: which commands got slower or faster, by how much, with what certainty, and why.",
-    "watch": "Follow a branch of any git remote, and measure what comes, untouched.",
+    "watch": "Follow a branch of any git remote, and measure each new commit.",
     "explain": "Show a stored comparison or run with its reasons.",
     "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
     "resume": "Continue a comparison or run that was interrupted or killed; nothing is measured twice.",

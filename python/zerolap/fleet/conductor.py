@@ -65,7 +65,7 @@ POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
-"""So long a plan is used of which jobs are left, though something was recorded since."""
+"""For so long a plan with jobs left is used after something was recorded."""
 _END_WORDS: Final[Mapping[type[object], str]] = {BuildDone: "done", JobFinished: "done", JobFailed: "failed"}
 """What the last event of a job means."""
 STORED_STATES: Final[dict[RequestState, DocumentState]] = {"failed": "failed"}

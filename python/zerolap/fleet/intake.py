@@ -37,6 +37,7 @@ from zerolap.records import (
     BuildJob,
     EnvironmentMissing,
     Event,
+    FirstFault,
     GivenJob,
     JobFailed,
     JobFinished,
@@ -184,7 +185,7 @@ class Intake:
                 return await self._answered(name, lambda: self._refuse_version(name, version))
             if version.message != "hello" and self._roster.get(name) is None:
                 return message_json(Answer(accepted=False, unknown=True, reason="the agent has to introduce itself"))
-            log.warning("a message cannot be read", agent=name.agent, fault=fault.errors()[0]["msg"])
+            log.warning("a message cannot be read", agent=name.agent, fault=FirstFault.of(fault).what)
             return message_json(Answer(accepted=False, again=True, reason="the message cannot be read"))
         return await self._answered(name, lambda: self._answer(name, message))
 

@@ -100,12 +100,12 @@ def _churns(command: CommandFacts, facts: CaseFacts) -> bool:
 
 
 def _hidden(facts: CaseFacts) -> Fault | None:
-    """Return the fault of a case whose scripts catch errors, of which no reply tells."""
+    """Return the fault of a case whose scripts catch errors, which no reply reports."""
     share = facts.hidden_errors / max(1, facts.burst_requests)
     if share <= LARGEST_HIDDEN_SHARE:
         return None
     text = (
-        f"the server counts {facts.hidden_errors:,} errors in {facts.burst_requests:,} requests that no reply tells of"
+        f"the server counts {facts.hidden_errors:,} errors in {facts.burst_requests:,} requests that no reply reports"
     )
     return Fault(kind="errors", text=text, value=share, limit=f"<= {LARGEST_HIDDEN_SHARE}")
 

@@ -19,6 +19,7 @@ from zerolap.records import (
     CaseRefused,
     EnvironmentMissing,
     Event,
+    FirstFault,
     Interrupted,
     JobFailed,
     JobFinished,
@@ -124,8 +125,7 @@ def _failure_of(job: BuildJob | TrialsJob, fault: BaseException) -> JobFailed:
             failed = JobFailed(job=job.id, reason=fault.message, refused=is_refused)
         case ValidationError():
             # Its own text has several lines.
-            first = fault.errors()[0]
-            return _failure_of(job, ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
+            return _failure_of(job, ValueError(str(FirstFault.of(fault))))
         case _:
             subject = f"engine `{job.engine}`" if isinstance(job, TrialsJob) else f"build of `{job.source.name}`"
             reason = f"the {subject} failed: {type(fault).__name__}: {fault}"

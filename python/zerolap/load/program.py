@@ -11,7 +11,7 @@ from typing import IO, Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from zerolap.records import Case, Client, EnvironmentMissing, Expect, Keys, TrialFailed
+from zerolap.records import Case, Client, EnvironmentMissing, Expect, FirstFault, Keys, TrialFailed
 from zerolap.sandbox import Confinement, Process, descendants, launch
 from zerolap.server import Reach, read_total_ns
 
@@ -118,7 +118,7 @@ class LoadProgram:
         try:
             return SliceResult.model_validate(self.next_event("slice"))
         except ValidationError as wrong:
-            raise TrialFailed(f"the load generator's answer is not valid: {wrong.errors()[0]['msg']}") from wrong
+            raise TrialFailed(f"the load generator's answer is not valid: {FirstFault.of(wrong).what}") from wrong
 
     def next_event(self, expected: str) -> dict[str, object]:
         """Return the next event; raises `TrialFailed` if it is not the expected one or does not arrive in time."""

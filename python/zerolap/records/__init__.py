@@ -13,7 +13,7 @@ from zerolap.errors import (
 )
 from zerolap.records.abilities import Abilities
 from zerolap.records.amounts import Amounts, Windows
-from zerolap.records.base import Record, read_stored
+from zerolap.records.base import FirstFault, Record, read_stored
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
@@ -176,6 +176,7 @@ __all__ = [
     "FaultKind",
     "FileChange",
     "Finding",
+    "FirstFault",
     "FunctionCost",
     "Generator",
     "GivenJob",

@@ -1,7 +1,8 @@
 """The base of all records, and how those are read that a store holds."""
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -13,6 +14,32 @@ STORED: Final = {"stored": True}
 T = TypeVar("T")
 
 _ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+
+
+class HasErrors(Protocol):
+    """An error of validation: of pydantic, or of FastAPI."""
+
+    def errors(self) -> Sequence[Any]:
+        """Return what is wrong, in order."""
+
+
+@dataclass(frozen=True)
+class FirstFault:
+    """What is wrong with a value, without the value, which may be a secret: `place` is the path to it, with dots."""
+
+    place: str
+    what: str
+    kind: str
+
+    @classmethod
+    def of(cls, fault: HasErrors, leaving_out: Collection[str] = ()) -> "FirstFault":
+        """Return the first of the errors that validation found; some parts of its path can be left out."""
+        first = fault.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part not in leaving_out)
+        return cls(place, str(first["msg"]).removeprefix("Value error, "), str(first["type"]))
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}" if self.place else self.what
 
 
 class Record(BaseModel):
@@ -39,9 +66,7 @@ def read_stored(kind: type[T] | TypeAdapter[T], content: str | Mapping[str, Any]
             return adapter.validate_json(content, extra="ignore", context=STORED)
         return adapter.validate_python(content, extra="ignore", context=STORED)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
         raise UnreadableRecord(
-            f"{name} cannot be read: {place + ': ' if place else ''}{first['msg']}",
+            f"{name} cannot be read: {FirstFault.of(fault)}",
             hint="another version of Zerolap has written it, or the store is damaged",
         ) from fault

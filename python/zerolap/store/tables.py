@@ -454,8 +454,8 @@ watched_ref = Table(
     Column("updated", Float, nullable=False),
 )
 
-# What the lab has written elsewhere about a subject, to be updated in place. `key` tells several of a kind apart, such
-# as the commits of checks. `digest` is that of what was written last; nothing is written before `not_before`.
+# What the lab has written elsewhere about a subject, to be updated in place. `key` distinguishes several of a kind,
+# such as the commits of checks. `digest` is that of what was written last; nothing is written before `not_before`.
 # `updates` counts the writings in a row that were not final, `failures` those in a row that have failed.
 post = Table(
     "post",

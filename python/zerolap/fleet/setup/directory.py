@@ -41,7 +41,7 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
     """Make all files of a fleet's directory, and `fleet.toml` if it says something else or is not there.
 
     Passwords and the certificate authority are kept, the bus's certificate unless its names have changed. Agents that
-    the configuration no longer has lose their password and their file. `reload_bus` tells the bus.
+    the configuration no longer has lose their password and their file. `reload_bus` has the bus read the new one.
     """
     directory = directory.resolve()
     (directory / AGENTS).mkdir(parents=True, exist_ok=True)

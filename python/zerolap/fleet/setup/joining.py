@@ -23,6 +23,7 @@ from zerolap.fleet.setup.configuration import AgentKind, Name, PublicKey
 from zerolap.fleet.setup.credentials import AgentCredentials, write_credentials
 from zerolap.fleet.setup.keys import AgentKey
 from zerolap.fleet.setup.units import unit_word, write_agent_unit
+from zerolap.records import FirstFault
 
 JOIN_PATH: Final = "/join"
 AUTHORITY_PATH: Final = "/ca.pem"
@@ -127,7 +128,7 @@ def join(address: str, token: JoinToken, directory: Path | None) -> JoinedAgent:
     try:
         answer = JoinAnswer.model_validate_json(content)
     except ValidationError as fault:
-        what = fault.errors()[0]["msg"]
+        what = FirstFault.of(fault).what
         raise EnvironmentMissing(f"{address} answers something else than a fleet: {what}") from fault
     return _written(answer, key, authority, directory or Path(answer.agent))
 

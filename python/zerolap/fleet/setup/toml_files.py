@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from zerolap.errors import UsageError
+from zerolap.records import FirstFault
 
 OWNER_ONLY: Final = 0o600
 FOR_ALL: Final = 0o644
@@ -44,10 +45,9 @@ def validated(content: Mapping[str, Any], kind: type[AnyPart], subject: str, hin
     try:
         return kind.model_validate(content)
     except ValidationError as fault:
-        first = fault.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        what = SAID_OF.get(first["type"], first["msg"].removeprefix("Value error, "))
-        raise UsageError(": ".join(filter(None, [subject, where, what])), hint) from fault
+        first = FirstFault.of(fault, leaving_out=["[key]"])
+        what = SAID_OF.get(first.kind, first.what)
+        raise UsageError(": ".join(filter(None, [subject, first.place, what])), hint) from fault
 
 
 def write(path: Path, text: str, mode: int = OWNER_ONLY) -> None:

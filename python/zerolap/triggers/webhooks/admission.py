@@ -11,6 +11,7 @@ from typing import Any, Final
 import structlog
 from pydantic import SecretStr, ValidationError
 
+from zerolap.records import FirstFault
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
 from zerolap.triggers.webhooks.meaning import meaning_of
@@ -200,9 +201,7 @@ def _read_event(delivery: Delivery) -> AnyEvent:
     try:
         return EVENTS[delivery.header(EVENT_HEADER)].model_validate(content)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise refused(Cause.SHAPE, f"the payload has not the form of its event: {where}: {first['msg']}") from None
+        raise refused(Cause.SHAPE, f"the payload has not the form of its event: {FirstFault.of(fault)}") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
