@@ -7,6 +7,7 @@ from fastapi import FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from zerolap import __version__
+from zerolap.api.active_requests import ActiveRequests
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
 from zerolap.api.health import HealthCheck
@@ -51,6 +52,12 @@ def application(
     state_problems(app)
     refusals, counts = refusals or Refusals(), counts or EventCounts()
     authorization = Authorization(store.triggers, settings.limits, refusals)
+
+    def holder_of(token: str) -> str | None:
+        grant = conductor.grant(token)
+        return authorization.holder_of(token) if grant is None else f"agent {grant.attempt.agent}"
+
+    app.add_middleware(ActiveRequests, holder_of=holder_of, refusals=refusals)
     check = HealthCheck(conductor, store)
     github = None if triggers is None else triggers.github
     app.include_router(files_router(conductor, store), include_in_schema=False)
