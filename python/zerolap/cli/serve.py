@@ -40,7 +40,7 @@ Listen = Annotated[
     list[str] | None,
     typer.Option(
         help="Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other"
-        " machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated.  \[default:"
+        r" machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated.  \[default:"
         f" {DEFAULT_LISTEN}]",
         metavar="HOST:PORT",
     ),
