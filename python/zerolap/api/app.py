@@ -16,6 +16,7 @@ from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
+from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
@@ -58,7 +59,7 @@ def application(
         return authorization.holder_of(token) if grant is None else f"agent {grant.attempt.agent}"
 
     app.add_middleware(ActiveRequests, holder_of=holder_of, refusals=refusals)
-    check = HealthCheck(conductor, store)
+    check, known_usage = HealthCheck(conductor, store), KnownUsage(store)
     github = None if triggers is None else triggers.github
     app.include_router(files_router(conductor, store), include_in_schema=False)
     if fleet is not None:
@@ -88,7 +89,7 @@ def application(
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         """Answer in the format of Prometheus."""
-        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github)
+        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github, known_usage.latest())
         return Response(metrics_text(collector), media_type=CONTENT_TYPE_LATEST)
 
     return app
