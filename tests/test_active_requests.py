@@ -82,6 +82,20 @@ def test_requests_of_an_address_beyond_its_limit_are_refused_and_those_of_others
         assert httpx.get(f"{url}/health").status_code == 200
 
 
+def test_a_body_that_breaks_off_is_counted_and_fills_no_log(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    token = stored_token(store, "ci", "submit")
+    head = f"POST /api/v1/comparisons HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+    with lab_with_agent(store) as (url, agent):
+        half_of_file = (
+            f"PUT /blobs/{'0' * 64} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {agent['Authorization']}\r\n"
+        )
+        for begun in (head, half_of_file):
+            with socket.create_connection(("127.0.0.1", urlsplit(url).port)) as connection:
+                connection.sendall(f"{begun}Content-Length: 10\r\n\r\n{{".encode())
+        wait_until(lambda: refused(url, agent, "broken_bodies") == 2)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 def test_agents_and_known_tokens_are_answered_while_strangers_take_all_places(store: Store) -> None:
     token = {"Authorization": f"Bearer {stored_token(store, 'ci', 'read')}"}
     with lab_with_agent(store) as (url, agent):

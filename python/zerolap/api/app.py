@@ -50,8 +50,8 @@ def application(
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
-    state_problems(app)
     refusals, counts = refusals or Refusals(), counts or EventCounts()
+    state_problems(app, refusals)
     authorization = Authorization(store.triggers, settings.limits, refusals)
 
     def holder_of(token: str) -> str | None:
