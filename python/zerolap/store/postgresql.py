@@ -71,7 +71,7 @@ class PostgresqlDatabase(Database):
     def size_bytes(self) -> int:
         """Return what the server says of the database."""
         with self.reading() as connection:
-            return connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one()
+            return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
 
     def _reading_engine(self) -> Engine:
         return self._reader
