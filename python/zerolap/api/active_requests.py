@@ -80,4 +80,4 @@ class ActiveRequests:
 def _token(scope: Scope) -> str:
     """Return the token of a request, empty without one."""
     scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-    return token if scheme == "Bearer" else ""
+    return token if scheme.lower() == "bearer" else ""

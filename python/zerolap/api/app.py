@@ -56,7 +56,9 @@ def application(
 
     def holder_of(token: str) -> str | None:
         grant = conductor.grant(token)
-        return authorization.holder_of(token) if grant is None else f"agent {grant.attempt.agent}"
+        if grant is None:
+            return authorization.holder_of(token)
+        return f"agent {grant.attempt.agent or grant.attempt.id}"
 
     app.add_middleware(ActiveRequests, holder_of=holder_of, refusals=refusals)
     check, known_usage = HealthCheck(conductor, store), KnownUsage(store)

@@ -168,7 +168,7 @@ class Connections:
         """Close the oldest of the address that has most of those that may be closed."""
         for queue in (self._waiting, self._unread):
             if queue:
-                network = max(queue, key=lambda one: len(queue[one]))
+                network = max(queue, key=lambda address: len(queue[address]))
                 self._end(next(iter(queue[network])), "connections")
                 return True
         return False
