@@ -50,7 +50,7 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
     set_up_logs()
     with Store.open(str(store)) as results:
         pace = Pace(lease_seconds=LEASE_SECONDS, sweep_seconds=1)
-        asyncio.run(serve(Serving(results, Address(host, API_PORT), fleet, pace=pace)))
+        asyncio.run(serve(Serving(results, [Address(host, API_PORT)], fleet, pace=pace)))
 
 
 def be_agent(credentials: Path, directory: Path, address: str) -> None:

@@ -254,6 +254,7 @@ def test_trees_that_lead_out_are_refused(toy: ToySource, tmp_path: Path) -> None
         [(b"120000 link", link), (b"40000 link", tree)],
         [(b"100644 " + b"n" * 300, blob)],
         [(b"120000 link", blob)],
+        [(b"40000 .git", tree)],
     ]
     for number, entries in enumerate(refused):
         copy = tmp_path / f"outer-{number}" / "copy"

@@ -22,6 +22,8 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.api.hosts import is_permitted
 from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
 from zerolap.api.refusals import Refusals
+from zerolap.api.serving import Address
+from zerolap.errors import UsageError
 from zerolap.store import Store
 from zerolap.triggers.webhooks.rates import network_of
 
@@ -156,6 +158,50 @@ def test_who_reads_nothing_of_an_answer_is_cut() -> None:
     assert read < 32 << 20
 
 
+def test_connections_whose_answers_are_not_read_make_room() -> None:
+    limits = ConnectionLimits(total=3, per_address=3)
+    with answering(b"x" * (32 << 20), limits) as server, contextlib.ExitStack() as readers:
+        unread = [readers.enter_context(reader_of(server)) for _ in range(limits.total)]
+        for reader in unread:
+            assert reader.recv(1)
+        with reader_of(server) as reader:
+            assert reader.recv(4) == b"HTTP"
+
+
+@pytest.mark.parametrize(
+    "text", ["7480", "localhost", "::1:7480", "[::1]", "[::1]7480", "[::1:7480", "127.0.0.1:65536", "127.0.0.1:", ":1"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Address.parse(text)
+
+
+def test_addresses_are_read() -> None:
+    assert Address.parse("[::1]:7480") == Address("::1", 7480)
+    assert Address.parse("[fe80::1%eth0]:1") == Address("fe80::1%eth0", 1)
+    assert Address.parse("lab.example.org:7480") == Address("lab.example.org", 7480)
+
+
+def has_ipv6() -> bool:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::1", 0))
+        return True
+    return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+def test_it_listens_at_several_addresses(zerolap: Zerolap) -> None:
+    port = free_port()
+    with serving(zerolap, "--listen", f"[::1]:{port}", "--listen", f"127.0.0.2:{port}"):
+        assert is_answered(f"http://[::1]:{port}")
+        assert is_answered(f"http://127.0.0.2:{port}")
+    families = set()
+    for listener in Listener.all_at("localhost", 0, Connections(ConnectionLimits(), Refusals())):
+        families.add(listener.family)
+        listener.close()
+    assert families == {family for family, *_ in socket.getaddrinfo("localhost", 0)}
+
+
 @dataclass
 class Answering:
     """A server in a thread: its port, its connections, and the loop that they are used in."""
@@ -175,7 +221,7 @@ def answering(content: bytes, limits: ConnectionLimits) -> Iterator[Answering]:
         await send({"type": "http.response.body", "body": content})
 
     connections = Connections(limits, Refusals())
-    listener = Listener.at("127.0.0.1", 0, connections)
+    [listener] = Listener.all_at("127.0.0.1", 0, connections)
     settings = uvicorn.Config(application, http=protocol_of(connections), log_config=None, lifespan="off", ws="none")
     server = uvicorn.Server(settings)
     loop = asyncio.new_event_loop()
@@ -204,6 +250,7 @@ def reader_of(server: Answering) -> Iterator[socket.socket]:
 def test_addresses_of_one_network_are_counted_together() -> None:
     assert network_of("2001:db8::1") == network_of("2001:db8:0:0:ffff::2") == network_of("2001:DB8::2")
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
+    assert len(network_of("a" * 60_000)) < 100
     assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1") != network_of("192.0.2.2")
 
 

@@ -1,6 +1,7 @@
 """What is seen of a lab from outside: metrics and the alerts on them, health, tracebacks in logs."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from http_server import served_lab
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import BaseModel, ConfigDict, Field
 from structlog.testing import capture_logs
+from waiting import wait_until
 from webhook_payloads import delivery, pushed, settings_of_tests
 
 from zerolap.store import Store
@@ -83,6 +85,19 @@ def test_documented_metrics_are_those_that_there_are(store: Store) -> None:
     documented = set(re.findall(r"^\| `(zerolap_\w+)`", page, re.MULTILINE))
     with served_lab(store) as url:
         assert documented == set(metrics_of(url))
+
+
+def test_what_the_store_takes_is_counted_in_the_background(store: Store) -> None:
+    store.blobs.put(os.urandom(5000))
+    (store.builds_directory / "b-1").mkdir(parents=True)
+    (store.builds_directory / "b-1" / "server").write_bytes(b"x" * 3000)
+    with served_lab(store) as url:
+        wait_until(lambda: metrics_of(url)["zerolap_store_bytes"])
+        sizes = metrics_of(url)["zerolap_store_bytes"]
+    assert sizes[("kind", "blobs"),] >= 5000
+    assert sizes[("kind", "builds"),] == 3000
+    assert sizes[("kind", "mirrors"),] == 0
+    assert sizes[("kind", "database"),] >= Path(store.place).stat().st_size > 0
 
 
 def test_refused_deliveries_are_counted_by_cause(store: Store) -> None:

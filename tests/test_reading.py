@@ -19,6 +19,8 @@ PROGRAM = DUMPS / "recording/program"
 ENDLESS = Path("/dev/zero")
 """A dump without end, and without the end of its first line."""
 
+MANY_DESCRIPTORS = 1100
+
 INQUISITIVE = """
 import os, sys
 path = sys.argv[5]
@@ -49,6 +51,20 @@ def test_dumps_and_recordings_give_the_same_answers_as_in_this_process() -> None
     dumps = (str(DUMPS / "small.callgrind"), str(DUMPS / "large.callgrind"), 10, 30, "/build/redis")
     assert reading.call_graph(*dumps) == _core.call_graph(*dumps)
     assert reading.read_stacks(str(RECORDING), "/zerolap") == _core.read_stacks(str(RECORDING), "/zerolap")
+
+
+def test_binaries_are_read_where_many_files_are_open() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < MANY_DESCRIPTORS + 100:
+        pytest.skip(f"a process may open only {hard} files here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MANY_DESCRIPTORS + 100, hard))
+    opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(MANY_DESCRIPTORS)]
+    try:
+        assert reading.binary_facts(str(PROGRAM)).debug_lines
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_errors_are_those_of_the_readers(tmp_path: Path) -> None:

@@ -1016,6 +1016,7 @@ def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServ
     postgresql.execute(f"CREATE ROLE reader_{name} LOGIN PASSWORD 'p/w'")
     postgresql.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
     with Store.open_to_read(postgresql.url(name, f"reader_{name}", "p/w")) as read:
+        assert read.database_bytes() > 0
         assert "p/w" not in read.place
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match=r"cannot write.*permission denied") as fault:

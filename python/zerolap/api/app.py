@@ -7,6 +7,7 @@ from fastapi import FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from zerolap import __version__
+from zerolap.api.active_requests import ActiveRequests
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
 from zerolap.api.health import HealthCheck
@@ -15,6 +16,7 @@ from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
+from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
@@ -48,10 +50,18 @@ def application(
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
-    state_problems(app)
     refusals, counts = refusals or Refusals(), counts or EventCounts()
+    state_problems(app, refusals)
     authorization = Authorization(store.triggers, settings.limits, refusals)
-    check = HealthCheck(conductor, store)
+
+    def holder_of(token: str) -> str | None:
+        grant = conductor.grant(token)
+        if grant is None:
+            return authorization.holder_of(token)
+        return f"agent {grant.attempt.agent or grant.attempt.id}"
+
+    app.add_middleware(ActiveRequests, holder_of=holder_of, refusals=refusals)
+    check, known_usage = HealthCheck(conductor, store), KnownUsage(store)
     github = None if triggers is None else triggers.github
     app.include_router(files_router(conductor, store), include_in_schema=False)
     if fleet is not None:
@@ -81,7 +91,7 @@ def application(
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         """Answer in the format of Prometheus."""
-        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github)
+        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github, known_usage.latest())
         return Response(metrics_text(collector), media_type=CONTENT_TYPE_LATEST)
 
     return app

@@ -35,6 +35,10 @@ class KnownTokens:
         self._read = -math.inf
         self._lock = asyncio.Lock()
 
+    def has_read(self, digest: str) -> bool:
+        """Whether there was such a token when the tokens were last read."""
+        return digest in self._digests
+
     async def of_digest(self, digest: str) -> ApiToken | None:
         """Return the token with that digest as it is now; raises `EnvironmentMissing`."""
         if digest not in self._digests:
@@ -66,6 +70,11 @@ class Authorization:
         self._refusals = refusals
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
         self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
+
+    def holder_of(self, token: str) -> str | None:
+        """Return a name for the holder of a token that was used before, none for any other; asks no database."""
+        digest = token_digest(token)
+        return f"token {digest}" if digest is not None and self._known.has_read(digest) else None
 
     def requires(self, scope: TokenScope) -> Callable[..., Awaitable[ApiToken]]:
         """Return the dependency of a route that only a token with a scope may use."""

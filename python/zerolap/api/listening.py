@@ -1,6 +1,8 @@
 """The socket of `zerolap serve`, which holds its own against connections that are many, slow or silent."""
 
 import asyncio
+import errno
+import os
 import resource
 import socket
 import time
@@ -30,6 +32,8 @@ MOST_ENDING: Final = 2 * ACCEPTED_AT_ONCE
 LEAST_CONNECTIONS: Final = 16
 SWEEP_SECONDS: Final = 1.0
 BACKLOG: Final = 2048
+ABSENT: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+"""Errors of an address that this machine does not have."""
 
 PeerAddress: TypeAlias = Any
 """What `accept` returns: it depends on the family of the socket."""
@@ -73,13 +77,15 @@ class _Connection:
 class Connections:
     """The open connections of a listener, by the descriptors of their sockets; used in one event loop.
 
-    Where there are too many, the oldest that has sent no request makes room: who sends one is always answered.
+    Where there are too many, the oldest that has sent no request makes room, without any the oldest whose answer waits
+    to be read: who sends a request is always answered.
     """
 
     limits: ConnectionLimits
     refusals: Refusals
     _open: dict[int, _Connection] = field(default_factory=dict)
     _waiting: dict[str, dict[int, None]] = field(default_factory=dict)
+    _unread: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_network: dict[str, int] = field(default_factory=dict)
     _ending: int = 0
 
@@ -96,7 +102,7 @@ class Connections:
             return False
         number = accepted.fileno()
         self._open[number] = _Connection(accepted, network, time.monotonic())
-        self._waiting.setdefault(network, {})[number] = None
+        _put(self._waiting, network, number)
         self._by_network[network] = self._by_network.get(network, 0) + 1
         return True
 
@@ -105,7 +111,8 @@ class Connections:
         connection = self._open.pop(number, None)
         if connection is None:
             return
-        self._not_waiting(number, connection.network)
+        _take_out(self._waiting, connection.network, number)
+        _take_out(self._unread, connection.network, number)
         self._by_network[connection.network] -= 1
         if not self._by_network[connection.network]:
             del self._by_network[connection.network]
@@ -114,19 +121,25 @@ class Connections:
         """Note that the descriptor of a connection is closed that was too many or too slow."""
         self._ending -= 1
 
-    def note(self, number: int, *, is_busy: bool, has_body_left: bool) -> None:
-        """Note that something came on a connection, or that a request of it was answered."""
+    def note(self, number: int, *, is_worked_on: bool, has_body_left: bool, is_unread: bool) -> None:
+        """Note that something came on a connection, or that a request of it was answered, or the answer read."""
         connection = self._open.get(number)
         if connection is None:
             return
         now = time.monotonic()
-        connection.body_since = now if is_busy and has_body_left else None
+        connection.body_since = now if is_worked_on and has_body_left else None
+        # An answer is complete for uvicorn once it is in the buffer, which a slow client reads for long.
+        is_busy = is_worked_on or is_unread
         if is_busy and connection.waiting_since is not None:
             connection.waiting_since = None
-            self._not_waiting(number, connection.network)
+            _take_out(self._waiting, connection.network, number)
         elif not is_busy and connection.waiting_since is None:
             connection.waiting_since = now
-            self._waiting.setdefault(connection.network, {})[number] = None
+            _put(self._waiting, connection.network, number)
+        if is_unread and not is_worked_on:
+            _put(self._unread, connection.network, number)
+        else:
+            _take_out(self._unread, connection.network, number)
 
     async def sweep_always(self) -> None:
         """Close connections that are too slow, until cancelled."""
@@ -145,20 +158,20 @@ class Connections:
                 self._end(number, "slow_bodies")
 
     def _make_room(self, network: str) -> bool:
-        number = next(iter(self._waiting.get(network, ())), None)
-        if number is None:
-            return False
-        self._end(number, "connections_of_an_address")
-        return True
+        for queue in (self._waiting, self._unread):
+            if network in queue:
+                self._end(next(iter(queue[network])), "connections_of_an_address")
+                return True
+        return False
 
     def _make_room_anywhere(self) -> bool:
-        """Close the oldest that waits of the address that has most of them."""
-        network = max(self._waiting, key=lambda one: len(self._waiting[one]), default=None)
-        if network is None:
-            return False
-        number = next(iter(self._waiting[network]))
-        self._end(number, "connections")
-        return True
+        """Close the oldest of the address that has most of those that may be closed."""
+        for queue in (self._waiting, self._unread):
+            if queue:
+                network = max(queue, key=lambda address: len(queue[address]))
+                self._end(next(iter(queue[network])), "connections")
+                return True
+        return False
 
     def _end(self, number: int, cause: str) -> None:
         """Have a connection closed: the event loop reads its end."""
@@ -168,12 +181,17 @@ class Connections:
         self._ending += 1
         connection.socket.end()
 
-    def _not_waiting(self, number: int, network: str) -> None:
-        waiting = self._waiting.get(network)
-        if waiting is not None:
-            waiting.pop(number, None)
-            if not waiting:
-                del self._waiting[network]
+
+def _put(queue: dict[str, dict[int, None]], network: str, number: int) -> None:
+    queue.setdefault(network, {})[number] = None
+
+
+def _take_out(queue: dict[str, dict[int, None]], network: str, number: int) -> None:
+    of_network = queue.get(network)
+    if of_network is not None:
+        of_network.pop(number, None)
+        if not of_network:
+            del queue[network]
 
 
 class _AcceptedSocket(socket.socket):
@@ -211,20 +229,46 @@ class Listener(socket.socket):
         super().listen(max(backlog, BACKLOG))
 
     @classmethod
-    def at(cls, host: str, port: int, connections: Connections) -> "Listener":
-        """Return a socket that listens; raises `EnvironmentMissing` where the address cannot be had."""
+    def all_at(cls, host: str, port: int, connections: Connections) -> "list[Listener]":
+        """Return sockets that listen at all addresses of a host, those that this machine does not have left out.
+
+        Raises `EnvironmentMissing` where an address is taken, or none can be had.
+        """
+        listeners, absent = list[Listener](), OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-            family, _, _, _, address = found[0]
-            # With its protocol named, asyncio has answers sent at once and not after the client's acknowledgement.
-            listener = cls(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+                try:
+                    listeners.append(cls._at(family, address, connections))
+                except OSError as fault:
+                    if fault.errno not in ABSENT:
+                        raise
+                    absent = fault
+            if not listeners:
+                raise absent
+        except OSError as fault:
+            for listener in listeners:
+                listener.close()
+            shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            raise EnvironmentMissing(
+                f"cannot listen at {shown}: {fault.strerror}", hint="give another address: --listen"
+            ) from fault
+        return listeners
+
+    @classmethod
+    def _at(cls, family: int, address: PeerAddress, connections: Connections) -> "Listener":
+        # With its protocol named, asyncio has answers sent at once and not after the client's acknowledgement.
+        listener = cls(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                # Otherwise `[::]` takes the port of `0.0.0.0` too, and both cannot be given.
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(address)
             listener.listen()
-        except OSError as fault:
-            raise EnvironmentMissing(
-                f"cannot listen at {host}:{port}: {fault.strerror}", hint="give another address: --listen"
-            ) from fault
+        except OSError:
+            listener.close()
+            raise
         listener.setblocking(False)
         listener.connections = connections
         return listener
@@ -287,8 +331,9 @@ def protocol_of(connections: Connections) -> type[H11Protocol]:
             cycle: RequestResponseCycle | None = self.cycle
             is_worked_on = cycle is not None and not cycle.response_complete
             has_body_left = cycle is not None and is_worked_on and cycle.more_body
-            # An answer is complete for uvicorn once it is in the buffer, which a slow client reads for long.
-            connections.note(self._number, is_busy=is_worked_on or self._is_unread, has_body_left=has_body_left)
+            connections.note(
+                self._number, is_worked_on=is_worked_on, has_body_left=has_body_left, is_unread=self._is_unread
+            )
 
         def _check_reading(self) -> None:
             unread_bytes = self.transport.get_write_buffer_size()

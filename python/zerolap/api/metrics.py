@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -10,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from zerolap.api.health import TriggerHealth
 from zerolap.api.refusals import Refusals
+from zerolap.api.upkeep import Usage
 from zerolap.events.lab_event import LabEvent, RequestEvent, TriggerEvent
 from zerolap.fleet import Conductor
 from zerolap.github import GitHub
@@ -43,7 +45,7 @@ class EventCounts:
 
 
 class LabCollector:
-    """Reads the metrics of a lab; `triggers` is none where the store cannot be read."""
+    """Reads the metrics of a lab; `triggers` and `usage` are none where the store cannot be read."""
 
     def __init__(
         self,
@@ -52,17 +54,21 @@ class LabCollector:
         refusals: Refusals,
         triggers: TriggerHealth | None,
         github: GitHub | None,
+        usage: Usage | None,
     ) -> None:
         self._conductor = conductor
         self._counts = counts
         self._refusals = refusals
         self._triggers = triggers
         self._github = github
+        self._usage = usage
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
         yield from self._gauges()
         yield from self._gauges_of_triggers()
+        kinds = {} if self._usage is None else {(kind,): size for kind, size in asdict(self._usage).items()}
+        yield _gauge("zerolap_store_bytes", "What the store takes.", ["kind"], kinds)
         yield from self._counters()
 
     def _gauges(self) -> Iterator[Metric]:

@@ -9,7 +9,9 @@ from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
+from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing, FirstFault, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
 
@@ -73,8 +75,14 @@ def problem_content() -> dict[str, Any]:
     return {PROBLEM_TYPE: {"schema": ProblemDocument.model_json_schema()}}
 
 
-def state_problems(app: FastAPI) -> None:
+def state_problems(app: FastAPI, refusals: Refusals) -> None:
     """Have an application answer with problems: those of its own, and below `/api/` those of the framework."""
+
+    @app.exception_handler(ClientDisconnect)
+    async def _broken_off(_: Request, __: ClientDisconnect) -> Response:
+        # Nobody reads the answer. A traceback for each would be theirs who send half a body.
+        refusals.count("broken_bodies")
+        return answer_of(Problem(HTTPStatus.BAD_REQUEST, "the body broke off"))
 
     @app.exception_handler(Problem)
     async def _stated(_: Request, problem: Problem) -> Response:

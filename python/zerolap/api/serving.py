@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -35,13 +36,15 @@ from zerolap.fleet.setup.certificates import CERTIFICATE, CERTIFICATE_KEY
 from zerolap.fleet.setup.configuration import read_configuration
 from zerolap.fleet.setup.credentials import read_conductor_credentials
 from zerolap.lab import Lab
-from zerolap.records import EnvironmentMissing
+from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import NotConductor, RequestBusy, Retention, Store
 from zerolap.triggers.running import Triggers
 
 LOCAL: Final = "local"
 """The platform, the lab and the name of the agent that is this machine."""
+ADDRESS: Final = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|(?P<host>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
+LARGEST_PORT: Final = 65_535
 STAND_BY_SECONDS: Final = 1.0
 ENDING_SECONDS: Final = 20.0
 """A process that is not the conductor any more is ended after so long, whatever its threads wait for."""
@@ -56,10 +59,19 @@ class Address:
     host: str
     port: int
 
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Return the address in a text such as `127.0.0.1:7480` or `[::1]:7480`; raises `UsageError`."""
+        match = ADDRESS.fullmatch(text)
+        if match is None or int(match["port"]) > LARGEST_PORT:
+            hint = "write HOST:PORT, such as 127.0.0.1:7480 or [::1]:7480"
+            raise UsageError(f"`--listen {text}` is not an address", hint=hint)
+        return cls(match["ipv6"] or match["host"], int(match["port"]))
+
 
 @dataclass(frozen=True)
 class Serving:
-    """What is served: a store, at an address, or at none.
+    """What is served: a store, at addresses, or at none.
 
     `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
     asked; `retention` is what is kept of results. `hosts` are further names of the lab; with `public_reports` reports
@@ -67,7 +79,7 @@ class Serving:
     """
 
     store: Store
-    address: Address | None
+    addresses: Sequence[Address]
     fleet: Path | None = None
     sandbox: SandboxPolicy = SandboxPolicy.REQUIRED
     pace: Pace | None = None
@@ -104,15 +116,17 @@ async def serve(serving: Serving) -> None:
         read_conductor_credentials(serving.fleet)
     entrance, refusals = Entrance(), Refusals()
     listening: list[asyncio.Task[None]] = []
+    listeners: list[Listener] = []
     server: _Server | None = None
-    if serving.address is not None:
+    if serving.addresses:
         connections = Connections(ConnectionLimits.of_process(), refusals)
-        listener = Listener.at(serving.address.host, serving.address.port, connections)
+        for address in serving.addresses:
+            listeners += Listener.all_at(address.host, address.port, connections)
         server = _Server(_uvicorn_settings(serving, entrance, connections))
         listening = [asyncio.create_task(connections.sweep_always()), asyncio.create_task(refusals.log_always())]
     works: list[asyncio.Task[None]] = [asyncio.create_task(_conduct(Turn(serving, entrance, refusals, stopping)))]
     if server is not None:
-        works.append(asyncio.create_task(server.serve([listener])))
+        works.append(asyncio.create_task(server.serve([*listeners])))
     done, _ = await asyncio.wait([*works, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
     stopping.set()
     if server is not None:
@@ -298,8 +312,7 @@ def _uvicorn_settings(serving: Serving, entrance: Entrance, connections: Connect
 def _names(serving: Serving) -> frozenset[str]:
     """Return the names that a request may have in its header Host, beside addresses."""
     names = {*names_of_machine(), *(host.lower() for host in serving.hosts)}
-    if serving.address is not None:
-        names.add(serving.address.host.lower())
+    names |= {address.host.lower() for address in serving.addresses}
     public = None if serving.triggers is None else serving.triggers.settings.lab.public_url
     if public is not None:
         names.add((urlsplit(public).hostname or "").lower())

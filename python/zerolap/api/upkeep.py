@@ -1,5 +1,7 @@
 """Keeps what a lab stores within its bounds: results and blobs, builds, mirrors."""
 
+import asyncio
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ UPKEEP_SECONDS: Final = 3600.0
 
 log = structlog.get_logger("zerolap.upkeep")
 
+USAGE_KEPT_SECONDS: Final = 900.0
+
 
 @dataclass(frozen=True)
 class Upkeep:
@@ -33,11 +37,12 @@ class Upkeep:
 
 @dataclass(frozen=True)
 class Usage:
-    """The bytes that a store takes: compressed blobs, builds on this machine, clones of repositories."""
+    """The bytes that a store takes: compressed blobs, builds on this machine, clones of repositories, the database."""
 
     blobs: int
     builds: int
     mirrors: int
+    database: int
 
 
 def look_after(store: Store, retention: Retention, *, dry_run: bool = False) -> Upkeep:
@@ -59,7 +64,34 @@ def usage(store: Store) -> Usage:
         blobs=sum(blob.size_bytes for blob in store.blobs.stored()),
         builds=sum(map(_size_bytes, _build_directories(store))),
         mirrors=_size_bytes(mirrors_of(store)),
+        database=store.database_bytes(),
     )
+
+
+class KnownUsage:
+    """What a store takes as it was a while ago: to count it takes seconds, and a listing of the blobs in S3."""
+
+    def __init__(self, store: Store, kept_seconds: float = USAGE_KEPT_SECONDS) -> None:
+        self._store = store
+        self._kept_seconds = kept_seconds
+        self._usage: Usage | None = None
+        self._counting: asyncio.Task[None] | None = None
+        self._counted = -math.inf
+
+    def latest(self) -> Usage | None:
+        """Return what was counted last, none before that, and begin to count anew if that was long ago."""
+        is_counting = self._counting is not None and not self._counting.done()
+        if not is_counting and time.monotonic() - self._counted >= self._kept_seconds:
+            self._counting = asyncio.create_task(self._count())
+        return self._usage
+
+    async def _count(self) -> None:
+        try:
+            self._usage = await asyncio.to_thread(usage, self._store)
+        except (EnvironmentMissing, OSError) as fault:
+            self._usage = None
+            log.warning("what the store takes cannot be counted", reason=str(fault))
+        self._counted = time.monotonic()
 
 
 def _unused_builds(store: Store, retention: Retention) -> list[Path]:

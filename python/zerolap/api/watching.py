@@ -46,7 +46,7 @@ async def follow(
         if not await asyncio.to_thread(store.triggers.watched, watch.remote):
             await asyncio.to_thread(_begin, watch, store, since)
     until = triggers.until_idle if once else None
-    await serve(Serving(store, None, sandbox=sandbox, triggers=triggers, until=until))
+    await serve(Serving(store, (), sandbox=sandbox, triggers=triggers, until=until))
 
 
 def _begin(watch: WatchSettings, store: Store, since: str) -> None:

@@ -27,6 +27,7 @@ from zerolap.build.tar import (
 from zerolap.records import BuildFailed, RevisionSource, UsageError
 from zerolap.sandbox import scratch_directory
 
+GIT_DIRECTORY: Final = ".git"
 EXPORTING_PREFIX: Final = "zerolap-exporting-"
 EXPORT_SECONDS: Final = 600.0
 MOST_LISTED_BYTES: Final = 32 << 20
@@ -98,6 +99,9 @@ def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
         facts, _, name = line.partition(b"\t")
         mode, kind, digest, size = facts.split()
         path = require_path(name.decode(errors="surrogateescape"))
+        if GIT_DIRECTORY in path.parts:
+            # Whoever lists the files of the copy would have git obey it; git itself writes no such path either.
+            raise TarRefused(f"`{shown(str(path))}` is in a directory of git's own")
         file = CommittedFile(path, mode)
         if kind == b"blob":
             if not size.isdigit():

@@ -85,6 +85,8 @@ def doctor(
 
 def _of_store(location: str | None) -> list["Diagnosis"]:
     """Return how much the store takes, where there is one."""
+    from dataclasses import asdict
+
     from zerolap.api.upkeep import usage
     from zerolap.cli.store import size
     from zerolap.host import Diagnosis, State
@@ -94,7 +96,7 @@ def _of_store(location: str | None) -> list["Diagnosis"]:
         return []
     with Store.open_to_read(location) as results:
         taken = usage(results)
-        parts = f"blobs {size(taken.blobs)}, builds {size(taken.builds)}, mirrors {size(taken.mirrors)}"
+        parts = ", ".join(f"{name} {size(count)}" for name, count in asdict(taken).items())
         return [Diagnosis("store", State.OK, f"{results.place}: {parts}")]
 
 

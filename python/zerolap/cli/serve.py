@@ -34,11 +34,14 @@ Examples:
     zerolap serve --triggers triggers.toml
 """
 
+DEFAULT_LISTEN = "127.0.0.1:7480"
+
 Listen = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         help="Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other"
-        " machines need one that they can reach, such as 0.0.0.0:7480.",
+        r" machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated.  \[default:"
+        f" {DEFAULT_LISTEN}]",
         metavar="HOST:PORT",
     ),
 ]
@@ -54,7 +57,7 @@ FleetDirectory = Annotated[
 
 @app.command(help=HELP)
 def serve(
-    listen: Listen = "127.0.0.1:7480",
+    listen: Listen = None,
     fleet: FleetDirectory = None,
     triggers: Annotated[
         Path | None,
@@ -94,9 +97,7 @@ def serve(
     from zerolap.triggers.running import Triggers, mirrors_of
     from zerolap.triggers.settings import read_trigger_settings
 
-    host, colon, port = listen.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"`--listen {listen}` is not an address", hint="write HOST:PORT, such as 127.0.0.1:7480")
+    addresses = [Address.parse(address) for address in listen or [DEFAULT_LISTEN]]
     if fleet is not None:
         if not fleet.is_dir():
             raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
@@ -106,11 +107,10 @@ def serve(
     set_up_logs()
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)
-        address = Address(host.strip("[]"), int(port))
         by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
         serving = Serving(
             results,
-            address,
+            addresses,
             fleet,
             policy,
             triggers=by_itself,

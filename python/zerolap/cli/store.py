@@ -66,6 +66,8 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
 
     Example: zerolap store usage --json -
     """
+    from dataclasses import asdict
+
     from zerolap.api.upkeep import usage as usage_of
     from zerolap.store import Store
 
@@ -73,7 +75,6 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
         taken = usage_of(results)
     if json is not None:
         import json as encoder
-        from dataclasses import asdict
 
         from zerolap.cli.output import write
 
@@ -81,7 +82,7 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
         write(json, encoder.dumps(document, indent=2))
         if json == "-":
             return
-    for name, count in (("blobs", taken.blobs), ("builds", taken.builds), ("mirrors", taken.mirrors)):
+    for name, count in asdict(taken).items():
         typer.echo(f"{name:8} {size(count)}")
 
 

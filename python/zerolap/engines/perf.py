@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import select
 import signal
 import subprocess
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Process, launch, reading
+from zerolap.sandbox import Process, is_readable, launch, reading
 
 FREQUENCY_HZ = 1999
 """Odd, so that it does not keep step with timers."""
@@ -109,7 +108,7 @@ class Recorder:
     def _wait_for_answer(self) -> None:
         end = time.monotonic() + ANSWER_SECONDS
         while time.monotonic() < end:
-            if select.select([self.answers], [], [], 0.1)[0] and b"ack" in os.read(self.answers, 64):
+            if is_readable(self.answers, 0.1) and b"ack" in os.read(self.answers, 64):
                 return
             if self.process.returncode is not None:
                 break

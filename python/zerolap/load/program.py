@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import select
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -12,7 +11,7 @@ from typing import IO, Annotated, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zerolap.records import Case, Client, EnvironmentMissing, Expect, FirstFault, Keys, TrialFailed
-from zerolap.sandbox import Confinement, Process, descendants, launch
+from zerolap.sandbox import Confinement, Process, descendants, is_readable, launch
 from zerolap.server import Reach, read_total_ns
 
 REPLY_SECONDS = 120
@@ -140,8 +139,7 @@ class LoadProgram:
     def _read_line(self, end: float) -> bytes:
         stream = self._stream(self._process.stdout)
         while b"\n" not in self._buffer:
-            ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
-            if not ready:
+            if not is_readable(stream, end - time.monotonic()):
                 raise TrialFailed("the load generator does not answer")
             data = stream.read1(65536) if hasattr(stream, "read1") else stream.read(65536)
             if not data:

@@ -13,7 +13,7 @@ from zerolap.sandbox.control_group import usable_parents
 from zerolap.sandbox.files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
-from zerolap.sandbox.process import Process, launch
+from zerolap.sandbox.process import Process, is_readable, launch
 from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "build_limits",
     "current_cancellation",
     "descendants",
+    "is_readable",
     "is_regular_file",
     "launch",
     "namespaces_remedy",

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import select
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox.confinement import Confinement, Network, SandboxPolicy, available
 from zerolap.sandbox.limits import descendants
-from zerolap.sandbox.process import Process, launch
+from zerolap.sandbox.process import Process, is_readable, launch
 
 READY_SECONDS = 20
 TRY_SECONDS = 10
@@ -70,7 +69,7 @@ def _holding() -> Iterator[Network]:
 
 
 def _wait_until_ready(process: Process) -> None:
-    if process.stdout is None or not select.select([process.stdout], [], [], READY_SECONDS)[0]:
+    if process.stdout is None or not is_readable(process.stdout, READY_SECONDS):
         raise EnvironmentMissing("a network namespace was not ready in time")
     if not process.stdout.readline():
         raise EnvironmentMissing("bubblewrap cannot make a network namespace")

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -284,3 +285,11 @@ def _command(
 
 def _no_such_program(name: str) -> EnvironmentMissing:
     return EnvironmentMissing(f"`{name}` cannot be started: there is no such program")
+
+
+def is_readable(stream: IO[bytes] | int, seconds: float) -> bool:
+    """Wait until there is something to read, or the end; returns false if neither comes in that time."""
+    # `select.select` takes no descriptor above 1023.
+    poll = select.poll()
+    poll.register(stream, select.POLLIN)
+    return bool(poll.poll(max(0.0, seconds) * 1000))

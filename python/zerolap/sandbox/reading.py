@@ -11,7 +11,6 @@ but is another file to build and ship.
 
 import contextlib
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -27,7 +26,7 @@ from typing import Final
 from zerolap import _core
 from zerolap.errors import ZerolapError
 from zerolap.sandbox.confinement import SYSTEM_DIRECTORIES, Confinement, available
-from zerolap.sandbox.process import Process, launch
+from zerolap.sandbox.process import Process, is_readable, launch
 
 READER = Path(__file__).with_name("reader.py")
 KERNEL_SYMBOLS = Path("/proc/kallsyms")
@@ -178,7 +177,7 @@ def _answer(reader: Process, path: str, limits: Limits) -> bytes:
     if reader.stdout is None:
         raise RuntimeError("the reader was started without a pipe")
     end, answer = time.monotonic() + limits.seconds, bytearray()
-    while select.select([reader.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+    while is_readable(reader.stdout, end - time.monotonic()):
         chunk = os.read(reader.stdout.fileno(), CHUNK_BYTES)
         if not chunk:
             return bytes(answer)

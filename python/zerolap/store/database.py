@@ -113,6 +113,10 @@ class Database(ABC):
         """Hold the request with that id within the context; raises `RequestBusy` if another process holds it."""
 
     @abstractmethod
+    def size_bytes(self) -> int:
+        """Return what the database takes, on this machine or its server; raises `EnvironmentMissing`."""
+
+    @abstractmethod
     def _reading_engine(self) -> Engine: ...
 
     @abstractmethod

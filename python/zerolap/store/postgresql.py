@@ -68,6 +68,11 @@ class PostgresqlDatabase(Database):
         finally:
             claim.close()
 
+    def size_bytes(self) -> int:
+        """Return what the server says of the database."""
+        with self.reading() as connection:
+            return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
+
     def _reading_engine(self) -> Engine:
         return self._reader
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,7 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path, engine: Engine) -> None:
         super().__init__(str(path), path.parent, engine)
+        self._path = path
         self._writer = engine.execution_options(zerolap_writes=True)
 
     @classmethod
@@ -96,6 +97,15 @@ class SqliteDatabase(Database):
             # Removed before the lock is released: a process that opened the file meanwhile detects that it is gone.
             (directory / identity).unlink(missing_ok=True)
             os.close(handle)
+
+    def size_bytes(self) -> int:
+        """Return the size of the file and those beside it."""
+        sizes = 0
+        for suffix in ("", "-wal", "-shm"):
+            # The last process that closes the database removes the two.
+            with suppress(FileNotFoundError):
+                sizes += self._path.with_name(self._path.name + suffix).stat().st_size
+        return sizes
 
     def _reading_engine(self) -> Engine:
         return self._engine

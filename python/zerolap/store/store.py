@@ -117,6 +117,10 @@ class Store:
         """The directory of builds on this machine."""
         return self._database.directory / "builds"
 
+    def database_bytes(self) -> int:
+        """Return what the database takes; raises `EnvironmentMissing`."""
+        return self._database.size_bytes()
+
     def close(self) -> None:
         """Close the database; the store cannot be used afterwards."""
         self._database.close()

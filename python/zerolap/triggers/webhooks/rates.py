@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 MOST_KEYS: Final = 10_000
+LONGEST_ADDRESS: Final = 64
 
 
 class Rate:
@@ -43,7 +44,8 @@ def network_of(address: str) -> str:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return address
+        # From a header of a proxy on this machine, it may have any length; keys are kept.
+        return address[:LONGEST_ADDRESS]
     if parsed.version == 4:
         return address
     if parsed.ipv4_mapped is not None:
