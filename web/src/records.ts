@@ -249,8 +249,8 @@ export interface RunReport {
  * What the comparison was asked to do; `min_effect` by engine, as a fraction.
  *
  * `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
- * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are those
- * by which engines of plugins compare.
+ * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are the
+ * ones of engines of plugins, by which these compare.
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and

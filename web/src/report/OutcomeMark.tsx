@@ -1,4 +1,14 @@
-import type { Outcome } from "../comparison/comparison.ts";
+/** In the order in which cases are shown. */
+export const OUTCOMES = [
+  "regression",
+  "improvement",
+  "unsure",
+  "failed",
+  "invalid",
+  "same",
+  "identical",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 const SIGNS: Record<Outcome, string> = {
   regression: "!",
