@@ -36,7 +36,7 @@ function ReportTable({ reports }: { reports: ListedReport[] }) {
               {outcomes.length === 0 && state}
               {outcomes.map(({ outcome, count }) => (
                 <span key={outcome}>
-                  {count.toLocaleString("en-US")} <OutcomeMark outcome={outcome} />
+                  <OutcomeMark outcome={outcome} cases={count} />
                 </span>
               ))}
             </td>

@@ -45,7 +45,7 @@ function Metrics({ metrics, samples }: Pick<RunCase, "metrics" | "samples">) {
         ))}
       </dl>
       <p class="quiet small">
-        The mean over the samples, {samples} at most of an engine. A sample is a trial: it starts the server
+        Means over the samples, up to {samples} of each engine. A sample is a trial, which starts the server
         anew.
       </p>
     </>
