@@ -1,4 +1,4 @@
-"""The newest comparisons and runs, and how it stands with a request, as pages of the same bundle as the reports."""
+"""The newest comparisons and runs, and the state of a request, as pages of the same bundle as the reports."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -18,7 +18,7 @@ def index_page(rows: Sequence[StoredRow]) -> Page:
 
 
 def submission_page(work: RequestInShort) -> Page:
-    """Return how it stands with a request of which nothing was measured yet; raises as `index_page` does."""
+    """Return the state of a request of which nothing was measured yet; raises as `index_page` does."""
     return _page(
         RequestStatus(
             id=work.id,
