@@ -180,7 +180,7 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
           ))}
           <div>
             <dt>line, grey band in the list</dt>
-            <dd>the interval of the change; the changes below the minimum effect, which are the same</dd>
+            <dd>the interval of the change; the changes that are smaller than the minimum effect</dd>
           </div>
           <div>
             <dt>work, time</dt>
