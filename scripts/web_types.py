@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 from pydantic.json_schema import models_json_schema
 
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
+from zerolap.report.live import ReportList, RequestStatus
 
 Schema: TypeAlias = dict[str, Any]
 
 FILE = Path(__file__).resolve().parent.parent / "web" / "src" / "records.ts"
 COMMAND = "python scripts/web_types.py"
-HEADER = f"// The records of python/zerolap/records, written by `{COMMAND}`. Do not edit.\n"
-MODELS = (Comparison, RunReport, Pictures, Metric)
+HEADER = f"// The records of python/zerolap/records and report/live.py, written by `{COMMAND}`. Do not edit.\n"
+MODELS = (Comparison, RunReport, Pictures, ReportList, RequestStatus, Metric)
 PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 AS_TEXT = frozenset({"seed"})
 """Integers of 64 bits, more than a number of JavaScript holds: the page reads them as text."""

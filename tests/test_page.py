@@ -205,6 +205,10 @@ def test_a_case_of_a_run_shows_where_its_cost_goes(run_page: Page) -> None:
     button.focus()
     run_page.keyboard.press("Enter")
     details = run_page.locator(".detail")
+    sentence = "measured: instructions per request 3,520, CPU ns per request 1,211, requests per second 817,252"
+    expect(details.locator("p").first).to_contain_text(sentence)
+    assert details.locator("h3").all_inner_texts()[:2] == ["Metrics", "Validity"]
+    expect(details).to_contain_text("A sample is a trial")
     functions = details.locator("table").first.locator("tr")
     assert [row.split("\t") for row in functions.all_inner_texts()] == [
         ["function", "share of CPU time", "self CPU ns", "self instructions", "calls"],
@@ -230,6 +234,7 @@ def test_a_case_of_a_run_shows_why_it_has_no_figures(run_page: Page) -> None:
     expect(details).to_contain_text("Failed: the server exited with 139")
     expect(details.locator("pre")).to_have_text("# Redis 7.2.4 crashed by signal: 11")
     expect(details).to_contain_text("hit_rate is 0.12, expected >= 0.99 (failed)")
+    expect(invalid.locator("+ tr p").first).to_have_text("invalid: hit_rate is 0.12, expected >= 0.99")
     expect(limited.locator("+ tr")).to_contain_text("Limits: not timed: the machine was disturbed")
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from http_server import served_lab
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
+from zerolap.api import pages
 from zerolap.store import Store
 
 CHROMIUM = shutil.which("chromium")
@@ -82,9 +84,26 @@ def test_the_list_leads_to_reports(browser: Browser, store: Store) -> None:
     report = stored_run(store)
     with served_lab(store) as url, opened(browser, f"{url}/") as shown:
         expect(shown.get_by_role("link", name=report.id)).to_be_visible()
-        assert shown.locator("th").first.evaluate("one => getComputedStyle(one).textAlign") == "left"
+        expect(shown).to_have_title("Comparisons and runs · Zerolap")
+        expect(shown.locator(".outcomes .mark")).to_have_text("= 1 same")
         shown.get_by_role("link", name=ID).click()
         expect(shown.locator("tr.case").first).to_be_visible()
+
+
+def test_a_request_is_shown_until_it_ends(
+    browser: Browser, store: Store, redis_server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "FRESH_SECONDS", 0.0)
+    request = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
+    with served_lab(store) as url, opened(browser, url) as shown:
+        shown.clock.install()
+        shown.goto(f"{url}/comparisons/{request.id}")
+        expect(shown.get_by_role("heading", level=1)).to_have_text("waiting")
+        store.fleet.set_state(request.id, "failed", HOSTILE[0])
+        shown.clock.fast_forward("00:11")
+        expect(shown.get_by_role("heading", level=1)).to_have_text("failed")
+        expect(shown.locator("pre")).to_have_text(HOSTILE[0])
+        assert shown.title() == f"{request.id} · Zerolap"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -97,7 +116,7 @@ def test_texts_of_others_are_shown_as_texts(text: str, browser: Browser, store: 
             expect(shown.get_by_role("button", name=text, exact=True)).to_be_visible()
             assert shown.title() != "acted"
         with opened(browser, f"{url}/") as shown:
-            expect(shown.get_by_text(f"{text} .. {text}")).to_be_visible()
+            expect(shown.get_by_text(f"{text} → {text}")).to_be_visible()
             assert shown.title() != "acted"
 
 

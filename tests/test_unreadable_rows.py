@@ -21,7 +21,7 @@ from test_retention import DAY, result
 from toy_server import CASES, ToySource
 from waiting import wait_until
 
-from zerolap.api.plain_pages import index_page
+from zerolap.api.live_pages import index_page
 from zerolap.records import ArchiveSource, BuildJob, BuildSpec, Request, ServerSpec, TrialsJob, UnreadableRecord
 from zerolap.store import Attempt, KnownAgent, Retention, Store, StoredTrigger
 from zerolap.store.tables import case_result, document, job, request, trigger

@@ -1,10 +1,21 @@
 /** The data of the page, in script elements. */
 
-import type { CasePictures, Comparison, Pictures, RunReport, StackFrame } from "./records.ts";
+import type {
+  CasePictures,
+  Comparison,
+  Pictures,
+  ReportList,
+  RequestStatus,
+  RunReport,
+  StackFrame,
+} from "./records.ts";
 import type { Sides, Stacks } from "./sides.ts";
 
 export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
 export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
+export const REPORT_LIST_SCHEMA: ReportList["schema"] = "zerolap.report-list/1";
+export const REQUEST_STATUS_SCHEMA: RequestStatus["schema"] = "zerolap.request-status/1";
+const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, REPORT_LIST_SCHEMA, REQUEST_STATUS_SCHEMA];
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
@@ -31,16 +42,16 @@ export function documentText(): string {
   return textOf("document");
 }
 
+/** The documents that a page can be made from. */
+export type PageDocument = Comparison | RunReport | ReportList | RequestStatus;
+
 /** Parses a document; throws `UnreadableData`. */
-export function documentIn(text: string): Comparison | RunReport {
-  const document = parsed<Comparison | RunReport>(
-    text.replace(SEED, '"seed":"$1"'),
-    "The document of this report",
-  );
+export function documentIn(text: string): PageDocument {
+  const document = parsed<PageDocument>(text.replace(SEED, '"seed":"$1"'), "The document of this report");
   const schema: string | undefined = document?.schema;
-  if (schema !== COMPARISON_SCHEMA && schema !== RUN_SCHEMA) {
+  if (schema === undefined || !SCHEMAS.includes(schema)) {
     throw new UnreadableData(
-      `The document of this report has the schema ${JSON.stringify(schema ?? null)}. This page can show ${COMPARISON_SCHEMA} and ${RUN_SCHEMA}.`,
+      `The document of this report has the schema ${JSON.stringify(schema ?? null)}. This page can show ${SCHEMAS.join(", ")}.`,
     );
   }
   return document;

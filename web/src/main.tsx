@@ -5,15 +5,33 @@ import {
   documentIn,
   documentText,
   embeddedDrawings,
+  REPORT_LIST_SCHEMA,
+  REQUEST_STATUS_SCHEMA,
   RUN_SCHEMA,
   UnreadableData,
 } from "./embedded.ts";
+import { ReportListPage } from "./live/ReportListPage.tsx";
+import { RequestStatusPage } from "./live/RequestStatusPage.tsx";
+import type { Comparison, RunReport } from "./records.ts";
 import { ErrorBoundary } from "./report/ErrorBoundary.tsx";
 import { RunPage } from "./run/RunPage.tsx";
 import "./style.css";
 
-function Report() {
-  const measured = documentIn(documentText());
+function Page() {
+  const shown = documentIn(documentText());
+  switch (shown.schema) {
+    case REPORT_LIST_SCHEMA:
+      document.title = "Comparisons and runs · Zerolap";
+      return <ReportListPage list={shown} />;
+    case REQUEST_STATUS_SCHEMA:
+      document.title = `${shown.id} · Zerolap`;
+      return <RequestStatusPage request={shown} />;
+    default:
+      return <Report measured={shown} />;
+  }
+}
+
+function Report({ measured }: { measured: Comparison | RunReport }) {
   const { drawings, fault } = readDrawings();
   const isRun = measured.schema === RUN_SCHEMA;
   document.title = `${isRun ? measured.server.name : `${measured.base.name} → ${measured.head.name}`} · Zerolap`;
@@ -46,7 +64,7 @@ if (place !== null) {
   place.replaceChildren();
   render(
     <ErrorBoundary subject="This report" data={documentText} file="zerolap-report.json" hint={HINT}>
-      <Report />
+      <Page />
     </ErrorBoundary>,
     place,
   );

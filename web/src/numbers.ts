@@ -1,6 +1,6 @@
 /** How numbers and metrics are written, as in the other reports. */
 
-import { METRICS, type Settings } from "./records.ts";
+import { type Check, METRICS, type Settings } from "./records.ts";
 
 const NO_VALUE = "-";
 
@@ -76,6 +76,11 @@ export function metricLabel(name: string): string {
 /** What a metric is called where there is little room. */
 export function metricHeading(name: string): string {
   return METRICS[name]?.heading ?? metricLabel(name);
+}
+
+/** The value that a check of validity saw. */
+export function checkValue({ value }: Check): string {
+  return typeof value === "number" ? count(value) : (value ?? "unknown");
 }
 
 /** What trials there were: `counted and timed, 6 min 52 s of trials`. */

@@ -1,4 +1,4 @@
-// The records of python/zerolap/records, written by `python scripts/web_types.py`. Do not edit.
+// The records of python/zerolap/records and report/live.py, written by `python scripts/web_types.py`. Do not edit.
 
 /** A caller of the function, and its calls per request on each side. */
 export interface Caller {
@@ -127,6 +127,21 @@ export interface FunctionCost {
 }
 
 /**
+ * A comparison or run in the list; `state` is the reason where its document cannot be read.
+ *
+ * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run.
+ */
+export interface ListedReport {
+  id: string;
+  path: "comparisons" | "runs";
+  created: string;
+  base: string | null;
+  head: string;
+  state: string;
+  outcomes: Array<OutcomeCount>;
+}
+
+/**
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
  * `config` holds the settings of the server except those of the case.
@@ -166,6 +181,12 @@ export interface MetricRule {
   answer: "work" | "time";
   decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
   less_is_better: boolean;
+}
+
+/** How many cases have an outcome. */
+export interface OutcomeCount {
+  outcome: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical";
+  count: number;
 }
 
 /** A value per request on each side; null where the side has no such function. */
@@ -212,6 +233,23 @@ export interface Reading {
   statements: Record<string, Array<string>>;
 }
 
+/** The document of the list, the newest first. */
+export interface ReportList {
+  schema: "zerolap.report-list/1";
+  reports: Array<ListedReport>;
+}
+
+/** The document of a request of which nothing was measured yet; `reasons` state why it waits or ended. */
+export interface RequestStatus {
+  schema: "zerolap.request-status/1";
+  id: string;
+  platform: string;
+  sides: Array<string>;
+  state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
+  has_ended: boolean;
+  reasons: Array<string>;
+}
+
 /**
  * One case of a run: the metrics' means over its trials and the functions that cost most.
  *
@@ -249,8 +287,8 @@ export interface RunReport {
  * What the comparison was asked to do; `min_effect` by engine, as a fraction.
  *
  * `load_policy` names whose oddities the load generator kept: nobody's (`lab`), as without its `--compat`.
- * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are those
- * by which engines of plugins compare.
+ * `load_tool` is the program that the engine `loaded` uses, all others use the lab's own. `plugin_metrics` are the
+ * ones of engines of plugins, by which these compare.
  *
  * How verdicts are concluded stands in the documents of comparisons, null in what older versions wrote: `level` is
  * the confidence of all intervals, `equivalence_level` the error of the test by which a metric is the same, and

@@ -9,8 +9,9 @@ from typing import Any, Final, Literal, TypeAlias
 from fastapi import APIRouter, Request, Response
 
 from zerolap.api.authorization import Authorization
+from zerolap.api.error_page import HTML, error_page
+from zerolap.api.live_pages import index_page, submission_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
-from zerolap.api.plain_pages import HTML, index_page, missing_page, submission_page
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
@@ -170,7 +171,7 @@ def _refused(problem: Problem, request: Request, form: Form) -> Response:
     if form == "json":
         page = Page(document.model_dump_json().encode(), PROBLEM_TYPE, status=HTTPStatus(document.status))
     else:
-        page = missing_page(document.detail, HTTPStatus(document.status))
+        page = error_page(document.detail, HTTPStatus(document.status))
     answer = answer_with(page, request, is_public=False)
     answer.headers.update(problem.headers)
     return answer

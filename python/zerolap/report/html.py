@@ -6,7 +6,16 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from zerolap.records import Comparison, DrawnSide, EnvironmentMissing, Pictures, RunReport, StackFrame, StackTree
+from zerolap.records import (
+    Comparison,
+    DrawnSide,
+    EnvironmentMissing,
+    Pictures,
+    Record,
+    RunReport,
+    StackFrame,
+    StackTree,
+)
 from zerolap.report.reading import with_reading
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
@@ -21,12 +30,12 @@ ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
     """Return the comparison as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
-    return _page(with_reading(comparison), pictures)
+    return page_html(with_reading(comparison), pictures)
 
 
 def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     """Return the run as a page, as `comparison_html` does."""
-    return _page(report, pictures)
+    return page_html(report, pictures)
 
 
 def content_security_policy() -> str:
@@ -40,8 +49,8 @@ def content_security_policy() -> str:
     return unescape(stated[1])
 
 
-def _page(document: Comparison | RunReport, pictures: Pictures | None) -> str:
-    """Return the page with its data; its script distinguishes the documents by their schema."""
+def page_html(document: Record, pictures: Pictures | None = None) -> str:
+    """Return the page with its data, as `comparison_html` does; its script distinguishes documents by their schema."""
     before, after_document, after_pictures, after = _template()
     drawn = pictures or Pictures()
     cases = {name: case.model_copy(update={"stacks": None}) for name, case in drawn.cases.items()}
@@ -51,7 +60,7 @@ def _page(document: Comparison | RunReport, pictures: Pictures | None) -> str:
     )
 
 
-def _data(document: Comparison | RunReport | Pictures) -> str:
+def _data(document: Record) -> str:
     return document.model_dump_json(by_alias=True).translate(ESCAPES)
 
 

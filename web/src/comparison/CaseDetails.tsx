@@ -140,8 +140,8 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
             <tr>
               <th scope="col">metric</th>
               <th scope="col">verdict</th>
-              {HEADINGS.map(([heading]) => (
-                <th key={heading} scope="col" class="number">
+              {HEADINGS.map(([heading, meaning]) => (
+                <th key={heading} scope="col" class="number" title={meaning}>
                   {heading}
                 </th>
               ))}
@@ -178,6 +178,10 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
               <dd>{meaning}</dd>
             </div>
           ))}
+          <div>
+            <dt>line, grey band in the list</dt>
+            <dd>the interval of the change; the changes that are smaller than the minimum effect</dd>
+          </div>
           <div>
             <dt>work, time</dt>
             <dd>

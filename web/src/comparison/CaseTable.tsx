@@ -15,15 +15,13 @@ import {
   useOrder,
   usePrinting,
 } from "../report/CaseList.tsx";
-import { OutcomeMark } from "../report/OutcomeMark.tsx";
+import { OUTCOMES, type Outcome, OutcomeMark } from "../report/OutcomeMark.tsx";
 import { CaseDetails } from "./CaseDetails.tsx";
 import {
   type Answer,
   answerOf,
   measuredAnswers,
   type Order,
-  OUTCOMES,
-  type Outcome,
   outcomeOf,
   sorted,
   usualMetric,
@@ -85,8 +83,8 @@ export function CaseTable({ comparison, drawings }: { comparison: Comparison; dr
         </colgroup>
         <thead>
           <tr>
-            <SortHeader by="case" {...header} />
-            <SortHeader by="verdict" {...header} />
+            <SortHeader by="case" ascending {...header} />
+            <SortHeader by="verdict" ascending {...header} />
             {columns.map(({ answer }) => (
               <SortHeader key={answer} by={answer} {...header} />
             ))}

@@ -1,6 +1,6 @@
 import { change, interval, percent } from "../numbers.ts";
 import type { Verdict } from "../records.ts";
-import type { Outcome } from "./comparison.ts";
+import type { Outcome } from "../report/OutcomeMark.tsx";
 
 const WIDTH = 140;
 const HEIGHT = 18;

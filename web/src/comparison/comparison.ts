@@ -1,18 +1,7 @@
 /** How a comparison is read: the answers of a case, and the order of cases. Its words are in the document. */
 
 import type { CaseResult, Finding, Verdict } from "../records.ts";
-
-/** In the order in which cases are shown. */
-export const OUTCOMES = [
-  "regression",
-  "improvement",
-  "unsure",
-  "failed",
-  "invalid",
-  "same",
-  "identical",
-] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+import type { Outcome } from "../report/OutcomeMark.tsx";
 
 /** What the code does, and what its user feels. */
 export const ANSWERS = ["work", "time"] as const;

@@ -24,7 +24,7 @@ export function FunctionTable({ tree }: { tree: FlameTree }) {
       <table class="functions">
         <thead>
           <tr>
-            <SortHeader by="function" {...header} />
+            <SortHeader by="function" ascending {...header} />
             <SortHeader by="self" class="number" {...header} />
             <SortHeader by="total" class="number" {...header} />
             {unit !== null && <SortHeader by="change" heading="change of self" class="number" {...header} />}

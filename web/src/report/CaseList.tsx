@@ -21,22 +21,21 @@ export function useOrder<By extends string>(first: By) {
   return { order, reversed, sort };
 }
 
-/** Words are sorted upwards at first, numbers with the largest first. */
-const UPWARDS = ["case", "group", "function", "verdict", "q"];
-
 interface HeaderProperties<By extends string> {
   by: By;
   order: By;
   reversed: boolean;
   sort: (by: By) => void;
+  /** Whether the first order is the ascending one, as that of words; numbers begin with the largest. */
+  ascending?: boolean;
   class?: string;
   heading?: string;
 }
 
 export function SortHeader<By extends string>(properties: HeaderProperties<By>) {
-  const { by, order, reversed, sort, class: name = "", heading = by } = properties;
+  const { by, order, reversed, sort, ascending = false, class: name = "", heading = by } = properties;
   const active = by === order;
-  const direction = UPWARDS.includes(by) === reversed ? "descending" : "ascending";
+  const direction = ascending === reversed ? "descending" : "ascending";
   return (
     <th scope="col" class={name} aria-sort={active ? direction : "none"}>
       <button type="button" class="plain" onClick={() => sort(by)}>

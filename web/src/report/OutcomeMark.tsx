@@ -1,4 +1,14 @@
-import type { Outcome } from "../comparison/comparison.ts";
+/** In the order in which cases are shown. */
+export const OUTCOMES = [
+  "regression",
+  "improvement",
+  "unsure",
+  "failed",
+  "invalid",
+  "same",
+  "identical",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 const SIGNS: Record<Outcome, string> = {
   regression: "!",
@@ -10,11 +20,12 @@ const SIGNS: Record<Outcome, string> = {
   identical: "=",
 };
 
-/** An outcome as a coloured word with a sign, so that it is readable without colour. */
-export function OutcomeMark({ outcome }: { outcome: Outcome }) {
+/** An outcome as a coloured word with a sign, so that it is readable without colour, and the number of its cases. */
+export function OutcomeMark({ outcome, cases }: { outcome: Outcome; cases?: number }) {
   return (
     <span class={`mark ${outcome}`}>
       <span aria-hidden="true">{SIGNS[outcome]} </span>
+      {cases !== undefined && `${cases.toLocaleString("en-US")} `}
       {outcome}
     </span>
   );

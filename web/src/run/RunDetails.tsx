@@ -3,6 +3,7 @@ import { count, metricLabel, share } from "../numbers.ts";
 import type { FunctionCost, RunCase } from "../records.ts";
 import { CheckList, Failure, Figure, Sentence } from "../report/facts.tsx";
 import { Charts, FlameGraphs } from "../report/pictures.tsx";
+import { runStatement } from "./run.ts";
 
 interface Properties {
   entry: RunCase;
@@ -15,26 +16,26 @@ export function RunDetails({ entry, drawings, withPictures }: Properties) {
   const pictures = withPictures ? drawings : null;
   return (
     <div class="detail">
+      {failure === null ? <p class="strong">{runStatement(entry)}</p> : <Failure text={failure} failed />}
       <p class="quiet">
         {commands.join(", ")} · group {group} · {topology}
       </p>
-      {failure !== null && <Failure text={failure} failed />}
+      {Object.keys(metrics).length > 0 && <Metrics metrics={metrics} samples={entry.samples} />}
+      {validity.checks.length > 0 && <CheckList checks={validity.checks} />}
       {limits.map((limit) => (
         <p key={limit}>
           <strong>Limits:</strong> <Sentence text={limit} />
         </p>
       ))}
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
-      {Object.keys(metrics).length > 0 && <Metrics metrics={metrics} />}
       {functions.length > 0 && <CostliestFunctions functions={functions} />}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} alone />}
       {pictures !== null && <Charts drawings={pictures} />}
-      {validity.checks.length > 0 && <CheckList checks={validity.checks} />}
     </div>
   );
 }
 
-function Metrics({ metrics }: { metrics: RunCase["metrics"] }) {
+function Metrics({ metrics, samples }: Pick<RunCase, "metrics" | "samples">) {
   return (
     <>
       <h3>Metrics</h3>
@@ -43,6 +44,10 @@ function Metrics({ metrics }: { metrics: RunCase["metrics"] }) {
           <Figure key={metric} name={metricLabel(metric)} value={count(value)} />
         ))}
       </dl>
+      <p class="quiet small">
+        Means over the samples, up to {samples} of each engine. A sample is a trial, which starts the server
+        anew.
+      </p>
     </>
   );
 }

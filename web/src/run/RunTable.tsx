@@ -63,8 +63,8 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
         </colgroup>
         <thead>
           <tr>
-            <SortHeader by="case" {...header} />
-            <SortHeader by="group" {...header} />
+            <SortHeader by="case" ascending {...header} />
+            <SortHeader by="group" ascending {...header} />
             {metrics.map((metric) => (
               <SortHeader
                 key={metric}

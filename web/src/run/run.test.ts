@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import type { RunCase, RunReport } from "../records.ts";
 import { isNamed } from "../report/CaseList.tsx";
-import { measuredMetrics, type RunOrder, runEffort, runHeadline, runOutcome, sortedRun } from "./run.ts";
+import {
+  measuredMetrics,
+  type RunOrder,
+  runEffort,
+  runHeadline,
+  runOutcome,
+  runStatement,
+  sortedRun,
+} from "./run.ts";
 
 function measured(
   name: string,
@@ -58,6 +66,20 @@ test("columns are the metrics that were measured, also where they are 0; those o
 test("a case failed, is invalid or was measured", () => {
   expect(CASES.map(runOutcome)).toEqual(["measured", "measured", "failed", "measured"]);
   expect(runOutcome(measured("x", {}, { validity: INVALID }))).toBe("invalid");
+});
+
+test("the sentence of a case has its metrics, or the checks that it failed", () => {
+  const metrics = { ops_per_sec: 817252, cpu_ns_per_op: 1211.3, syscalls_per_op: 2 };
+  expect(runStatement(measured("x", metrics))).toBe(
+    "measured: CPU ns per request 1,211, requests per second 817,252",
+  );
+  const checks = [
+    { check: "errors", ok: true, value: 0, limit: "0" },
+    { check: "hit_rate", ok: false, value: 0.12, limit: ">= 0.99" },
+  ];
+  expect(runStatement(measured("x", metrics, { validity: { valid: false, checks } }))).toBe(
+    "invalid: hit_rate is 0.12, expected >= 0.99",
+  );
 });
 
 test("the headline and the effort are those of the other reports", () => {

@@ -1,6 +1,6 @@
 /** How a run is read: the outcome of a case, the headline, the order of cases. */
 
-import { counted, trialsText } from "../numbers.ts";
+import { checkValue, count, counted, metricLabel, trialsText } from "../numbers.ts";
 import { METRICS, RUN_TABLE, type RunCase, type RunReport } from "../records.ts";
 
 export const RUN_OUTCOMES = ["measured", "failed", "invalid"] as const;
@@ -20,6 +20,20 @@ export function runHeadline({ cases }: RunReport): string {
   }
   const all = counted(cases.length, "case", "cases");
   return measured === cases.length ? `${all} measured` : `${measured} of ${all} measured`;
+}
+
+/** The outcome of a case in a sentence: its metrics of the table, or the checks that it failed. */
+export function runStatement(entry: RunCase): string {
+  const outcome = runOutcome(entry);
+  const evidence =
+    outcome === "measured"
+      ? measuredMetrics([entry]).map(
+          (metric) => `${metricLabel(metric)} ${count(entry.metrics[metric] ?? null)}`,
+        )
+      : entry.validity.checks
+          .filter(({ ok }) => !ok)
+          .map((check) => `${check.check} is ${checkValue(check)}, expected ${check.limit}`);
+  return evidence.length === 0 ? outcome : `${outcome}: ${evidence.join(", ")}`;
 }
 
 export function runEffort({ settings, machine_seconds }: RunReport): string {
