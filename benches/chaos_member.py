@@ -25,7 +25,7 @@ YOUNG_SECONDS = 5
 def run_conductor(fleet: Path, store: str, port: int) -> None:
     """Be `zerolap serve`."""
     with Store.open(store) as results:
-        serving = Serving(results, Address("127.0.0.1", port), fleet, SandboxPolicy.REQUIRED, PACE)
+        serving = Serving(results, [Address("127.0.0.1", port)], fleet, SandboxPolicy.REQUIRED, PACE)
         asyncio.run(serve(serving))
 
 

@@ -30,7 +30,7 @@ from zerolap.triggers import outbox
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import checked_settings
 from zerolap.triggers.trigger import PullRequestTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 PULL_REQUESTS: Final = 50
 JOBS_EACH: Final = 20

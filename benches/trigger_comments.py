@@ -26,7 +26,7 @@ from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from zero_touch import Scene, zero_touch
 
 from benches.figures import Figure
-from zerolap.report.pull_request.check import check_output
+from zerolap.report.pull_request.check_run import check_output
 from zerolap.report.pull_request.notices import closing_text, issue_body, issue_title
 from zerolap.report.pull_request.outcome import BranchRegression, PullRequestState
 from zerolap.store import Attempt, Store

@@ -25,11 +25,11 @@ from webhook_payloads import (
     signature,
 )
 
-from zerolap.triggers.settings import Limits
+from zerolap.triggers.settings import TriggerLimits
 from zerolap.triggers.webhooks.admission import Delivery
 from zerolap.triggers.webhooks.outcomes import Cause
 
-HOSTILE_LIMITS = Limits(
+HOSTILE_LIMITS = TriggerLimits(
     deliveries_per_minute_per_repository=1_000_000,
     deliveries_per_minute_per_actor=1_000_000,
     submissions_per_hour_per_actor=1_000_000,

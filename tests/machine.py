@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from zerolap.host.disturbance import DISTURBANCES
-from zerolap.load.hosts import LOAD_HOST
+from zerolap.load.load_host import LOAD_HOST
 from zerolap.records import Check
 
 CHECKS_OF_THE_MACHINE = frozenset(

@@ -18,7 +18,7 @@ from zerolap.api import application
 from zerolap.api.active_requests import MOST_OF_CLIENT, MOST_OF_STRANGERS
 from zerolap.fleet import Conductor, ServedPlatform
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.setup.tokens import Tokens
+from zerolap.fleet.setup.attempt_tokens import Tokens
 from zerolap.fleet.turns import new_attempt
 from zerolap.records import LoadJob
 from zerolap.store import Store

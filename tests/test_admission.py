@@ -37,8 +37,9 @@ from webhook_payloads import (
 )
 
 from zerolap.store import Post, Store
+from zerolap.triggers.comment_commands import Acknowledge, InvalidCommand, Run
 from zerolap.triggers.names import ref_fault
-from zerolap.triggers.settings import Limits, TriggerSettings
+from zerolap.triggers.settings import TriggerLimits, TriggerSettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
     PullRequestTrigger,
@@ -52,8 +53,7 @@ from zerolap.triggers.trigger import (
     trigger_json,
 )
 from zerolap.triggers.webhooks.admission import Delivery, admit, logged
-from zerolap.triggers.webhooks.commands import Acknowledge, InvalidCommand, Run
-from zerolap.triggers.webhooks.memory import Memory
+from zerolap.triggers.webhooks.admission_state import Memory
 from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.webhooks.rates import MOST_KEYS, Rate
 
@@ -509,7 +509,7 @@ def test_deliveries_are_forgotten_after_a_month(store: Store) -> None:
 
 
 def test_forgers_are_told_to_wait_and_others_at_their_address_are_heard(store: Store) -> None:
-    gate = Gate(store, settings_of_tests(Limits(forged_per_minute_per_address=3)))
+    gate = Gate(store, settings_of_tests(TriggerLimits(forged_per_minute_per_address=3)))
     causes = [gate.cause("push", pushed(), x_hub_signature_256=None) for _ in range(5)]
     assert causes == [Cause.NO_SIGNATURE] * 3 + [Cause.FORGED_LIMIT] * 2
     gate.admitted("push", pushed())
@@ -517,7 +517,8 @@ def test_forgers_are_told_to_wait_and_others_at_their_address_are_heard(store: S
 
 def test_deliveries_of_an_actor_and_of_a_repository_are_limited(store: Store) -> None:
     gate = Gate(
-        store, settings_of_tests(Limits(deliveries_per_minute_per_actor=2, deliveries_per_minute_per_repository=3))
+        store,
+        settings_of_tests(TriggerLimits(deliveries_per_minute_per_actor=2, deliveries_per_minute_per_repository=3)),
     )
     # Forged ones do not count.
     for _ in range(5):
@@ -530,7 +531,9 @@ def test_deliveries_of_an_actor_and_of_a_repository_are_limited(store: Store) ->
 
 
 def test_what_a_person_causes_in_an_hour_is_limited(store: Store) -> None:
-    gate = Gate(store, settings_of_tests(Limits(submissions_per_hour_per_actor=2, commands_per_hour_per_actor=1)))
+    gate = Gate(
+        store, settings_of_tests(TriggerLimits(submissions_per_hour_per_actor=2, commands_per_hour_per_actor=1))
+    )
     gate.admitted("pull_request", labelled())
     gate.admitted("pull_request", labelled())
     assert gate.cause("pull_request", labelled()) == Cause.SUBMISSION_LIMIT

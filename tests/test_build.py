@@ -15,10 +15,10 @@ from toy_server import ToySource
 
 from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, recipe, resolve
 from zerolap.build import builder as builder_module
-from zerolap.build import changes as changes_module
-from zerolap.build.changes import parse_diff
+from zerolap.build import source_changes as changes_module
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
+from zerolap.build.source_changes import parse_diff
 from zerolap.records import (
     BuildFailed,
     EndpointSource,
@@ -28,7 +28,8 @@ from zerolap.records import (
     Source,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process, reading
+from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
+from zerolap.sandbox import confined_reading as reading
 
 # Names
 

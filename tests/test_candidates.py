@@ -6,7 +6,7 @@ import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.explain import BuildFacts, Structure, Structures, explain_build, explain_layout, explain_placement
-from zerolap.sandbox import reading
+from zerolap.sandbox import confined_reading as reading
 
 PLAIN = BuildFacts(compiler="GNU C11 12.2.0", flags="-mtune=generic -g -O2", allocator="jemalloc", libc="glibc 2.36")
 

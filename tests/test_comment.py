@@ -23,10 +23,10 @@ from test_report import (
     of_both,
 )
 
-from zerolap.build.changes import parse_diff
+from zerolap.build.source_changes import parse_diff
 from zerolap.github import hidden_marker
 from zerolap.records import Comparison, FailOn
-from zerolap.report.pull_request.check import Conclusion, check_output, commit_status
+from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.notices import (
     closed_notice,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zerolap.triggers.webhooks.commands import (
+from zerolap.triggers.comment_commands import (
     LONGEST_PATTERN,
     LONGEST_REASON,
     MOST_PATTERNS,

@@ -9,7 +9,7 @@ from command_line import Zerolap
 
 from zerolap.cases import json_schema, load_cases, scaled
 from zerolap.cases._arguments import read_client
-from zerolap.cli.selection import deployed
+from zerolap.cli.case_selection import deployed
 from zerolap.lab.selection import lacking
 from zerolap.records import Case, CaseFileError, Client
 

@@ -10,13 +10,15 @@ from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, packaged_suites, scaled
-from zerolap.engines import checks, pin
+from zerolap.engines import counted_checks as checks
+from zerolap.engines import pin
 from zerolap.engines.counted import CountedTrial, count
 from zerolap.engines.pin import Pin
-from zerolap.load import program as load
-from zerolap.load.program import packaged
+from zerolap.load import generator as load
+from zerolap.load.generator import packaged
 from zerolap.records import STANDALONE, CallGraph, Case, Expect, Measurement, ServerSpec, TrialFailed, Windows
-from zerolap.server import connection, running, start
+from zerolap.server import connection, start
+from zerolap.server import running_server as running
 
 QUICK = 0.1
 

@@ -19,10 +19,11 @@ from command_line import path_without
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
-from zerolap.load.program import packaged
+from zerolap.load.generator import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Limits, Network, SandboxPolicy, network, network_missing, server_limits
-from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication, running
+from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication
+from zerolap.server import running_server as running
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,7 @@ from zerolap.records import Request
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 from zerolap.triggers.work import TriggerWork
 
 STREAM = "lab:events"

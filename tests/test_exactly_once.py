@@ -24,14 +24,14 @@ from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import work as work_module
 from zerolap.triggers.settings import checked_settings
 from zerolap.triggers.trigger import AskedTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 from zerolap.triggers.work import MOST_TRIES, TriggerWork
 
 PLANTED_KILL = Path(__file__).with_name("planted_kill.py")
 REPOSITORY = "toy/server"
 PLATFORMS = ("arm", "x86")
 BEGUN = "zerolap.store.triggers:TriggerRecords.begin:after"
-RECORDED = "zerolap.store.requests:submit:after"
+RECORDED = "zerolap.store.recorded_requests:submit:after"
 ENDED = "zerolap.store.triggers:TriggerRecords.end:after"
 STEPS = {
     "once its try is counted": BEGUN,

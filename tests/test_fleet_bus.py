@@ -12,7 +12,7 @@ from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
-from zerolap.fleet.bus import connection as jetstream_connection
+from zerolap.fleet.bus import bus_connection as jetstream_connection
 from zerolap.fleet.bus import dispatcher as jetstream_dispatcher
 from zerolap.fleet.bus import link as jetstream_link
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName, BusLost, JobMessage

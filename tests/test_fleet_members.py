@@ -21,6 +21,7 @@ from zerolap.fleet.delivery import AgentName, JobMessage
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.messages import Hello
+from zerolap.fleet.setup.agent_keys import AgentKey, checked_public_key
 from zerolap.fleet.setup.configuration import read_configuration
 from zerolap.fleet.setup.credentials import (
     AgentCredentials,
@@ -29,8 +30,7 @@ from zerolap.fleet.setup.credentials import (
     write_credentials,
 )
 from zerolap.fleet.setup.directory import add_agent, reload_bus, revoke_agent, rotate_key, rotate_password
-from zerolap.fleet.setup.joining import JoinToken, fingerprint_of, secret_digest
-from zerolap.fleet.setup.keys import AgentKey, checked_public_key
+from zerolap.fleet.setup.join_messages import JoinToken, fingerprint_of, secret_digest
 from zerolap.fleet.turns import new_attempt
 from zerolap.records import LoadJob
 from zerolap.store import AdmittedAgent, Store

@@ -26,12 +26,10 @@ from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.errors import UsageError
 from zerolap.github import (
-    Annotation,
     AppKey,
-    Check,
+    CheckContent,
     ChecksForbidden,
     Clock,
-    CommitStatus,
     Credentials,
     GitHub,
     GitHubAnswerUnusable,
@@ -42,7 +40,9 @@ from zerolap.github import (
     GitHubRefused,
     GitHubUnauthorised,
     GitHubUnavailable,
+    LineAnnotation,
     Patience,
+    StatusContent,
     TokenFile,
     connection,
     hidden_marker,
@@ -449,10 +449,10 @@ def test_an_answer_without_end_is_not_read(lab: Lab, monkeypatch: pytest.MonkeyP
 
 def test_a_check_goes_from_queued_to_its_conclusion(app: Lab) -> None:
     async def checks(client: GitHub) -> int:
-        queued = Check("queued", "Waiting", "12 cases")
+        queued = CheckContent("queued", "Waiting", "12 cases")
         identifier = await client.create_check(REPOSITORY, HEAD, "benchmarks", "c-1", queued)
-        await client.update_check(REPOSITORY, identifier, Check("in_progress", "Measuring", "6 of 12 cases"))
-        done = Check("completed", "1 regression", "XADD", "failure", "https://lab.example/c-1")
+        await client.update_check(REPOSITORY, identifier, CheckContent("in_progress", "Measuring", "6 of 12 cases"))
+        done = CheckContent("completed", "1 regression", "XADD", "failure", "https://lab.example/c-1")
         await client.update_check(REPOSITORY, identifier, done)
         assert await client.find_check(REPOSITORY, HEAD, "benchmarks", "c-1") == identifier
         assert await client.find_check(REPOSITORY, HEAD, "benchmarks", "c-2") is None
@@ -471,12 +471,12 @@ def test_a_check_goes_from_queued_to_its_conclusion(app: Lab) -> None:
     assert statuses == ["queued", "in_progress", "completed"]
 
 
-def _annotated(count: int) -> Check:
+def _annotated(count: int) -> CheckContent:
     annotations = (
-        Annotation("src/t_stream.c", line, line, "warning", f"annotation {line}", "XADD")
+        LineAnnotation("src/t_stream.c", line, line, "warning", f"annotation {line}", "XADD")
         for line in range(1, count + 1)
     )
-    return Check("completed", "1 regression", "XADD", "failure", annotations=tuple(annotations))
+    return CheckContent("completed", "1 regression", "XADD", "failure", annotations=tuple(annotations))
 
 
 def _annotations(lab: Lab, check_id: int) -> list[str]:
@@ -541,9 +541,11 @@ def test_only_annotations_that_are_not_there_are_added(app: Lab) -> None:
 def test_a_personal_token_falls_back_on_commit_statuses(lab: Lab) -> None:
     async def report(client: GitHub) -> None:
         try:
-            await client.create_check(REPOSITORY, HEAD, "benchmarks", "c-1", Check("queued", "Waiting", "12 cases"))
+            await client.create_check(
+                REPOSITORY, HEAD, "benchmarks", "c-1", CheckContent("queued", "Waiting", "12 cases")
+            )
         except ChecksForbidden:
-            status = CommitStatus("pending", "zerolap/benchmarks", "é" * 200, "https://lab.example/c-1")
+            status = StatusContent("pending", "zerolap/benchmarks", "é" * 200, "https://lab.example/c-1")
             await client.set_status(REPOSITORY, HEAD, status)
 
     lab.does(report)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from zerolap.host import (
-    Counters,
+    MachineTimes,
     Processor,
     Processors,
     Sharing,
@@ -16,7 +16,7 @@ from zerolap.host import (
     read_processors,
     settings,
 )
-from zerolap.host.identity import hardware, software
+from zerolap.host.platform_identity import hardware, software
 from zerolap.host.readings import chosen, cpu_list
 
 
@@ -116,8 +116,8 @@ def test_lists_and_choices() -> None:
 
 
 def test_noise_between_two_readings() -> None:
-    before = Counters(clock=10.0, total=100.0, busy=20.0, steal=1.0, own=5.0, swapped_pages=7)
-    after = Counters(clock=12.0, total=104.0, busy=22.0, steal=1.2, own=6.0, swapped_pages=17)
+    before = MachineTimes(clock=10.0, total=100.0, busy=20.0, steal=1.0, own=5.0, swapped_pages=7)
+    after = MachineTimes(clock=12.0, total=104.0, busy=22.0, steal=1.2, own=6.0, swapped_pages=17)
     noise = noise_between(before, after)
     assert noise.steal == pytest.approx(0.05)
     assert noise.others == pytest.approx(0.5)

@@ -13,8 +13,8 @@ from simulated_fleet import SimulatedFleet, made_up_cases
 
 from zerolap.build import Program
 from zerolap.records import TrialFailed
-from zerolap.server import Bounds, CommandRefused, FrameReader, RunningServer, ServerLost, UnreadableReply, start
-from zerolap.server.abilities import server_abilities
+from zerolap.server import CommandRefused, FrameBounds, FrameReader, RunningServer, ServerLost, UnreadableReply, start
+from zerolap.server.ability_queries import server_abilities
 from zerolap.server.connection import CommandConnection
 from zerolap.store import Store
 
@@ -115,14 +115,14 @@ def test_a_message_that_comes_byte_by_byte_has_its_time() -> None:
         trickling = threading.Thread(target=trickle)
         trickling.start()
         with pytest.raises(UnreadableReply, match=r"has not ended after 0\.2 s"):
-            FrameReader(right, bounds=Bounds(seconds=0.2)).next_frame()
+            FrameReader(right, bounds=FrameBounds(seconds=0.2)).next_frame()
         has_ended.set()
         trickling.join()
 
 
 def test_values_are_bounded_by_number() -> None:
     with pytest.raises(UnreadableReply, match="more than 10 values"):
-        FrameReader(None, b"*11\r\n" + b"_\r\n" * 11, bounds=Bounds(values=10)).next_frame()
+        FrameReader(None, b"*11\r\n" + b"_\r\n" * 11, bounds=FrameBounds(values=10)).next_frame()
 
 
 def test_a_connection_is_made_again_after_a_failure(redis_server: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zerolap import _core
-from zerolap.sandbox import reading
+from zerolap.sandbox import confined_reading as reading
 
 SOURCE = r"""
 #include <stdio.h>

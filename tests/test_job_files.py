@@ -15,7 +15,7 @@ import pytest
 from zerolap.api import application, files
 from zerolap.fleet import Conductor, ServedPlatform, uploads
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.setup.tokens import Tokens
+from zerolap.fleet.setup.attempt_tokens import Tokens
 from zerolap.fleet.turns import new_attempt
 from zerolap.records import (
     STANDALONE,

@@ -19,7 +19,7 @@ from http_server import free_port
 from stored_comparison import stored_token
 from waiting import PATIENCE_SECONDS, wait_until
 
-from zerolap.api.hosts import is_permitted
+from zerolap.api.host_names import is_permitted
 from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
 from zerolap.api.refusals import Refusals
 from zerolap.api.serving import Address

@@ -33,7 +33,7 @@ from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import ProgressReader
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 REPOSITORY = "redis/redis"
 SUBJECT = f"{REPOSITORY}@main"

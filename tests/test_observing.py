@@ -23,7 +23,7 @@ from webhook_payloads import delivery, pushed, settings_of_tests
 
 from zerolap.store import Store
 from zerolap.triggers.trigger import PushTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 RULES = Path(__file__).parents[1] / "deploy" / "prometheus" / "zerolap.rules.yaml"
 DURATION = r"^([0-9]+(ms|[smhdwy]))+$"

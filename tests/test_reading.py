@@ -10,8 +10,9 @@ import pytest
 
 from zerolap import _core
 from zerolap.records import ZerolapError
-from zerolap.sandbox import available, reading
-from zerolap.sandbox.reading import Limits, UnreadableFile
+from zerolap.sandbox import available
+from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox.confined_reading import ReadingLimits, UnreadableFile
 
 DUMPS = Path(__file__).parent.parent / "crates/profile/tests/data"
 RECORDING = DUMPS / "recording/frame_pointers.data"
@@ -91,7 +92,7 @@ def test_errors_are_those_of_the_readers(tmp_path: Path) -> None:
 
 def test_memory_has_a_limit() -> None:
     with pytest.raises(UnreadableFile, match="more than 512 MiB of memory"):
-        reading.call_graph(str(ENDLESS), str(ENDLESS), 1, 2, "/", Limits(memory_bytes=512 << 20))
+        reading.call_graph(str(ENDLESS), str(ENDLESS), 1, 2, "/", ReadingLimits(memory_bytes=512 << 20))
 
 
 @pytest.mark.slow
@@ -109,7 +110,7 @@ def test_processor_time_has_a_limit(tmp_path: Path) -> None:
             os._exit(0)
     try:
         with pytest.raises(UnreadableFile, match="more than 1 s of CPU time"):
-            reading.call_graph(str(endless), str(endless), 1, 2, "/", Limits(cpu_seconds=1))
+            reading.call_graph(str(endless), str(endless), 1, 2, "/", ReadingLimits(cpu_seconds=1))
     finally:
         os.waitpid(writer, 0)
 
@@ -118,12 +119,12 @@ def test_waiting_has_a_limit(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     os.mkfifo(silent)
     with pytest.raises(UnreadableFile, match=r"not read within 0\.5 s"):
-        reading.call_graph(str(silent), str(silent), 1, 2, "/", Limits(seconds=0.5))
+        reading.call_graph(str(silent), str(silent), 1, 2, "/", ReadingLimits(seconds=0.5))
 
 
 def test_answers_have_a_limit() -> None:
     with pytest.raises(UnreadableFile, match="more than 0 MiB of results"):
-        reading.read_stacks(str(RECORDING), "/", Limits(answer_bytes=100))
+        reading.read_stacks(str(RECORDING), "/", ReadingLimits(answer_bytes=100))
 
 
 def test_this_process_keeps_its_own_limits() -> None:

@@ -112,13 +112,13 @@ def test_the_sides_are_sampled_in_turns(cases: dict[str, Case], redis_server: Pa
 def test_a_perf_that_is_killed_ends_the_pass(
     cases: dict[str, Case], redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = perf.Recorder.begin
+    begin = perf.PerfRecorder.begin
 
-    def begin_and_die(recorder: perf.Recorder) -> None:
+    def begin_and_die(recorder: perf.PerfRecorder) -> None:
         begin(recorder)
         os.kill(recorder.process.number, signal.SIGKILL)
 
-    monkeypatch.setattr(perf.Recorder, "begin", begin_and_die)
+    monkeypatch.setattr(perf.PerfRecorder, "begin", begin_and_die)
     with pytest.raises(TrialFailed, match="perf"):
         sample(cases["good"], redis_server, tmp_path / "t")
 

@@ -69,8 +69,9 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import Artifact, BlobDamaged, Blobs, RequestBusy, Store, requests
-from zerolap.store.blobs import Files, Objects, open_blobs
+from zerolap.store import Artifact, BlobDamaged, Blobs, RequestBusy, Store
+from zerolap.store import recorded_requests as requests
+from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata
 
@@ -806,7 +807,7 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
     from obstore.store import LocalStore, MemoryStore
 
     if request.param == "files":
-        return Blobs(Files(tmp_path / "blobs"))
+        return Blobs(FileContainer(tmp_path / "blobs"))
     objects = MemoryStore() if "memory" in request.param else LocalStore(tmp_path / "objects", mkdir=True)
     return Blobs(Objects("s3://bucket/prefix", objects))
 
@@ -823,7 +824,7 @@ def test_blobs_are_read_as_they_were_put(blobs: Blobs) -> None:
 
 def test_blobs_are_stored_once_and_compressed(tmp_path: Path) -> None:
     content = b"the same again and again " * 1000
-    blobs = Blobs(Files(tmp_path))
+    blobs = Blobs(FileContainer(tmp_path))
     digest = blobs.put(content)
     assert blobs.put(content) == digest
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -884,7 +885,7 @@ def test_a_full_disk_leaves_no_half_blob(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "fsync", no_space)
     with pytest.raises(EnvironmentMissing, match="disk is full"):
-        Blobs(Files(tmp_path)).put(b"content")
+        Blobs(FileContainer(tmp_path)).put(b"content")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

@@ -20,11 +20,20 @@ from zerolap.build import Program
 from zerolap.cases import load_cases
 from zerolap.engines import pairing, timed_checks
 from zerolap.engines import timed as timed_engine
+from zerolap.engines.balanced_order import set_up_order, turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
-from zerolap.engines.turns import set_up_order, turns_of_pairs
-from zerolap.host import Counters, Noise, Pinning, Sharing, choose_pinning, disturbance, noise_between, read_processors
-from zerolap.load import program as load
+from zerolap.host import (
+    MachineTimes,
+    Noise,
+    Pinning,
+    Sharing,
+    choose_pinning,
+    disturbance,
+    noise_between,
+    read_processors,
+)
+from zerolap.load import generator as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
 from zerolap.server import read_cpu_times, read_total_ns, start
 
@@ -361,7 +370,7 @@ def test_what_the_machine_takes_is_reported(
 ) -> None:
     """The kernel's counters of a real trial, changed as a hypervisor or a swapping machine would."""
 
-    def disturbed(before: Counters, after: Counters) -> Noise:
+    def disturbed(before: MachineTimes, after: MachineTimes) -> Noise:
         found = noise_between(before, after)
         return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=1000.0)
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from zerolap.store import Acknowledgement, ApiToken, Post, Store, StoredDelivery, StoredTrigger
+from zerolap.store import ApiToken, Post, Store, StoredAcknowledgement, StoredDelivery, StoredTrigger
 
 SUBJECT = "redis/redis#12"
 HEAD = "a" * 40
@@ -103,11 +103,11 @@ def test_triggers_of_a_subject_and_of_an_actor_are_counted(store: Store) -> None
 
 
 def test_acknowledgements_are_kept_by_head_and_case(store: Store) -> None:
-    of_all = Acknowledgement(SUBJECT, "redis/redis", HEAD, None, "maintainer", "worth it", 1.0)
-    of_case = Acknowledgement(SUBJECT, "redis/redis", HEAD, "get", "maintainer", "a trade", 2.0)
+    of_all = StoredAcknowledgement(SUBJECT, "redis/redis", HEAD, None, "maintainer", "worth it", 1.0)
+    of_case = StoredAcknowledgement(SUBJECT, "redis/redis", HEAD, "get", "maintainer", "a trade", 2.0)
     store.triggers.acknowledge(of_all)
     store.triggers.acknowledge(of_case)
-    store.triggers.acknowledge(Acknowledgement(SUBJECT, "redis/redis", "b" * 40, None, "x", "another head", 3.0))
+    store.triggers.acknowledge(StoredAcknowledgement(SUBJECT, "redis/redis", "b" * 40, None, "x", "another head", 3.0))
     store.triggers.acknowledge(of_case)
     assert store.triggers.acknowledgements(SUBJECT, HEAD) == [of_all, of_case]
 

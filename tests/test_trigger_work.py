@@ -27,6 +27,7 @@ from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module
 from zerolap.triggers import work as work_module
+from zerolap.triggers.comment_commands import Cancel
 from zerolap.triggers.notifying import BranchReport, Notifier
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import ProgressReader
@@ -41,8 +42,7 @@ from zerolap.triggers.trigger import (
     WithdrawalTrigger,
 )
 from zerolap.triggers.watching import Watcher
-from zerolap.triggers.webhooks.commands import Cancel
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 from zerolap.triggers.work import TriggerWork
 
 HERE = "here"

@@ -38,15 +38,15 @@ from zerolap.cases import load_cases, topology_named
 from zerolap.cases._arguments import read_client
 from zerolap.engines import pairing
 from zerolap.engines import timed as timed_engine
-from zerolap.engines.elsewhere import require_standalone
 from zerolap.engines.loaded import Loaded
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.standalone import require_standalone
 from zerolap.engines.timed import Timed
 from zerolap.host import disturbance
-from zerolap.load.hosts import LOAD_HOST
-from zerolap.load.program import packaged
-from zerolap.load.remote import RemoteLoadHost
-from zerolap.load.serving import MOST_CONNECTIONS, MOST_GENERATORS, arguments_from_here
+from zerolap.load.generator import packaged
+from zerolap.load.load_host import LOAD_HOST
+from zerolap.load.remote.load_side import MOST_CONNECTIONS, MOST_GENERATORS, arguments_from_here
+from zerolap.load.remote.server_side import RemoteLoadHost
 from zerolap.records import (
     BASE,
     HEAD,
@@ -60,7 +60,7 @@ from zerolap.records import (
 )
 from zerolap.sandbox import Cancellation, available
 from zerolap.server import Launch, RunningServer, open_port
-from zerolap.server.running import start_launched
+from zerolap.server.running_server import start_launched
 
 CASES = """
 group: checks

@@ -27,7 +27,7 @@ from zerolap.store import Attempt, KnownAgent, Retention, Store, StoredTrigger
 from zerolap.store.tables import case_result, document, job, request, trigger
 from zerolap.store.triggers import TriggerState
 from zerolap.triggers.trigger import PushTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 GARBAGE = "{" * 100_000
 REPOSITORY = "toy/server"

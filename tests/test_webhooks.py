@@ -28,11 +28,11 @@ from zerolap.fleet import Conductor, ServedPlatform
 from zerolap.fleet.in_process import InProcess
 from zerolap.store import Store
 from zerolap.triggers.running import Triggers
-from zerolap.triggers.settings import Limits, TriggerSettings
+from zerolap.triggers.settings import TriggerLimits, TriggerSettings
 from zerolap.triggers.webhooks.admission import Delivery, logged
 from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED
 
-SLOW = Limits(body_seconds=0.2, body_mib=0.01)
+SLOW = TriggerLimits(body_seconds=0.2, body_mib=0.01)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_no_more_is_read_than_the_limit(store: Store, length: str) -> None:
     sent_bytes = 0
     with (
         capture_logs() as entries,
-        webhook_server(store, settings_of_tests(Limits(body_mib=0.01))) as url,
+        webhook_server(store, settings_of_tests(TriggerLimits(body_mib=0.01))) as url,
         raw(url) as connection,
     ):
         connection.sendall(head_of(length))
@@ -137,7 +137,7 @@ def test_no_more_is_read_than_the_limit(store: Store, length: str) -> None:
 
 
 def test_the_answer_to_a_large_body_is_read_by_a_client(store: Store, client: httpx.Client) -> None:
-    with webhook_server(store, settings_of_tests(Limits(body_mib=0.01))) as url:
+    with webhook_server(store, settings_of_tests(TriggerLimits(body_mib=0.01))) as url:
         said = send(client, url, delivery("push", b" " * 20_000))
         unsaid = client.post(url, content=iter([b" " * 6_000] * 3))
     assert (said.status_code, unsaid.status_code) == (413, 413)

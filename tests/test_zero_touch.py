@@ -23,7 +23,7 @@ from zerolap.triggers import outbox
 from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import read_trigger_settings
 from zerolap.triggers.trigger import PullRequestTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 MOST_BYTES = 6 * 1024
 APP_ID = 4711

@@ -19,10 +19,10 @@ from zerolap.cases import load_cases
 from zerolap.engines import Place
 from zerolap.engines.timed import Timed
 from zerolap.host import disturbance
-from zerolap.load.channel import connect_to_server_host, listen_for_load_host
-from zerolap.load.hosts import LoadHost
-from zerolap.load.remote import RemoteLoadHost
-from zerolap.load.serving import serve_load
+from zerolap.load.load_host import LoadHost
+from zerolap.load.remote.channel import connect_to_server_host, listen_for_load_host
+from zerolap.load.remote.load_side import serve_load
+from zerolap.load.remote.server_side import RemoteLoadHost
 from zerolap.records import Amounts, Case, Event, Measurement, Side, TrialDone, TrialsJob, ZerolapError
 from zerolap.sandbox import Cancellation, SandboxPolicy
 

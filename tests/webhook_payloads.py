@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from zerolap.triggers.settings import GitHubSettings, Limits, RepositorySettings, TriggerSettings
+from zerolap.triggers.settings import GitHubSettings, RepositorySettings, TriggerLimits, TriggerSettings
 from zerolap.triggers.webhooks.admission import Delivery
 
 SECRET = "a secret of the tests, and of nobody else"
@@ -30,13 +30,13 @@ _numbers = itertools.count(1)
 Payload = dict[str, Any]
 
 
-def settings_of_tests(limits: Limits | None = None, **repository: Any) -> TriggerSettings:
+def settings_of_tests(limits: TriggerLimits | None = None, **repository: Any) -> TriggerSettings:
     """Return settings with one repository, one permitted person and a branch that is measured."""
     fields: dict[str, Any] = {"name": REPOSITORY, "actors": [MAINTAINER], "branches": ["unstable"], "tags": ["7.*"]}
     return TriggerSettings(
         github=GitHubSettings(webhook_secret_file=SecretStr(SECRET), app_id=4711, private_key_file=Path("a-key.pem")),
         repository=(RepositorySettings.model_validate(fields | repository),),
-        limits=limits or Limits(),
+        limits=limits or TriggerLimits(),
     )
 
 

@@ -9,7 +9,7 @@ from benches.load.effort import Effort
 from benches.load.process import run_client
 from benches.load.scripted import build, scripted_server
 from benches.load.tools import OWN
-from zerolap.load.program import packaged
+from zerolap.load.generator import packaged
 
 THREADS = 4
 CONNECTIONS = 5

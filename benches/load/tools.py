@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.load.data import FIRST_NUMBER, KEYS, NUMBER_PREFIX
-from zerolap.load.program import packaged
+from zerolap.load.generator import packaged
 
 OWN = "zerolap-load"
 MEMTIER = "memtier_benchmark"

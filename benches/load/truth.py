@@ -11,7 +11,7 @@ from benches.load.effort import Effort
 from benches.load.process import run_client
 from benches.load.scripted import build, scripted_server
 from benches.load.tools import OWN
-from zerolap.load.program import packaged
+from zerolap.load.generator import packaged
 
 PER_SECOND = 10_000
 SERVER_ARGUMENTS = ("--delay-us", "100", "--stall-every-s", "10", "--stall-ms", "1000")

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zerolap.api.problems import Problem, answer_of
 from zerolap.api.refusals import Refusals
-from zerolap.triggers.webhooks.rates import network_of
+from zerolap.triggers.webhooks import network_of
 
 MOST_OF_CLIENT: Final = 32
 MOST_OF_STRANGERS: Final = 128

@@ -21,9 +21,8 @@ from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
 from zerolap.store import Store
-from zerolap.triggers.running import Triggers
-from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.webhooks.outcomes import UNSIGNED, Outcome, Refused
+from zerolap.triggers import Triggers, TriggerSettings
+from zerolap.triggers.webhooks import UNSIGNED, Outcome, Refused
 
 DESCRIPTION: Final = (
     "Comparisons of servers that speak the Redis protocol: asked for and followed with a token of"

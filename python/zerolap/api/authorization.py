@@ -15,9 +15,8 @@ from zerolap.api.problems import Problem, too_many
 from zerolap.api.refusals import Refusals
 from zerolap.api.tokens import TokenScope, token_digest
 from zerolap.store import ApiToken, TriggerRecords
-from zerolap.triggers.settings import Limits
-from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
-from zerolap.triggers.webhooks.rates import Rate, network_of
+from zerolap.triggers import TriggerLimits
+from zerolap.triggers.webhooks import MINUTE_SECONDS, Rate, network_of
 
 LEAST_BETWEEN_SECONDS: Final = 0.2
 USE_RECORDED_SECONDS: Final = 60.0
@@ -64,7 +63,7 @@ class KnownTokens:
 class Authorization:
     """Checks tokens anew at each request, so that a removed one is refused at once."""
 
-    def __init__(self, records: TriggerRecords, limits: Limits, refusals: Refusals) -> None:
+    def __init__(self, records: TriggerRecords, limits: TriggerLimits, refusals: Refusals) -> None:
         self._records = records
         self._known = KnownTokens(records)
         self._refusals = refusals

@@ -10,14 +10,21 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from zerolap.api.problems import Problem, too_many
-from zerolap.fleet.setup.configuration import read_configuration
-from zerolap.fleet.setup.directory import add_agent, reload_bus, rotate_key
-from zerolap.fleet.setup.joining import AUTHORITY_PATH, JOIN_PATH, JoinAnswer, JoinRequest, secret_digest
+from zerolap.fleet.setup import (
+    AUTHORITY_PATH,
+    JOIN_PATH,
+    JoinAnswer,
+    JoinRequest,
+    add_agent,
+    read_configuration,
+    reload_bus,
+    rotate_key,
+    secret_digest,
+)
 from zerolap.records import FirstFault, UsageError
 from zerolap.store import AdmittedAgent, Store
-from zerolap.triggers.settings import Limits
-from zerolap.triggers.webhooks.memory import MINUTE_SECONDS
-from zerolap.triggers.webhooks.rates import Rate, network_of
+from zerolap.triggers import TriggerLimits
+from zerolap.triggers.webhooks import MINUTE_SECONDS, Rate, network_of
 
 LARGEST_REQUEST_BYTES: Final = 4096
 HINT: Final = "zerolap fleet token makes another token"
@@ -25,7 +32,7 @@ HINT: Final = "zerolap fleet token makes another token"
 log = structlog.get_logger("zerolap.api")
 
 
-def joining_router(fleet: Path, store: Store, limits: Limits) -> APIRouter:
+def joining_router(fleet: Path, store: Store, limits: TriggerLimits) -> APIRouter:
     """Return the routes by which agents join the fleet with this directory; both need no token of the API."""
     router = APIRouter()
     rate = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)

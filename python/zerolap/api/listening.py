@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing
-from zerolap.triggers.webhooks.rates import network_of
+from zerolap.triggers.webhooks import network_of
 
 HEAD_SECONDS: Final = 15.0
 """So long a connection may take for the handshake of TLS and the head of a request."""

@@ -5,8 +5,7 @@ from typing import Final, Literal
 
 from zerolap.api.error_page import HTML
 from zerolap.api.pages import Page
-from zerolap.report.html import content_security_policy, page_html
-from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestStatus
+from zerolap.report import ListedReport, OutcomeCount, ReportList, RequestStatus, content_security_policy, page_html
 from zerolap.store import RequestInShort, StoredRow
 
 PATHS: Final[dict[str, Literal["comparisons", "runs"]]] = {"compare": "comparisons", "run": "runs"}

@@ -12,10 +12,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from zerolap.api.health import TriggerHealth
 from zerolap.api.refusals import Refusals
 from zerolap.api.upkeep import Usage
-from zerolap.events.lab_event import LabEvent, RequestEvent, TriggerEvent
+from zerolap.events import LabEvent, RequestEvent, TriggerEvent
 from zerolap.fleet import Conductor
 from zerolap.github import GitHub
-from zerolap.triggers.webhooks.outcomes import Admitted, Outcome
+from zerolap.triggers.webhooks import Admitted, Outcome
 
 OPEN_STATES: Final = frozenset({"submitted", "waiting", "running"})
 

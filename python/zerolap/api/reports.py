@@ -15,10 +15,15 @@ from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBus
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
-from zerolap.report.comparison_markdown import comparison_markdown
-from zerolap.report.document import comparison_json, run_json
-from zerolap.report.html import comparison_html, content_security_policy, run_html
-from zerolap.report.run_markdown import run_markdown
+from zerolap.report import (
+    comparison_html,
+    comparison_json,
+    comparison_markdown,
+    content_security_policy,
+    run_html,
+    run_json,
+    run_markdown,
+)
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]

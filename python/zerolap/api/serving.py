@@ -18,28 +18,33 @@ import structlog
 import uvicorn
 
 from zerolap.api.app import application
-from zerolap.api.hosts import KnownHosts, names_of_machine
+from zerolap.api.host_names import KnownHosts, names_of_machine
 from zerolap.api.listening import ACCEPTED_AT_ONCE, ConnectionLimits, Connections, Listener, protocol_of
 from zerolap.api.metrics import EventCounts
 from zerolap.api.refusals import Refusals
 from zerolap.api.stand_by import STAND_BY, Entrance
 from zerolap.api.upkeep import UPKEEP_SECONDS, look_after
-from zerolap.events.lab_event import LabEvent
-from zerolap.fleet import Conductor, Pace, ServedPlatform, Tokens
-from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
+from zerolap.events import LabEvent
+from zerolap.fleet import (
+    Agent,
+    AgentName,
+    AgentPlace,
+    Conductor,
+    FilesAreHere,
+    InProcess,
+    Pace,
+    ServedPlatform,
+    Tokens,
+    follow_configuration,
+    served_platforms,
+)
 from zerolap.fleet.bus import JetStreamDispatcher
-from zerolap.fleet.delivery import AgentName
-from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.membership import follow_configuration
-from zerolap.fleet.roster import served_platforms
-from zerolap.fleet.setup.certificates import CERTIFICATE, CERTIFICATE_KEY
-from zerolap.fleet.setup.configuration import read_configuration
-from zerolap.fleet.setup.credentials import read_conductor_credentials
+from zerolap.fleet.setup import CERTIFICATE, CERTIFICATE_KEY, read_conductor_credentials, read_configuration
 from zerolap.lab import Lab
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import NotConductor, RequestBusy, Retention, Store
-from zerolap.triggers.running import Triggers
+from zerolap.triggers import Triggers
 
 LOCAL: Final = "local"
 """The platform, the lab and the name of the agent that is this machine."""

@@ -15,8 +15,7 @@ from zerolap.lab import BUILDERS
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import remove, walk
 from zerolap.store import Removed, Retention, Store
-from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.running import mirrors_of
+from zerolap.triggers import Mirror, mirrors_of
 
 UPKEEP_SECONDS: Final = 3600.0
 """So often `zerolap serve` looks after its store."""

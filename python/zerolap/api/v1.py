@@ -29,9 +29,8 @@ from zerolap.api.resources import (
     trigger_resource,
 )
 from zerolap.store import ApiToken, RequestInShort, Store, StoredTrigger
-from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.trigger import AskedComparison, AskedTrigger, asked_by
-from zerolap.triggers.webhooks.memory import HOUR_SECONDS, stored_trigger
+from zerolap.triggers import AskedComparison, AskedTrigger, TriggerSettings, asked_by
+from zerolap.triggers.webhooks import HOUR_SECONDS, stored_trigger
 
 MOST_BODY_BYTES: Final = 64 << 10
 MOST_LISTED: Final = 100

@@ -14,10 +14,8 @@ from starlette.requests import ClientDisconnect
 
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.store import Store
-from zerolap.triggers.settings import TriggerSettings
-from zerolap.triggers.webhooks.admission import Delivery, admit, log_outcome
-from zerolap.triggers.webhooks.memory import Memory
-from zerolap.triggers.webhooks.outcomes import Admitted, Cause, Ignored, Outcome, Refused
+from zerolap.triggers import TriggerSettings
+from zerolap.triggers.webhooks import Admitted, Cause, Delivery, Ignored, Memory, Outcome, Refused, admit, log_outcome
 
 MOST_HELD_BYTES: Final = 256 << 20
 """Of all bodies together, which are held in memory until their signatures are checked."""

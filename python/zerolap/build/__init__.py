@@ -6,11 +6,11 @@ Sources and builds are packed to travel to other machines; what comes from there
 from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
-from zerolap.build.changes import changes_between
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
 from zerolap.build.source import commit_of, resolve
+from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
 __all__ = [

@@ -34,7 +34,8 @@ from zerolap.records import (
     UsageError,
     revision_of,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, reading, remove, remove_abandoned, require_sandbox, scratch_directory
+from zerolap.sandbox import Limits, SandboxPolicy, remove, remove_abandoned, require_sandbox, scratch_directory
+from zerolap.sandbox import confined_reading as reading
 from zerolap.store import Blobs
 
 PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"

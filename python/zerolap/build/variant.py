@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from zerolap.records import EnvironmentMissing, Record, UsageError
-from zerolap.sandbox import reading
+from zerolap.sandbox import confined_reading as reading
 
 Optimization: TypeAlias = Literal["-O0", "-O1", "-O2", "-O3"]
 Allocator: TypeAlias = Literal["jemalloc", "libc"]

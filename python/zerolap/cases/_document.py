@@ -14,7 +14,7 @@ _NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float}
 
 
 @dataclass(frozen=True)
-class Problem:
+class FileProblem:
     """An error at a line of a file."""
 
     file: str
@@ -34,7 +34,7 @@ class Document:
     file: str
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     values: int = 0
     _faulty: set[Path] = field(default_factory=set)
 
@@ -49,7 +49,7 @@ class Document:
         if path not in self._faulty:
             self._faulty.add(path)
             name = f'field "{field_name(path)}": ' if path else ""
-            self.problems.append(Problem(self.file, line or self.line_of(path), name + text, hint))
+            self.problems.append(FileProblem(self.file, line or self.line_of(path), name + text, hint))
 
 
 def field_name(path: Path) -> str:
@@ -71,12 +71,12 @@ def read_document(text: str, file: str) -> Document:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         hint = "indent with spaces, not with tabs" if "\t" in _line(text, line) else ""
-        document.problems.append(Problem(file, line, f"not valid YAML: {error.problem or 'cannot be read'}", hint))
+        document.problems.append(FileProblem(file, line, f"not valid YAML: {error.problem or 'cannot be read'}", hint))
     except yaml.YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
-        document.problems.append(Problem(file, line, "not valid YAML: a control character"))
+        document.problems.append(FileProblem(file, line, "not valid YAML: a control character"))
     except RecursionError:
-        document.problems.append(Problem(file, 1, "nested too deeply"))
+        document.problems.append(FileProblem(file, 1, "nested too deeply"))
     else:
         if root is not None:
             document.lines[()] = root.start_mark.line + 1
@@ -88,7 +88,7 @@ def _take(root: yaml.Node, document: Document) -> None:
     try:
         document.data = _value(root, (), document, ())
     except RecursionError:
-        document.problems.append(Problem(document.file, 1, "nested too deeply"))
+        document.problems.append(FileProblem(document.file, 1, "nested too deeply"))
 
 
 def _line(text: str, number: int) -> str:

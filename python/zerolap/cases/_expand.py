@@ -9,7 +9,7 @@ from zerolap.cases._document import Document, Path
 from zerolap.cases._format import Matrix
 from zerolap.cases._messages import validated
 from zerolap.cases._values import near
-from zerolap.records.fields import PLACEHOLDER, Filled
+from zerolap.records import PLACEHOLDER, Filled
 
 _AXIS = re.compile(r"[a-z][a-z0-9_]*")
 _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")

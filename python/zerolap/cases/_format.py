@@ -15,11 +15,11 @@ from zerolap.records import (
     Generator,
     KeyRange,
     LoadRange,
+    Positive,
     Record,
     State,
     fault_of_command,
 )
-from zerolap.records.fields import Positive
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SCALARS: dict[str, Any] = {"type": ["string", "number", "boolean"]}

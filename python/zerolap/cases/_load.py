@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from zerolap.cases._build import cases_of
-from zerolap.cases._document import Document, Problem, read_document
+from zerolap.cases._document import Document, FileProblem, read_document
 from zerolap.cases._format import CaseFile
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases.public import case_of, is_public
@@ -68,7 +68,7 @@ def _read(path: Path) -> Document:
         return read_document(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return Document(str(path), problems=[Problem(str(path), line, "not UTF-8 text")])
+        return Document(str(path), problems=[FileProblem(str(path), line, "not UTF-8 text")])
     except OSError as error:
         raise CaseFileError(f"{path}: cannot be read: {error.strerror}") from error
 
@@ -83,7 +83,7 @@ def _holds_no_case(document: Document) -> bool:
 
 def _cases(documents: Iterable[Document]) -> list[Case]:
     cases: list[Case] = []
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     first_of: dict[str, Case] = {}
     documents = list(documents)
     stems = {Path(document.file).stem for document in documents if is_public(document.data)}
@@ -100,7 +100,7 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
             first = first_of.setdefault(case.name, case)
             if first is not case:
                 text = f'field "name": case "{case.name}" exists already, at {first.file}:{first.line}'
-                problems.append(Problem(case.file, case.line, text))
+                problems.append(FileProblem(case.file, case.line, text))
     if problems:
         raise _error(problems)
     return cases
@@ -139,7 +139,7 @@ def _has_faulty_form(document: Document) -> bool:
     return document.data is None
 
 
-def _error(problems: list[Problem]) -> CaseFileError:
+def _error(problems: list[FileProblem]) -> CaseFileError:
     first, *others = problems
     message = str(first)
     if others:

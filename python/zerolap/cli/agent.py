@@ -42,8 +42,8 @@ def join(
 
     Example: zerolap agent join https://lab.example.org:7480 --token zj_...
     """
-    from zerolap.fleet.setup.joining import JoinToken
-    from zerolap.fleet.setup.joining import join as join_fleet
+    from zerolap.fleet.setup import JoinToken
+    from zerolap.fleet.setup import join as join_fleet
 
     joined = join_fleet(address, JoinToken.read(token), directory)
     work_directory = joined.credentials.with_name("work")
@@ -129,8 +129,8 @@ def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool
 
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
-    from zerolap.fleet.remote_agent import AgentMachine, work
-    from zerolap.fleet.setup.credentials import read_agent_credentials
+    from zerolap.fleet import AgentMachine, work
+    from zerolap.fleet.setup import read_agent_credentials
 
     read = read_agent_credentials(credentials)
     if read.kind != kind:

@@ -11,7 +11,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request.outcome import PullRequestState
+    from zerolap.report.pull_request import PullRequestState
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -82,7 +82,7 @@ def comment(
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
     from zerolap.lab import read_comparison
-    from zerolap.report.pull_request.stored_comparisons import PullRequestPlace, state_of_comparisons
+    from zerolap.report.pull_request import PullRequestPlace, state_of_comparisons
     from zerolap.store import Store
 
     if not repository:
@@ -116,7 +116,7 @@ async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> 
     """Write the comment and return its id; raises `UsageError` for a marker that is none."""
     from zerolap.errors import UsageError
     from zerolap.github import GitHubForbidden, hidden_marker
-    from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
+    from zerolap.report.pull_request import MOST_BYTES, body_markdown
 
     try:
         most_bytes = MOST_BYTES - len(hidden_marker(marker)) - 1

@@ -89,9 +89,9 @@ def compare(
     """Measure both sides, write the reports, and exit."""
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
+    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import Reports, write_comparison
-    from zerolap.cli.selection import deployed, selected_cases
     from zerolap.lab import Lab, Options, comparison_request
     from zerolap.lab import compare as compare_servers
     from zerolap.records import RequestedServer

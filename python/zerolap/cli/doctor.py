@@ -87,7 +87,7 @@ def _of_store(location: str | None) -> list["Diagnosis"]:
     """Return how much the store takes, where there is one."""
     from dataclasses import asdict
 
-    from zerolap.api.upkeep import usage
+    from zerolap.api import usage
     from zerolap.cli.store import size
     from zerolap.host import Diagnosis, State
     from zerolap.store import DEFAULT_DIRECTORY, Store

@@ -11,7 +11,7 @@ from zerolap.cli import options
 from zerolap.durations import SECONDS_PER_UNIT
 
 if TYPE_CHECKING:
-    from zerolap.fleet.setup.configuration import AgentKind, FleetConfiguration, PlatformRequirement
+    from zerolap.fleet.setup import AgentKind, FleetConfiguration, PlatformRequirement
 
 AgentsThatMeasure = Annotated[
     list[str] | None, typer.Option("--bench", help="An agent that measures on a platform.", metavar="NAME=LAB/PLATFORM")
@@ -91,8 +91,8 @@ def init(
 ) -> None:
     """Write what is new, and have the bus take it on if it runs here."""
     from zerolap.errors import UsageError
+    from zerolap.fleet.setup import CONFIGURATION, new_configuration, read_configuration
     from zerolap.fleet.setup import directory as fleet
-    from zerolap.fleet.setup.configuration import CONFIGURATION, new_configuration, read_configuration
 
     platforms = dict(_parsed_platform(added) for added in platform or [])
     agents = _parsed_agents(bench, build, load)
@@ -145,7 +145,7 @@ def token(
     Example: zerolap fleet token --bench bench-1=home/arm --build build-1=home/arm --store /var/lib/zerolap
     """
     from zerolap.errors import UsageError
-    from zerolap.fleet.setup.configuration import read_configuration
+    from zerolap.fleet.setup import read_configuration
 
     agents = _parsed_agents(bench, build, load)
     if not any(agents.values()):
@@ -164,7 +164,7 @@ def revoke(name: AgentNameArgument, fleet: FleetDirectory = Path("fleet")) -> No
 
     Example: zerolap fleet revoke bench-3
     """
-    from zerolap.fleet.setup.directory import reload_bus, revoke_agent
+    from zerolap.fleet.setup import reload_bus, revoke_agent
 
     revoke_agent(fleet, name)
     typer.echo(f"{name} does not belong to the fleet any more")
@@ -184,8 +184,7 @@ def rotate(
 
     Example: zerolap fleet rotate bench-1 --store /var/lib/zerolap
     """
-    from zerolap.fleet.setup.configuration import CONDUCTOR, read_configuration
-    from zerolap.fleet.setup.directory import reload_bus, rotate_password
+    from zerolap.fleet.setup import CONDUCTOR, read_configuration, reload_bus, rotate_password
 
     configuration = read_configuration(fleet)
     entry = configuration.agents.get(name)
@@ -207,7 +206,7 @@ def _print_token(
     replaces: bool = False,
 ) -> None:
     """Record a token for an agent, given by name, lab, platform and kind, and print the command that uses it."""
-    from zerolap.fleet.setup.joining import JoinToken, secret_digest
+    from zerolap.fleet.setup import JoinToken, secret_digest
     from zerolap.store import AdmittedAgent, Store
 
     join_token = JoinToken.new((fleet / "ca.pem").read_text())
@@ -219,8 +218,7 @@ def _print_token(
 
 
 def _show_start(directory: Path, configuration: "FleetConfiguration") -> None:
-    from zerolap.fleet.setup.directory import SERVER_CONFIGURATION
-    from zerolap.fleet.setup.units import UNITS
+    from zerolap.fleet.setup import SERVER_CONFIGURATION, UNITS
 
     typer.echo(f"start the bus: nats-server -c {directory / SERVER_CONFIGURATION}")
     if (conductor := configuration.conductor) is not None:
@@ -310,7 +308,7 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
     from pydantic import ValidationError
 
     from zerolap.errors import UsageError
-    from zerolap.fleet.setup.configuration import PlatformRequirement
+    from zerolap.fleet.setup import PlatformRequirement
 
     name, _, rest = text.partition(":")
     pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))

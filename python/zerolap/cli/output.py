@@ -11,8 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from zerolap.records import CheckReport, Comparison, EnvironmentMissing, RunReport
-from zerolap.report.document import comparison_json, run_json
-from zerolap.report.terminal import show_comparison, show_run
+from zerolap.report import comparison_json, run_json, show_comparison, show_run
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
@@ -50,16 +49,16 @@ def write_comparison(
         if reports.json is not None:
             write(reports.json, comparison_json(comparison))
         if reports.markdown is not None:
-            from zerolap.report.comparison_markdown import comparison_markdown
+            from zerolap.report import comparison_markdown
 
             write(reports.markdown, comparison_markdown(comparison))
         if reports.html is not None:
             from zerolap.lab import read_pictures
-            from zerolap.report.html import comparison_html
+            from zerolap.report import comparison_html
 
             write(reports.html, comparison_html(comparison, read_pictures(comparison, store)))
         if reports.benchfmt is not None:
-            from zerolap.report.benchfmt import comparison_benchfmt
+            from zerolap.report import comparison_benchfmt
 
             write(reports.benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
     # Last, as the reader of the table may close it before its end.
@@ -73,16 +72,16 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
         if reports.json is not None:
             write(reports.json, run_json(report))
         if reports.markdown is not None:
-            from zerolap.report.run_markdown import run_markdown
+            from zerolap.report import run_markdown
 
             write(reports.markdown, run_markdown(report))
         if reports.html is not None:
             from zerolap.lab import read_run_pictures
-            from zerolap.report.html import run_html
+            from zerolap.report import run_html
 
             write(reports.html, run_html(report, read_run_pictures(report, store)))
         if reports.benchfmt is not None:
-            from zerolap.report.benchfmt import run_benchfmt
+            from zerolap.report import run_benchfmt
 
             write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
     if reports.has_table:
@@ -91,8 +90,7 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
     """Write the document of a check if requested, and the table unless the document is written to standard output."""
-    from zerolap.report.document import check_json
-    from zerolap.report.terminal_check import show_check
+    from zerolap.report import check_json, show_check
 
     if json is not None:
         write(json, check_json(report))

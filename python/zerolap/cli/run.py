@@ -78,9 +78,9 @@ def run(
     """Measure the server, write the reports, and exit."""
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
+    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import Reports, write_run
-    from zerolap.cli.selection import deployed, selected_cases
     from zerolap.lab import Lab, Options, run_request
     from zerolap.lab import run as run_server
     from zerolap.records import RequestedServer

@@ -88,14 +88,13 @@ def serve(
     """Serve until stopped."""
     import asyncio
 
-    from zerolap.api.serving import Address, Serving
-    from zerolap.api.serving import serve as serve_store
+    from zerolap.api import Address, Serving
+    from zerolap.api import serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
-    from zerolap.fleet.setup.configuration import read_configuration
+    from zerolap.fleet.setup import read_configuration
     from zerolap.store import Store
-    from zerolap.triggers.running import Triggers, mirrors_of
-    from zerolap.triggers.settings import read_trigger_settings
+    from zerolap.triggers import Triggers, mirrors_of, read_trigger_settings
 
     addresses = [Address.parse(address) for address in listen or [DEFAULT_LISTEN]]
     if fleet is not None:

@@ -30,7 +30,7 @@ def prune(
 
     Examples: zerolap store prune --dry-run; zerolap store prune --keep 90d --keep-newest 50
     """
-    from zerolap.api.upkeep import look_after
+    from zerolap.api import look_after
     from zerolap.store import Store
 
     retention = options.retention(keep, keep_newest, keep_bytes)
@@ -68,7 +68,7 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
     """
     from dataclasses import asdict
 
-    from zerolap.api.upkeep import usage as usage_of
+    from zerolap.api import usage as usage_of
     from zerolap.store import Store
 
     with Store.open_to_read(store) as results:

@@ -33,7 +33,7 @@ def list_cases(
     from rich.table import Table
     from rich.text import Text
 
-    from zerolap.cli.selection import selected_cases
+    from zerolap.cli.case_selection import selected_cases
 
     table = Table(box=None, pad_edge=False)
     for heading in ("case", "group", "commands", "description"):
@@ -53,7 +53,7 @@ def show(
 
     Example: zerolap suites show get-100B
     """
-    from zerolap.cli.selection import selected_cases
+    from zerolap.cli.case_selection import selected_cases
 
     for selected in selected_cases(cases_directory, [case], None, None):
         typer.echo(selected.model_dump_json(indent=2))
@@ -92,7 +92,7 @@ def check(
 
         zerolap suites check --no-run my-suites/
     """
-    from zerolap.cli.selection import cases_named
+    from zerolap.cli.case_selection import cases_named
     from zerolap.records import UsageError
 
     cases = cases_named(cases_directory, what, command, group)

@@ -10,7 +10,7 @@ from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.api.tokens import TokenScope
+    from zerolap.api import TokenScope
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
 
@@ -40,10 +40,10 @@ def add(
 
     Examples: zerolap token add ci --scope submit; zerolap token add ci-2 --scope submit --actor ci > token
     """
-    from zerolap.api.tokens import INCLUDED, new_token, token_digest
+    from zerolap.api import INCLUDED, new_token, token_digest
     from zerolap.errors import UsageError
     from zerolap.store import ApiToken, Store
-    from zerolap.triggers.names import LOGIN
+    from zerolap.triggers import LOGIN
 
     if NAME.fullmatch(name) is None:
         raise UsageError(f"`{name}` is no name of a token", hint="use letters, digits, `-`, `_` and `.`")
@@ -108,7 +108,7 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
 
 def _checked_scope(text: str) -> "TokenScope":
     """Return a scope; raises `UsageError` for what is none."""
-    from zerolap.api.tokens import INCLUDED
+    from zerolap.api import INCLUDED
     from zerolap.errors import UsageError
 
     for scope in INCLUDED:

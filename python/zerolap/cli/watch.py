@@ -12,8 +12,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison
-    from zerolap.triggers.notifying import Push
-    from zerolap.triggers.settings import TriggerSettings
+    from zerolap.triggers import Push, TriggerSettings
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -60,7 +59,7 @@ def watch(
     """Follow until stopped."""
     import asyncio
 
-    from zerolap.api.watching import follow
+    from zerolap.api import follow
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
     from zerolap.store import Store
@@ -91,7 +90,7 @@ def watch(
 
 def _settings(watched: dict[str, object]) -> "TriggerSettings":
     """Return settings with one watched remote; raises `UsageError` for what options do not allow."""
-    from zerolap.triggers.settings import checked_settings
+    from zerolap.triggers import checked_settings
 
     return checked_settings(
         {"watch": [{key: value for key, value in watched.items() if value is not None}]}, Path.cwd()
@@ -102,8 +101,7 @@ def _show(json: str | None, push: "Push", comparisons: Sequence["Comparison"]) -
     """Write a line about a push that is measured."""
     import json as encoder
 
-    from zerolap.triggers.notifying import headline, regressed_cases
-    from zerolap.triggers.trigger import PushTrigger
+    from zerolap.triggers import PushTrigger, headline, regressed_cases
 
     if json is None:
         typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push, comparisons)}")

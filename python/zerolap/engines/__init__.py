@@ -1,6 +1,6 @@
 """What measures: each engine turns a job, at a place, into events with measurements."""
 
-from zerolap.engines.counted_deployment import counted_part
+from zerolap.engines.counted_deployment import counted_part, counted_topology
 from zerolap.engines.engine import (
     TRIAL_PREFIX,
     ComparingEngine,
@@ -12,11 +12,11 @@ from zerolap.engines.engine import (
     filled_server,
     trials_of,
 )
-from zerolap.engines.names import COMPARING, LOADED, engine_named, rules_of_plugins
 from zerolap.engines.perf import missing_for_sampling
+from zerolap.engines.registry import COMPARING, LOADED, engine_named, rules_of_plugins
 from zerolap.engines.sampled import PASSES
+from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
-from zerolap.engines.trial import PinnedTrial
 
 __all__ = [
     "COMPARING",
@@ -32,6 +32,8 @@ __all__ = [
     "PinnedTrial",
     "Place",
     "counted_part",
+    "counted_topology",
+    "deployed",
     "disk_full",
     "engine_named",
     "filled_server",

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.engines.checks import executed_check, pinned_checks, reply_checks, windows_check
+from zerolap.engines.counted_checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
-from zerolap.engines.pin import Request
-from zerolap.engines.trial import ServerTrial, filled
+from zerolap.engines.pin import PinRequest
+from zerolap.engines.server_trial import ServerTrial, filled
 from zerolap.engines.windows import (
     TICKS,
     Counting,
@@ -22,7 +22,7 @@ from zerolap.engines.windows import (
     dumped_instructions,
     settle,
 )
-from zerolap.load.program import counted_arguments, load_program
+from zerolap.load import counted_arguments, load_program
 from zerolap.records import (
     Amounts,
     Block,
@@ -37,9 +37,8 @@ from zerolap.records import (
     Validity,
     Windows,
 )
-from zerolap.sandbox import reading
-from zerolap.server import CommandRefused, RunningServer, named_death
-from zerolap.server.statistics import StatisticsReader
+from zerolap.sandbox import confined_reading as reading
+from zerolap.server import CommandRefused, RunningServer, StatisticsReader, named_death
 
 METHOD = 3
 """Raised when the same server would get other counts."""
@@ -141,7 +140,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
-        begun = functools.partial(counted.at_rest, Request.STOP) if trial.instrument_start else None
+        begun = functools.partial(counted.at_rest, PinRequest.STOP) if trial.instrument_start else None
         with (
             filled(
                 trial,
@@ -156,7 +155,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
         ):
             counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
-            counted.at_rest(Request.START)
+            counted.at_rest(PinRequest.START)
             settle(counting)
             _quiet(server, SETTLED_SETTINGS, settings)
             counts = count_windows(counting, trial.windows, trial.scale, trial.seed)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.build import Program
-from zerolap.engines.pin import Pin, Request
-from zerolap.load.program import packaged
-from zerolap.load.target import Target, by_socket
+from zerolap.engines.pin import Pin, PinRequest
+from zerolap.load import Target, by_socket, packaged
 from zerolap.records import CaseRefused, Check, ServerSpec, Topology, TrialFailed
 from zerolap.server import Deployment, Launch, deploy, is_asleep, number_in
 
@@ -54,7 +53,7 @@ class CountedDeployment:
     dumps: Path
     program_in_dumps: str
 
-    def at_rest(self, request: Request) -> None:
+    def at_rest(self, request: PinRequest) -> None:
         """Have the counted server carry out a request between the requests of others, once it has handled all of them.
 
         Connections that ended are seen by then; else it would depend on the machine what is instrumented.
@@ -198,4 +197,4 @@ def _leap_until(ended: threading.Event, pin_of: Callable[[], Pin | None], path: 
                 connection.sendall(b"PING\r\n")
                 connection.recv(64)
 
-            pin.carry_out(Request.LEAP, wake_up, lambda: not ended.is_set())
+            pin.carry_out(PinRequest.LEAP, wake_up, lambda: not ended.is_set())

@@ -18,7 +18,7 @@ METRICS_OF_EVENTS: Mapping[str, str] = {
 }
 
 
-class Counters(Protocol):
+class AttachedCounters(Protocol):
     """Counters that are attached to processes; `zerolap._core.ProcessCounters` has the meaning of its methods."""
 
     def begin(self) -> None:
@@ -47,7 +47,7 @@ class SideCounters:
     `refusal` is why there are none though the machine has them.
     """
 
-    counters: Counters | None = None
+    counters: AttachedCounters | None = None
     refusal: str | None = None
 
     @classmethod

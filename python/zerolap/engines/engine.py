@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from zerolap.build import Builds, LinkFailed, Program
-from zerolap.engines.trial import PinnedTrial, deployed, filled
+from zerolap.engines.server_trial import PinnedTrial, deployed, filled
 from zerolap.host import Pinning, Processors, choose_pinning
-from zerolap.load.hosts import LoadHost
-from zerolap.load.target import Target
+from zerolap.load import LoadHost, Target
 from zerolap.records import (
     Block,
     Check,

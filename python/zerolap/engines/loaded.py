@@ -12,12 +12,11 @@ from pathlib import Path
 
 from zerolap.engines.engine import EngineTrial, FilledServer, Place, filled_server, named_failure, trials_of
 from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
-from zerolap.host.disturbance import watch
+from zerolap.host import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import FileRefused, launch, read_file
-from zerolap.server import read_cpu_times
-from zerolap.server.statistics import StatisticsReader
+from zerolap.server import StatisticsReader, read_cpu_times
 
 METHOD = 1
 """Raised when the same server would get other figures."""

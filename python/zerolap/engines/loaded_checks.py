@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.engines.checks import executed_check
+from zerolap.engines.counted_checks import executed_check
 from zerolap.engines.engine import EngineTrial
 from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
 from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
-from zerolap.server import CpuTimes, RunningServer, number_in, parts_of
-from zerolap.server.statistics import rows_of
+from zerolap.server import CpuTimes, RunningServer, number_in, parts_of, rows_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from zerolap.engines.balanced_order import turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.turns import turns_of_pairs
 from zerolap.records import Case, Side
 
 SLICE_SECONDS = 0.005

@@ -12,7 +12,8 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Process, is_readable, launch, reading
+from zerolap.sandbox import Process, is_readable, launch
+from zerolap.sandbox import confined_reading as reading
 
 FREQUENCY_HZ = 1999
 """Odd, so that it does not keep step with timers."""
@@ -67,7 +68,7 @@ def sampling_event() -> str:
 
 
 @dataclass
-class Recorder:
+class PerfRecorder:
     """A perf that waits: it records between `begin` and `end`."""
 
     process: Process
@@ -119,7 +120,7 @@ class Recorder:
 
 
 @contextlib.contextmanager
-def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
+def recording(process: int, event: str, data: Path) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
     Raises `EnvironmentMissing` if there is no perf.
@@ -145,7 +146,7 @@ def recording(process: int, event: str, data: Path) -> Iterator[Recorder]:
             perf = stack.enter_context(launch(command, environment=variables, output=log))
         except EnvironmentMissing as missing:
             raise EnvironmentMissing("perf is not installed", hint="apt-get install linux-perf") from missing
-        yield Recorder(perf, *opened)
+        yield PerfRecorder(perf, *opened)
 
 
 def read_stacks(data: Path, source_root: str, visible: Sequence[Path]) -> bytes:

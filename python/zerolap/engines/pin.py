@@ -41,7 +41,7 @@ _PROCESS_STATUS = (
 """The fields of proc_pid_stat(5): a process with 4,096 resident pages."""
 
 
-class Request(IntEnum):
+class PinRequest(IntEnum):
     """What the library is asked to do at the next wait of the event loop."""
 
     LEAP = 1
@@ -78,7 +78,7 @@ class Pin:
             "ZEROLAP_PIN_STAT": str(self._stat),
         }
 
-    def carry_out(self, request: Request, wake_up: Callable[[], object], alive: Callable[[], bool]) -> None:
+    def carry_out(self, request: PinRequest, wake_up: Callable[[], object], alive: Callable[[], bool]) -> None:
         """Have the server carry out a request at the end of what `wake_up` sends to it.
 
         It is asked while its event loop waits: between two replies it would act on it too early. Raises `TrialFailed`

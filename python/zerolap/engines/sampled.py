@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict
 
 from zerolap.build import Program
-from zerolap.engines.checks import executed_check, reply_checks
+from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event

@@ -3,15 +3,11 @@
 import contextlib
 from collections.abc import Iterator
 
+from zerolap.engines.server_trial import PinnedTrial, deployed, deployed_at, filled
 from zerolap.engines.slices import TimedSide
-from zerolap.engines.trial import PinnedTrial, deployed, deployed_at, filled
-from zerolap.load.filling import prepare
-from zerolap.load.hosts import LoadGenerator, LoadHost
-from zerolap.load.program import load_program, timed_arguments
-from zerolap.load.target import Target
+from zerolap.load import LoadGenerator, LoadHost, Target, load_program, prepare, timed_arguments
 from zerolap.records import Check
-from zerolap.server import Deployment, named_death
-from zerolap.server.statistics import SummedStatistics
+from zerolap.server import Deployment, SummedStatistics, named_death
 
 
 def set_up(

@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.engines.counters import SideCounters, SliceCounts
-from zerolap.load.companions import Companions
-from zerolap.load.hosts import LoadGenerator
-from zerolap.load.program import SliceResult
+from zerolap.load import Companions, LoadGenerator, SliceResult
 from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
-from zerolap.server import CpuTimes, RunningServer, is_asleep, read_cpu_times, read_total_ns
-from zerolap.server.statistics import ServerStatistics, SummedStatistics
+from zerolap.server import (
+    CpuTimes,
+    RunningServer,
+    ServerStatistics,
+    SummedStatistics,
+    is_asleep,
+    read_cpu_times,
+    read_total_ns,
+)
 
 LONGEST_WAIT_SECONDS = 0.002
 """After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""

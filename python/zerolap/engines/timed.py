@@ -15,18 +15,16 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.engines import timed_checks
+from zerolap.engines.balanced_order import set_up_order
 from zerolap.engines.counters import SideCounters
-from zerolap.engines.elsewhere import require_standalone
 from zerolap.engines.engine import Deadline, Place, named_failure
 from zerolap.engines.pairing import Chosen, choose_requests, run_pairs
+from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.trial import PinnedTrial
-from zerolap.engines.turns import set_up_order
-from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise
-from zerolap.host.disturbance import DISTURBANCES, watch
-from zerolap.load.hosts import LOAD_HOST, LoadHost, MachineWatch
-from zerolap.load.latencies import latencies_us, sum_of_histograms
+from zerolap.engines.standalone import require_standalone
+from zerolap.host import DISTURBANCES, Pinning, available_bytes, hardware_counters, measure_noise, watch
+from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, sum_of_histograms
 from zerolap.records import (
     Amounts,
     Block,

@@ -4,7 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from zerolap.engines.checks import executed_check, reply_checks
+from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.slices import Slice, SliceWork
 from zerolap.records import Case, Check
 

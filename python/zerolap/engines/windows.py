@@ -8,12 +8,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.engines.pin import Pin, Request
-from zerolap.load.program import LoadProgram, SliceResult
+from zerolap.engines.pin import Pin, PinRequest
+from zerolap.load import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed, Windows
 from zerolap.sandbox import FileRefused, read_file
-from zerolap.server import RunningServer
-from zerolap.server.statistics import StatisticsReader
+from zerolap.server import RunningServer, StatisticsReader
 
 TARGET_INSTRUCTIONS = 10_000_000
 """Of the large window: enough for rare paths to be seen, little enough for a fifth of a second under callgrind."""
@@ -87,7 +86,7 @@ class Counting:
         """Requests of whole pipelines and whole cycles."""
         return math.lcm(self.case.client.pipeline, self.cycle)
 
-    def carry_out(self, request: Request, requests: int) -> None:
+    def carry_out(self, request: PinRequest, requests: int) -> None:
         """Have the server carry out a request after so many more requests."""
         self.pin.carry_out(request, lambda: self.load.slice(requests), lambda: self.server.alive)
 
@@ -100,7 +99,7 @@ def settle(counting: Counting) -> None:
     """
     counting.load.slice(counting.cycle)
     for _ in range(SETTLING_LEAPS):
-        counting.carry_out(Request.LEAP, counting.unit)
+        counting.carry_out(PinRequest.LEAP, counting.unit)
 
 
 def count_windows(counting: Counting, windows: Windows | None, scale: float, seed: int) -> WindowCounts:
@@ -112,9 +111,9 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     """
     load, dumps, cycle, unit = counting.load, counting.dumps, counting.cycle, counting.unit
     load.slice(unit)
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     load.slice(unit)
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     windows = windows or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
     load.slice(windows.small + seed % WARM_UP_LENGTHS * unit)
@@ -122,18 +121,18 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         counting.statistics.read().calls,
         counting.pin.clock_readings,
     )
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     small = load.slice(windows.small)
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     large = load.slice(windows.large)
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     clock_readings = counting.pin.clock_readings - readings_before
     executed = counting.statistics.read().calls - executed_before - 3 * cycle
     # The statistics are behind this dump.
-    counting.carry_out(Request.DUMP, cycle)
+    counting.carry_out(PinRequest.DUMP, cycle)
     for _ in range(TICKS):
-        counting.carry_out(Request.LEAP, unit)
-    counting.carry_out(Request.DUMP, cycle)
+        counting.carry_out(PinRequest.LEAP, unit)
+    counting.carry_out(PinRequest.DUMP, cycle)
     return WindowCounts(
         before_dump=_part(dumps, 1),
         small_dump=_part(dumps, 4),
@@ -157,7 +156,7 @@ def _count_alone(counting: Counting) -> AloneCounts:
     for cycles in (FEW_ALONE, MANY_ALONE):
         for _ in range(cycles):
             counting.load.slice(cycle)
-        counting.carry_out(Request.DUMP, cycle)
+        counting.carry_out(PinRequest.DUMP, cycle)
     return AloneCounts(_part(dumps, 8), _part(dumps, 9), (FEW_ALONE + 1) * cycle, (MANY_ALONE + 1) * cycle)
 
 

@@ -2,6 +2,8 @@
 
 from zerolap.events.lab_event import (
     LabEvent,
+    RequestEvent,
+    TriggerEvent,
     attempt_events,
     end_events,
     request_event,
@@ -13,6 +15,8 @@ from zerolap.events.sinks import EventSink
 __all__ = [
     "EventSink",
     "LabEvent",
+    "RequestEvent",
+    "TriggerEvent",
     "attempt_events",
     "end_events",
     "request_event",

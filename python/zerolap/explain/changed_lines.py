@@ -22,7 +22,7 @@ class _ChangedPlace:
     added: frozenset[str]
 
 
-class ChangedLines:
+class DifferingLines:
     """The lines that differ, as seen from each side, and the names that stand in them."""
 
     def __init__(self, changes: Changes | None) -> None:

@@ -15,7 +15,7 @@ def sums(these: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key
 
 
 @dataclass
-class Node:
+class CostNode:
     """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line.
 
     `inlined` are those of its own instructions that belong to other functions, by function.
@@ -32,16 +32,16 @@ class Node:
         """Its own instructions without those of other functions."""
         return self.instructions - sum(self.inlined.values())
 
-    def absorb(self, other: "Node") -> None:
+    def absorb(self, other: "CostNode") -> None:
         """Add another's costs to this one's."""
         self.instructions += other.instructions
         self.calls += other.calls
         self.lines = sums(self.lines, other.lines)
         self.inlined = sums(self.inlined, other.inlined)
 
-    def part(self, share: float) -> "Node":
+    def part(self, share: float) -> "CostNode":
         """Return so much of its cost."""
-        return Node(
+        return CostNode(
             instructions=self.instructions * share,
             calls=self.calls * share,
             lines={place: cost * share for place, cost in self.lines.items()},
@@ -80,12 +80,12 @@ class Edge:
 class CostGraph:
     """All functions and edges of one side."""
 
-    nodes: dict[FunctionKey, Node] = field(default_factory=dict)
+    nodes: dict[FunctionKey, CostNode] = field(default_factory=dict)
     edges: dict[tuple[FunctionKey, FunctionKey], Edge] = field(default_factory=dict)
 
-    def node(self, key: FunctionKey) -> Node:
+    def node(self, key: FunctionKey) -> CostNode:
         """Return the node of that key, made if missing."""
-        return self.nodes.setdefault(key, Node())
+        return self.nodes.setdefault(key, CostNode())
 
     def add_edge(self, caller: FunctionKey, callee: FunctionKey, edge: Edge) -> None:
         """Add calls; a function's calls to itself are part of its own cost."""

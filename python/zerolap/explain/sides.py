@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunction, SourceFunctions, cost_graph
-from zerolap.explain.changed_lines import ChangedLines
+from zerolap.explain.changed_lines import DifferingLines
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
 from zerolap.explain.inlining import inline_alike
@@ -47,7 +47,7 @@ class Sides:
     head_contracted: CostGraph
     old: SourceFunctions
     new: SourceFunctions
-    changed: ChangedLines
+    changed: DifferingLines
     has_lines: bool
 
     @classmethod
@@ -57,7 +57,7 @@ class Sides:
         base, head = cost_graph(evidence.base, old), cost_graph(evidence.head, new)
         base, head = inline_alike(base, head)
         base, head = inline_alike(base.renamed(find_renames(base, head, old, new)), head)
-        changed = ChangedLines(evidence.changes)
+        changed = DifferingLines(evidence.changes)
         return cls(base, head, *without_detours(base, head), old, new, changed, evidence.has_lines)
 
     def body_changed(self, key: FunctionKey) -> bool:

@@ -1,7 +1,27 @@
 """A fleet: the conductor, the bus, and the agents that build and measure."""
 
+from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.conductor import Conductor, Pace
-from zerolap.fleet.roster import ServedPlatform
-from zerolap.fleet.setup.tokens import Grant, Tokens
+from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.membership import follow_configuration
+from zerolap.fleet.remote_agent import AgentMachine, work
+from zerolap.fleet.roster import ServedPlatform, served_platforms
+from zerolap.fleet.setup.attempt_tokens import Grant, Tokens
 
-__all__ = ["Conductor", "Grant", "Pace", "ServedPlatform", "Tokens"]
+__all__ = [
+    "Agent",
+    "AgentMachine",
+    "AgentName",
+    "AgentPlace",
+    "Conductor",
+    "FilesAreHere",
+    "Grant",
+    "InProcess",
+    "Pace",
+    "ServedPlatform",
+    "Tokens",
+    "follow_configuration",
+    "served_platforms",
+    "work",
+]

@@ -78,7 +78,7 @@ log = structlog.get_logger("zerolap.agent")
 T = TypeVar("T")
 
 
-class Files(Protocol):
+class JobFiles(Protocol):
     """How builds, sources and what measurements refer to travel between an agent and the conductor."""
 
     async def fetch(self, offered: OfferedJob) -> None:
@@ -178,7 +178,7 @@ class Agent:
         self,
         kind: AgentKind,
         link: AgentLink,
-        files: Files,
+        files: JobFiles,
         place: AgentPlace,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:

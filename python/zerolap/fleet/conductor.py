@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from zerolap.events.lab_event import (
+from zerolap.events import (
     LabEvent,
     attempt_events,
     end_events,
@@ -31,7 +31,7 @@ from zerolap.fleet.lock_watch import LockWatch
 from zerolap.fleet.losses import Losses
 from zerolap.fleet.messages import OfferedJob, message_json, subject_of
 from zerolap.fleet.roster import Roster, ServedPlatform
-from zerolap.fleet.setup.tokens import Grant, Tokens
+from zerolap.fleet.setup.attempt_tokens import Grant, Tokens
 from zerolap.fleet.turns import Turns, aged_priority, new_attempt
 from zerolap.lab import Lab
 from zerolap.records import (

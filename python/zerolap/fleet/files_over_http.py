@@ -12,8 +12,7 @@ from zerolap.build import Builds, pack_build, unpack_build
 from zerolap.fleet.messages import OfferedJob
 from zerolap.records import BuildDone, BuildJob, EnvironmentMissing, Event, LoadJob, TrialDone
 from zerolap.sandbox import remove
-from zerolap.store import open_blobs
-from zerolap.store.blobs import COMPRESSION_LEVEL
+from zerolap.store import COMPRESSION_LEVEL, open_blobs
 
 KEPT_BUILDS: Final = 100
 """Of some 20 MB each, with the placements that were linked of them."""

@@ -48,8 +48,7 @@ from zerolap.records import (
     UnreadableRecord,
     ZerolapError,
 )
-from zerolap.store import Attempt, NotConductor, Outcome, Store
-from zerolap.store.fleet import AttemptState
+from zerolap.store import Attempt, AttemptState, NotConductor, Outcome, Store
 
 REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""

@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, TrialDone, TrialsJob
-from zerolap.records.base import Record
+from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, Record, TrialDone, TrialsJob
 
 PROTOCOL: Final = 2
 """The number of this form of the messages; another form has another number."""

@@ -19,7 +19,7 @@ from zerolap.fleet.delivery import LEASE_SECONDS
 from zerolap.fleet.files_over_http import FilesOverHttp
 from zerolap.fleet.setup.credentials import AgentCredentials
 from zerolap.lab import Worker
-from zerolap.load.serving import LOAD_PREFIX
+from zerolap.load.remote import LOAD_PREFIX
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import SandboxPolicy, remove_abandoned, require_sandbox
 from zerolap.store import open_blobs

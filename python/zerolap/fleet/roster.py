@@ -63,7 +63,7 @@ def served_platforms(configuration: FleetConfiguration) -> list[ServedPlatform]:
     ]
 
 
-class Clock(Protocol):
+class EpochClock(Protocol):
     """Returns seconds since the epoch."""
 
     def __call__(self) -> float:
@@ -130,7 +130,7 @@ class Roster:
     """
 
     def __init__(
-        self, platforms: Sequence[ServedPlatform], lease_seconds: float = LEASE_SECONDS, clock: Clock = time.time
+        self, platforms: Sequence[ServedPlatform], lease_seconds: float = LEASE_SECONDS, clock: EpochClock = time.time
     ) -> None:
         self.platforms: Mapping[str, ServedPlatform] = {platform.name: platform for platform in platforms}
         self._builders = {platform.builder for platform in platforms}

@@ -7,9 +7,7 @@ from typing import Final
 
 from zerolap.engines import Place
 from zerolap.lab import Worker
-from zerolap.load.channel import Listening, connect_to_server_host, listen_for_load_host
-from zerolap.load.remote import RemoteLoadHost
-from zerolap.load.serving import serve_load
+from zerolap.load.remote import Listening, RemoteLoadHost, connect_to_server_host, listen_for_load_host, serve_load
 from zerolap.records import BuildJob, Event, JobFinished, LoadJob, TrialsJob
 from zerolap.sandbox import Cancellation, SandboxPolicy
 

@@ -1,10 +1,10 @@
 """GitHub's REST API: comments, checks, statuses, pull requests and issues."""
 
 from zerolap.github.answers import Comment, Issue, Permission, PullRequest
-from zerolap.github.checks import Annotation, Check, CommitStatus, Conclusion
-from zerolap.github.client import PUBLIC_API, REPOSITORY, GitHub, hidden_marker
-from zerolap.github.credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
-from zerolap.github.faults import (
+from zerolap.github.api_client import PUBLIC_API, REPOSITORY, GitHub, hidden_marker
+from zerolap.github.app_credentials import AppKey, Credentials, GivenToken, TokenFile, token_in
+from zerolap.github.checks import CheckContent, Conclusion, LineAnnotation, StatusContent
+from zerolap.github.github_errors import (
     ChecksForbidden,
     GitHubAnswerUnusable,
     GitHubFault,
@@ -20,13 +20,11 @@ from zerolap.github.pace import Clock, Patience
 __all__ = [
     "PUBLIC_API",
     "REPOSITORY",
-    "Annotation",
     "AppKey",
-    "Check",
+    "CheckContent",
     "ChecksForbidden",
     "Clock",
     "Comment",
-    "CommitStatus",
     "Conclusion",
     "Credentials",
     "GitHub",
@@ -40,9 +38,11 @@ __all__ = [
     "GitHubUnavailable",
     "GivenToken",
     "Issue",
+    "LineAnnotation",
     "Patience",
     "Permission",
     "PullRequest",
+    "StatusContent",
     "TokenFile",
     "hidden_marker",
     "token_in",

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from zerolap.github.checks import AnnotationPlace
-from zerolap.records.base import Record
+from zerolap.records import Record
 
 Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
 Name: TypeAlias = Annotated[str, Field(max_length=1024)]
@@ -18,19 +18,19 @@ COUNTED_AS: Final[dict[Permission, Permission]] = {"maintain": "write", "triage"
 """The permission that GitHub reports for a role that has no permission of its own name."""
 
 
-class Answer(Record):
+class AnswerPart(Record):
     """A part of an answer."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class User(Answer):
+class User(AnswerPart):
     """A person, an organisation or an app."""
 
     login: Name
 
 
-class Comment(Answer):
+class Comment(AnswerPart):
     """A comment on an issue or a pull request; `user` is None when the account was deleted."""
 
     id: Identifier
@@ -40,14 +40,14 @@ class Comment(Answer):
     html_url: Name
 
 
-class Repository(Answer):
+class Repository(AnswerPart):
     """A repository; `full_name` is `owner/name`."""
 
     id: Identifier
     full_name: Name
 
 
-class PullRequestBranch(Answer):
+class PullRequestBranch(AnswerPart):
     """A branch of a pull request: its last commit, and its repository, None if that was deleted."""
 
     ref: Name
@@ -55,7 +55,7 @@ class PullRequestBranch(Answer):
     repo: Repository | None
 
 
-class PullRequest(Answer):
+class PullRequest(AnswerPart):
     """A pull request: `head` is the proposed branch, `base` the branch that it is to be merged into."""
 
     number: Identifier
@@ -70,31 +70,31 @@ class PullRequest(Answer):
         return self.head.repo is None or self.base.repo is None or self.head.repo.id != self.base.repo.id
 
 
-class Issue(Answer):
+class Issue(AnswerPart):
     """An issue; `pull_request` is set where the number is that of a pull request."""
 
     number: Identifier
     state: Literal["open", "closed"]
     body: Text | None
     html_url: Name
-    pull_request: Answer | None = None
+    pull_request: AnswerPart | None = None
 
 
-class CheckOutput(Answer):
+class RecordedOutput(AnswerPart):
     """What is recorded for a check."""
 
     annotations_count: Annotated[int, Field(ge=0)]
 
 
-class CheckRun(Answer):
+class CheckRun(AnswerPart):
     """A check run."""
 
     id: Identifier
     external_id: Name | None
-    output: CheckOutput
+    output: RecordedOutput
 
 
-class CheckAnnotation(Answer):
+class CheckAnnotation(AnswerPart):
     """An annotation that a check run has."""
 
     path: Annotated[str, Field(max_length=1 << 12)]
@@ -108,13 +108,13 @@ class CheckAnnotation(Answer):
         return AnnotationPlace(self.path, self.start_line, self.end_line, self.title or "")
 
 
-class CheckRuns(Answer):
+class CheckRuns(AnswerPart):
     """The check runs of a commit."""
 
     check_runs: Annotated[tuple[CheckRun, ...], Field(max_length=100)]
 
 
-class PermissionOfUser(Answer):
+class PermissionOfUser(AnswerPart):
     """What a person may do in a repository: `permission` is admin, write, read or none.
 
     `role_name` is more precise; it can also be the name of a role that an organization has defined.
@@ -130,19 +130,19 @@ class PermissionOfUser(Answer):
         return next(own, self.permission)
 
 
-class App(Answer):
+class App(AnswerPart):
     """A GitHub App."""
 
     slug: Name
 
 
-class Installation(Answer):
+class Installation(AnswerPart):
     """An installation of a GitHub App for an account."""
 
     id: Identifier
 
 
-class InstallationToken(Answer):
+class InstallationToken(AnswerPart):
     """The token of an installation."""
 
     token: Annotated[str, Field(max_length=4096, repr=False)]

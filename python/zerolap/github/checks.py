@@ -23,7 +23,7 @@ class AnnotationPlace:
 
 
 @dataclass(frozen=True)
-class Annotation:
+class LineAnnotation:
     """A remark on lines of a file, shown in the diff of a pull request; lines are counted from 1."""
 
     path: str
@@ -51,7 +51,7 @@ class Annotation:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckContent:
     """What a check run shows. `conclusion` is given exactly when `status` is `completed`; `summary` is Markdown.
 
     GitHub never removes annotations from a run; only those that it does not have yet are sent.
@@ -62,9 +62,9 @@ class Check:
     summary: str
     conclusion: Conclusion | None = None
     details_url: str = ""
-    annotations: tuple[Annotation, ...] = ()
+    annotations: tuple[LineAnnotation, ...] = ()
 
-    def without(self, places: Collection[AnnotationPlace]) -> "Check":
+    def without(self, places: Collection[AnnotationPlace]) -> "CheckContent":
         """Return the check without the annotations at these places."""
         left = tuple(annotation for annotation in self.annotations if annotation.place not in places)
         return replace(self, annotations=left)
@@ -89,7 +89,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class CommitStatus:
+class StatusContent:
     """The status of a commit for a context; the newest is valid. A description over 140 characters is shortened."""
 
     state: StatusState

@@ -1,19 +1,22 @@
 """This machine and what it can measure: doctor, pinning, noise, fingerprint."""
 
 from zerolap.host.diagnosis import Diagnosis, State
+from zerolap.host.disturbance import DISTURBANCES, Disturbance, watch
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
-from zerolap.host.identity import fingerprint
-from zerolap.host.noise import Counters, Noise, measure_noise, noise_between, read_counters
+from zerolap.host.machine_settings import available_bytes
+from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
+from zerolap.host.platform_identity import fingerprint
 from zerolap.host.processors import Processor, Processors, read_processors
-from zerolap.host.settings import available_bytes
 
 __all__ = [
+    "DISTURBANCES",
     "DOCTOR_SCHEMA",
-    "Counters",
     "Diagnosis",
+    "Disturbance",
     "HardwareCounters",
+    "MachineTimes",
     "Noise",
     "Pinning",
     "Processor",
@@ -30,4 +33,5 @@ __all__ = [
     "noise_between",
     "read_counters",
     "read_processors",
+    "watch",
 ]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from zerolap.host import Counters, noise_between, read_counters
+from zerolap.host.noise import MachineTimes, noise_between, read_counters
 from zerolap.records import Check
 
 STEAL_LIMIT = 0.2
@@ -28,7 +28,7 @@ class _Clocks:
 
 @dataclass(frozen=True)
 class _Reading:
-    counters: Counters
+    counters: MachineTimes
     clocks: _Clocks
     used_ns: int
 

@@ -4,9 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from zerolap.host.diagnosis import Diagnosis, State
-from zerolap.host.identity import fingerprint
 from zerolap.host.noise import measure_noise
-from zerolap.host.probes import PROBES, disturbance
+from zerolap.host.platform_identity import fingerprint
+from zerolap.host.probes import PROBES
+from zerolap.host.probes import interference as disturbance
 from zerolap.host.probes.plugged import plugged_probes
 
 DOCTOR_SCHEMA = "zerolap.doctor/1"

@@ -12,7 +12,7 @@ _IDLE, _WAITING, _INTERRUPTS, _STEAL = 3, 4, slice(5, 7), 7
 
 
 @dataclass(frozen=True)
-class Counters:
+class MachineTimes:
     """Totals since the machine started, in seconds.
 
     `busy` is the sum over all processors, `interrupts` the part of it that interrupts took; `total` and `steal` are of
@@ -44,13 +44,13 @@ class Noise:
     interrupts: float = 0.0
 
 
-def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counters:
+def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> MachineTimes:
     """Read the kernel's totals; missing ones are 0. `total` and `steal` are of `processors`, by default of all."""
     lines = (read_text("proc/stat", root) or "").splitlines()
     times = _times(lines, ["cpu"])
     selected = _times(lines, [f"cpu{number}" for number in processors] or ["cpu"])
     used = os.times()
-    return Counters(
+    return MachineTimes(
         clock=time.monotonic(),
         total=sum(selected),
         busy=sum(times) - times[_IDLE] - times[_WAITING] - times[_STEAL],
@@ -61,7 +61,7 @@ def read_counters(root: Path = ROOT, processors: Collection[int] = ()) -> Counte
     )
 
 
-def noise_between(before: Counters, after: Counters) -> Noise:
+def noise_between(before: MachineTimes, after: MachineTimes) -> Noise:
     """Return the interference between two readings; zero for an empty interval."""
     seconds = after.clock - before.clock
     total = after.total - before.total

@@ -40,7 +40,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """Exit status and output of a program; `status` is None if it was stopped for taking too long."""
 
     status: int | None
@@ -61,7 +61,7 @@ class Outcome:
         return lines[-1] if lines else f"status {self.status}"
 
 
-def run(command: list[str], seconds: float = 5.0) -> Outcome | None:
+def run(command: list[str], seconds: float = 5.0) -> ProgramOutcome | None:
     """Run a program for at most that many seconds; None if there is no such program."""
     program = shutil.which(command[0])
     if program is None:
@@ -77,7 +77,7 @@ def run(command: list[str], seconds: float = 5.0) -> Outcome | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Outcome(status=None, output="", errors="")
+        return ProgramOutcome(status=None, output="", errors="")
     except OSError as fault:
-        return Outcome(status=126, output="", errors=str(fault))
-    return Outcome(status=done.returncode, output=done.stdout, errors=done.stderr)
+        return ProgramOutcome(status=126, output="", errors=str(fault))
+    return ProgramOutcome(status=done.returncode, output=done.stdout, errors=done.stderr)

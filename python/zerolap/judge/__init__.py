@@ -1,8 +1,8 @@
 """Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
-from zerolap.judge.case import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
-from zerolap.judge.counted import judge_blocks, judge_identical, wants_more
+from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
+from zerolap.judge.case_answers import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.judged import (
@@ -15,7 +15,8 @@ from zerolap.judge.judged import (
     with_rules,
 )
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
-from zerolap.judge.timed import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
+from zerolap.judge.regressions import PushChange, Regressed, changes_in, regressed_in, repaired_by
+from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
 
 __all__ = [
     "ALL_LOOKS",
@@ -32,17 +33,22 @@ __all__ = [
     "Batching",
     "CaseAnswers",
     "Judged",
+    "PushChange",
     "Q",
+    "Regressed",
     "TimedPair",
     "adjusted",
     "case_answers",
     "case_validity",
+    "changes_in",
     "deciding_time",
     "faults_of",
     "hints_at_change",
     "judge_blocks",
     "judge_identical",
     "judge_timed",
+    "regressed_in",
+    "repaired_by",
     "share_of_look",
     "spread_of_starts",
     "time_answer",

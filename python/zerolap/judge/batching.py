@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from zerolap.judge.timed import TimedPair
+from zerolap.judge.timed_verdicts import TimedPair
 from zerolap.records import BASE, HEAD
 
 BATCHING_LIMIT = 0.05

@@ -19,7 +19,7 @@ class Regressed:
 
 
 @dataclass(frozen=True)
-class Change:
+class PushChange:
     """A metric of a case that a push changed on a platform beyond doubt, with the minimum effect as the judge had it.
 
     `is_regression` is whether it decided that the case is one.
@@ -31,10 +31,10 @@ class Change:
     is_regression: bool
 
 
-def changes_in(comparison: Comparison) -> tuple[Change, ...]:
+def changes_in(comparison: Comparison) -> tuple[PushChange, ...]:
     """Return what a comparison reports as changed."""
     return tuple(
-        Change(
+        PushChange(
             Regressed(comparison.platform.name, case.case, verdict.metric),
             verdict.change,
             verdict.min_effect,
@@ -46,12 +46,12 @@ def changes_in(comparison: Comparison) -> tuple[Change, ...]:
     )
 
 
-def regressed_in(changes: Iterable[Change]) -> list[Regressed]:
+def regressed_in(changes: Iterable[PushChange]) -> list[Regressed]:
     """Return what one push made worse."""
     return [change.of for change in changes if change.is_regression]
 
 
-def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Change]]) -> int | None:
+def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[PushChange]]) -> int | None:
     """Return the place in `pushes` of the one with which regressions went away; the first brought them.
 
     None while any of them is there. What comes back later is another regression.
@@ -60,7 +60,7 @@ def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[Change
     return next(repairs, None)
 
 
-def is_gone(regressed: Regressed, pushes: Sequence[Sequence[Change]]) -> bool:
+def is_gone(regressed: Regressed, pushes: Sequence[Sequence[PushChange]]) -> bool:
     """Whether later pushes have undone a regression; the first of `pushes` brought it.
 
     Each push is compared with the one before it, so that the factors of their changes multiply. Of those in between

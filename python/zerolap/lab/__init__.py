@@ -4,7 +4,7 @@ from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab
 from zerolap.lab.local import compare, resume, run
-from zerolap.lab.pictures import read_pictures, read_run_pictures
+from zerolap.lab.picture_data import read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
 from zerolap.lab.requests import Options, Submitting, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of

@@ -6,14 +6,14 @@ The local loop and the conductor drive executions; all that is particular to a r
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.lab.comparison import add_to_bank, comparison_of, read_bank
+from zerolap.lab.comparison_document import add_to_bank, comparison_of, read_bank
 from zerolap.lab.lab import Lab
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.reasons import explainer_of
 from zerolap.lab.resolving import resolve
 from zerolap.lab.results import Results
-from zerolap.lab.run import run_of
+from zerolap.lab.run_document import run_of
 from zerolap.records import (
     BuildJob,
     BuildSpec,

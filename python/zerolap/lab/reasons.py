@@ -27,7 +27,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import not_measured
 from zerolap.records import BASE, HEAD, METRICS, CallGraph, Changes, Finding, Measurement, Verdict
-from zerolap.sandbox import reading
+from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
 
 TIMER_COST = "instructions_per_tick"

@@ -12,7 +12,7 @@ from zerolap.cases import quick_factor
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.records import Abilities, Case, Skipped, SkipReason
 from zerolap.sandbox import scratch_directory
-from zerolap.server.abilities import server_abilities
+from zerolap.server import server_abilities
 
 MEBIBYTE = 1024 * 1024
 SPARED_SHARE = 0.9

@@ -1,8 +1,8 @@
 """Documents as the store holds them; of those that are not finished, what was recorded so far."""
 
-from zerolap.lab.comparison import comparison_of
+from zerolap.lab.comparison_document import comparison_of
 from zerolap.lab.execution import recorded_results
-from zerolap.lab.run import run_of
+from zerolap.lab.run_document import run_of
 from zerolap.records import Comparison, RunReport
 from zerolap.store import Store
 

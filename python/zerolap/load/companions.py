@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zerolap.load.program import packaged
+from zerolap.load.generator import packaged
 from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
 from zerolap.server import RunningServer, count_sockets, number_in

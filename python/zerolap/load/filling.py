@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
-from zerolap.load.geo_points import add_points
-from zerolap.load.program import (
+from zerolap.load.generator import (
     LOAD_PIPELINE,
     key_arguments,
     load_program,
     loading_arguments,
     shown_errors,
 )
+from zerolap.load.geo_points import add_points
 from zerolap.load.target import Target
 from zerolap.records import LETTER_OF_PATTERN, Case, Check, Dataset, TrialFailed, parse_command
 from zerolap.server import RunningServer

@@ -4,18 +4,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zerolap.engines.counted_deployment import counted_topology
-from zerolap.engines.trial import PinnedTrial, deployed
-from zerolap.load.companions import companions
-from zerolap.load.filling import prepare
-from zerolap.load.program import LoadProgram, SliceResult, load_program, timed_arguments
-from zerolap.load.target import Target, by_socket
+from zerolap.engines import PinnedTrial, counted_topology, deployed
+from zerolap.load import LoadProgram, SliceResult, Target, by_socket, companions, load_program, prepare, timed_arguments
 from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
-from zerolap.server import RunningServer, demand_since, read_demands_ns
-from zerolap.server.abilities import command_flags
+from zerolap.server import RunningServer, command_flags, demand_since, read_demands_ns
 
 SAMPLES = 300
 """Requests that are examined one by one, before the burst and after it."""

@@ -9,10 +9,10 @@ from types import TracebackType
 
 from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
-from zerolap.server import Bounds, FrameReader, Reply, written
+from zerolap.server import FrameBounds, FrameReader, Reply, written
 
 REPLY_SECONDS = 20
-REPLY_BOUNDS = Bounds(seconds=REPLY_SECONDS)
+REPLY_BOUNDS = FrameBounds(seconds=REPLY_SECONDS)
 SUBSCRIBING = frozenset({b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE", b"UNSUBSCRIBE", b"PUNSUBSCRIBE", b"SUNSUBSCRIBE"})
 
 

@@ -30,7 +30,7 @@ from zerolap.records.case_check import (
     HeldOverTime,
 )
 from zerolap.records.changes import Changes, FileChange, Hunk
-from zerolap.records.client import DEFAULT_DATA_SIZE, Client, ClientCommand, WrittenClient
+from zerolap.records.client import DEFAULT_DATA_SIZE, NOT_OF_A_SLICE, Client, ClientCommand, WrittenClient
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
     COMPARISON_SCHEMA,
@@ -58,6 +58,7 @@ from zerolap.records.event import (
     event_json,
     read_event,
 )
+from zerolap.records.fields import PLACEHOLDER, Filled, Positive
 from zerolap.records.finding import Caller, Carrier, Finding, PerSide
 from zerolap.records.job import (
     Block,
@@ -126,7 +127,9 @@ __all__ = [
     "KEY",
     "LETTER_OF_PATTERN",
     "METRICS",
+    "NOT_OF_A_SLICE",
     "PICTURES_SCHEMA",
+    "PLACEHOLDER",
     "PRIORITIES",
     "REGRESSION_RULE",
     "RUN_SCHEMA",
@@ -175,6 +178,7 @@ __all__ = [
     "Fault",
     "FaultKind",
     "FileChange",
+    "Filled",
     "Finding",
     "FirstFault",
     "FunctionCost",
@@ -204,6 +208,7 @@ __all__ = [
     "Pictures",
     "Placement",
     "Platform",
+    "Positive",
     "Priority",
     "Progress",
     "Reading",

@@ -1,1 +1,33 @@
 """The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""
+
+from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt
+from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.document import check_json, comparison_json, run_json
+from zerolap.report.format import plain
+from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
+from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestStatus
+from zerolap.report.run_markdown import run_markdown
+from zerolap.report.terminal import show_comparison, show_run
+from zerolap.report.terminal_check import show_check
+
+__all__ = [
+    "ListedReport",
+    "OutcomeCount",
+    "ReportList",
+    "RequestStatus",
+    "check_json",
+    "comparison_benchfmt",
+    "comparison_html",
+    "comparison_json",
+    "comparison_markdown",
+    "content_security_policy",
+    "page_html",
+    "plain",
+    "run_benchfmt",
+    "run_html",
+    "run_json",
+    "run_markdown",
+    "show_check",
+    "show_comparison",
+    "show_run",
+]

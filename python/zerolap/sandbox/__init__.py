@@ -1,5 +1,6 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
+from zerolap.sandbox import confined_reading
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import (
     Confinement,
@@ -10,11 +11,11 @@ from zerolap.sandbox.confinement import (
     require_sandbox,
 )
 from zerolap.sandbox.control_group import usable_parents
-from zerolap.sandbox.files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, is_readable, launch
 from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
+from zerolap.sandbox.untrusted_files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 
 __all__ = [
     "Cancellation",
@@ -28,6 +29,7 @@ __all__ = [
     "SandboxPolicy",
     "available",
     "build_limits",
+    "confined_reading",
     "current_cancellation",
     "descendants",
     "is_readable",

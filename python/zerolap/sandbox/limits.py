@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.sandbox.files import walk
+from zerolap.sandbox.untrusted_files import walk
 
 GIB = 1 << 30
 BUILD_SHARE_OF_MEMORY = 0.8

@@ -42,7 +42,7 @@ class Process:
     """
 
     def __init__(
-        self, child: "subprocess.Popen[bytes]", output: Path | None, owner: Cancellation, bounds: "Bounds"
+        self, child: "subprocess.Popen[bytes]", output: Path | None, owner: Cancellation, bounds: "ProcessBounds"
     ) -> None:
         self._child = child
         self._owner = owner
@@ -142,7 +142,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ProcessBounds:
     """The limits of a process, the control group that enforces some of them, and its writable directories."""
 
     limits: Limits = NO_LIMITS
@@ -240,16 +240,16 @@ def launch(
         return owner.own(start)
 
 
-def _bounds(confinement: Confinement | None) -> Bounds:
+def _bounds(confinement: Confinement | None) -> ProcessBounds:
     if confinement is None:
-        return Bounds()
+        return ProcessBounds()
     limits, parents = confinement.limits, usable_parents()
     group = None
     if parents is not None and (limits.memory_bytes is not None or limits.processes is not None):
         # If the group cannot be created, the limits of each process still apply.
         with contextlib.suppress(OSError):
             group = ControlGroup(parents, limits)
-    return Bounds(limits, group, confinement.writable)
+    return ProcessBounds(limits, group, confinement.writable)
 
 
 def _command(
@@ -257,7 +257,7 @@ def _command(
     environment: Mapping[str, str],
     confinement: Confinement | None,
     network: Network | None,
-    bounds: Bounds,
+    bounds: ProcessBounds,
     filter_: int | None,
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command line that starts a process within its bounds, and the variables for it.

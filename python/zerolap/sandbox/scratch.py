@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from zerolap.sandbox.files import remove
+from zerolap.sandbox.untrusted_files import remove
 
 REMOVING_SECONDS = 10
 YOUNG_SECONDS = 60

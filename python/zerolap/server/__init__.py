@@ -1,12 +1,14 @@
 """Build, topology and settings in, running servers out."""
 
+from zerolap.server.ability_queries import command_flags, server_abilities
 from zerolap.server.connection import CommandRefused, number_in, parts_of
 from zerolap.server.deployment import Deployment, Reach, deploy
-from zerolap.server.frames import Bounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort, open_port
-from zerolap.server.memory import read_resident_bytes
 from zerolap.server.node import Node, NodeLaunch
-from zerolap.server.running import Launch, RunningServer, first_dead, named_death, start
+from zerolap.server.resident_memory import read_resident_bytes
+from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
+from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
 from zerolap.server.threads import (
     CpuTimes,
     count_sockets,
@@ -18,10 +20,10 @@ from zerolap.server.threads import (
 )
 
 __all__ = [
-    "Bounds",
     "CommandRefused",
     "CpuTimes",
     "Deployment",
+    "FrameBounds",
     "FrameReader",
     "Launch",
     "MachinePort",
@@ -32,7 +34,11 @@ __all__ = [
     "ReplyError",
     "RunningServer",
     "ServerLost",
+    "ServerStatistics",
+    "StatisticsReader",
+    "SummedStatistics",
     "UnreadableReply",
+    "command_flags",
     "count_sockets",
     "demand_since",
     "deploy",
@@ -46,6 +52,8 @@ __all__ = [
     "read_demands_ns",
     "read_resident_bytes",
     "read_total_ns",
+    "rows_of",
+    "server_abilities",
     "start",
     "written",
 ]

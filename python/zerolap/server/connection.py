@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import TrialFailed
-from zerolap.server.frames import Bounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 
 REPLY_SECONDS: Final = 60
 LONGEST_ERROR: Final = 1000
 """Characters of an error that are shown."""
 MOST_DIGITS: Final = 18
 """Of a number that a server reports as text."""
-REPLY_BOUNDS: Final = Bounds(size_bytes=16 << 20, values=1 << 20, seconds=REPLY_SECONDS)
+REPLY_BOUNDS: Final = FrameBounds(size_bytes=16 << 20, values=1 << 20, seconds=REPLY_SECONDS)
 """The longest replies that the lab asks for, those to COMMAND and CONFIG GET, take some hundred kilobytes."""
 
 
@@ -29,7 +29,7 @@ class CommandConnection:
     for what is not RESP, or is longer than any reply that the lab asks for.
     """
 
-    def __init__(self, path: Path, bounds: Bounds = REPLY_BOUNDS) -> None:
+    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS) -> None:
         self._path = path
         self._bounds = bounds
         self._socket: socket.socket | None = None

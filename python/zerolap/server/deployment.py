@@ -10,10 +10,10 @@ from zerolap.records import Topology
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
 from zerolap.server.frames import Reply
-from zerolap.server.node import Node, NodeLaunch, Plan, enter_node, places_of
+from zerolap.server.node import DeploymentPlan, Node, NodeLaunch, enter_node, places_of
 from zerolap.server.ports import ADDRESS
 from zerolap.server.replication import attach, wait_for_replicas
-from zerolap.server.running import Launch
+from zerolap.server.running_server import Launch
 from zerolap.server.threads import CpuTimes, read_cpu_times
 
 
@@ -113,7 +113,7 @@ def deploy(
     """
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None
-        plan = Plan(topology, program, settings, directory, logs, node_launch, network)
+        plan = DeploymentPlan(topology, program, settings, directory, logs, node_launch, network)
         nodes = [enter_node(stack, plan, place) for place in places_of(topology)]
         deployment = Deployment(topology, nodes, network)
         if topology.is_cluster:

@@ -42,7 +42,7 @@ class UnreadableReply(TrialFailed):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class FrameBounds:
     """What is read of one frame at most: bytes, values in it, and seconds until its last byte has arrived.
 
     Each wait for bytes is limited by the timeout of the socket.
@@ -59,10 +59,12 @@ class FrameReader:
     Raises `UnreadableReply` for invalid RESP and beyond the bounds, `ServerLost` for a lost connection.
     """
 
-    def __init__(self, connection: socket.socket | None, received: bytes = b"", bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, connection: socket.socket | None, received: bytes = b"", bounds: FrameBounds | None = None
+    ) -> None:
         """Read `received` first, then from the connection, if there is one."""
         self._connection = connection
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or FrameBounds()
         self._buffer = bytearray(received)
         self._at = 0
         self._values = 0

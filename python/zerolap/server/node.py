@@ -12,9 +12,9 @@ from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
-from zerolap.server.certificates import Certificates, make_certificates
 from zerolap.server.frames import Reply
-from zerolap.server.running import Launch, RunningServer, start_launched
+from zerolap.server.running_server import Launch, RunningServer, start_launched
+from zerolap.server.trial_certificates import Certificates, make_certificates
 
 POLL_SECONDS = 0.02
 PORT_TRIES = 5
@@ -40,7 +40,7 @@ The deployment sets the launch's `network` and `servers`.
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """A node's place in its topology; `primary` is the index of its primary, or its own."""
 
     index: int
@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DeploymentPlan:
     """What all nodes of a deployment share; `network` is None if unix sockets suffice."""
 
     topology: Topology
@@ -70,7 +70,7 @@ class Node:
     encrypted load.
     """
 
-    place: Place
+    place: NodePlace
     server: RunningServer
     directory: Path
     port: int | None = None
@@ -100,16 +100,16 @@ class Node:
             raise fault.of(self.name) from fault
 
 
-def places_of(topology: Topology) -> list[Place]:
+def places_of(topology: Topology) -> list[NodePlace]:
     """Return the places of a topology: the primaries, then the replicas, assigned to the primaries in turn."""
-    places = [Place(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
+    places = [NodePlace(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
     for number in range(topology.primaries * topology.replicas):
-        place = Place(len(places), "replica", number % topology.primaries, f"replica-{number + 1}")
+        place = NodePlace(len(places), "replica", number % topology.primaries, f"replica-{number + 1}")
         places.append(place)
     return places
 
 
-def enter_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
+def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlace) -> Node:
     """Start a node, which ends with `stack`; if another process takes its port meanwhile, try another port.
 
     Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` if certificates cannot be
@@ -128,11 +128,11 @@ def enter_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
         attempt += 1
 
 
-def _log(plan: Plan, place: Place) -> Path:
+def _log(plan: DeploymentPlan, place: NodePlace) -> Path:
     return plan.logs / f"{place.name}.log"
 
 
-def _try_node(stack: contextlib.ExitStack, plan: Plan, place: Place) -> Node:
+def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlace) -> Node:
     topology, directory = plan.topology, plan.directory / place.name
     directory.mkdir(parents=True)
     takes_tls = topology.transport == "tls" and place.role == "primary"

@@ -1,9 +1,8 @@
 """Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
-from zerolap.store.blobs import Blobs, open_blobs
-from zerolap.store.directory import DEFAULT_DIRECTORY
+from zerolap.store.blobs import COMPRESSION_LEVEL, Blobs, open_blobs
+from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
-from zerolap.store.faults import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.fleet import (
     AdmittedAgent,
     Artifact,
@@ -15,14 +14,16 @@ from zerolap.store.fleet import (
     KnownAgent,
     Outcome,
 )
-from zerolap.store.requests import NamedSource, RecordedRequest, RequestInShort
+from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removed, Retention
 from zerolap.store.store import Store
+from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import (
-    Acknowledgement,
     ApiToken,
     Post,
+    PostKind,
+    StoredAcknowledgement,
     StoredDelivery,
     StoredTrigger,
     TriggerBacklog,
@@ -31,8 +32,8 @@ from zerolap.store.triggers import (
 )
 
 __all__ = [
+    "COMPRESSION_LEVEL",
     "DEFAULT_DIRECTORY",
-    "Acknowledgement",
     "AdmittedAgent",
     "ApiToken",
     "Artifact",
@@ -49,6 +50,7 @@ __all__ = [
     "NotConductor",
     "Outcome",
     "Post",
+    "PostKind",
     "RecordedJob",
     "RecordedRequest",
     "Removed",
@@ -56,6 +58,7 @@ __all__ = [
     "RequestInShort",
     "Retention",
     "Store",
+    "StoredAcknowledgement",
     "StoredDelivery",
     "StoredRow",
     "StoredTrigger",

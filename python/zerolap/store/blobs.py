@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from zerolap.records import EnvironmentMissing, UsageError
-from zerolap.store.directory import keep_from_git
-from zerolap.store.faults import BlobDamaged, store_faults
+from zerolap.store.default_directory import keep_from_git
+from zerolap.store.store_errors import BlobDamaged, store_faults
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore, RetryConfig
@@ -163,7 +163,7 @@ class Blobs:
         return content
 
 
-class Files(Container):
+class FileContainer(Container):
     """Files in a directory, which is created with the first file."""
 
     def __init__(self, directory: Path) -> None:
@@ -341,14 +341,14 @@ class Objects(Container):
 def open_blobs(location: str | None, directory: Path) -> Blobs:
     """Return the blobs at a location: a URL, a directory, or by default the given directory; raises `UsageError`."""
     if location is None:
-        return Blobs(Files(directory))
+        return Blobs(FileContainer(directory))
     if location.startswith("file://"):
-        return Blobs(Files(Path(location.removeprefix("file://"))))
+        return Blobs(FileContainer(Path(location.removeprefix("file://"))))
     if "://" in location:
         return Blobs(Objects.at(location))
     if not location:
         raise UsageError("no place for blobs", hint="write blobs=s3://BUCKET/PREFIX or blobs=DIRECTORY")
-    return Blobs(Files(Path(location)))
+    return Blobs(FileContainer(Path(location)))
 
 
 def _name_of(digest: str) -> str:

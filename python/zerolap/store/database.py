@@ -11,7 +11,7 @@ from sqlalchemy import table as unknown_table
 from sqlalchemy.sql.expression import column
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.faults import NotConductor, store_faults
+from zerolap.store.store_errors import NotConductor, store_faults
 from zerolap.store.tables import REVISION, conductor
 from zerolap.store.uninterrupted import uninterrupted
 
@@ -26,7 +26,7 @@ CONDUCTOR: Final = "the-conductor"
 _VERSION_TABLE = "alembic_version"
 
 
-class Claim(Protocol):
+class StoreLock(Protocol):
     """A lock of the store that this process has taken."""
 
     def is_held(self) -> bool:
@@ -49,7 +49,7 @@ class Database(ABC):
         self._engine = engine
         self.changes = 0
         self._epoch: int | None = None
-        self._lock: Claim | None = None
+        self._lock: StoreLock | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -109,7 +109,7 @@ class Database(ABC):
         self._engine.dispose()
 
     @abstractmethod
-    def claim(self, identity: str) -> AbstractContextManager[Claim]:
+    def claim(self, identity: str) -> AbstractContextManager[StoreLock]:
         """Hold the request with that id within the context; raises `RequestBusy` if another process holds it."""
 
     @abstractmethod

@@ -23,7 +23,7 @@ from zerolap.records import (
     read_stored,
 )
 from zerolap.store.database import insert_new, insert_of
-from zerolap.store.requests import find, keep_platform, state
+from zerolap.store.recorded_requests import find, keep_platform, state
 from zerolap.store.tables import case_result, document, finding, request, start_spread, verdict
 
 Kind: TypeAlias = Literal["compare", "run"]

@@ -24,10 +24,11 @@ from zerolap.records import (
     read_stored,
     read_stored_given_job,
 )
-from zerolap.store import requests, trials
+from zerolap.store import recorded_requests as requests
+from zerolap.store import trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
-from zerolap.store.requests import RequestInShort, find
+from zerolap.store.recorded_requests import RequestInShort, find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
 
 AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]

@@ -11,9 +11,9 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, 
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from zerolap.records import UsageError
-from zerolap.store.database import Claim, Database
-from zerolap.store.directory import DEFAULT_DIRECTORY
-from zerolap.store.faults import RequestBusy, store_faults
+from zerolap.store.database import Database, StoreLock
+from zerolap.store.default_directory import DEFAULT_DIRECTORY
+from zerolap.store.store_errors import RequestBusy, store_faults
 
 SCHEMA_LOCK: Final = 0x7A65726F6C6170
 """The key of the lock that a process holds while it changes the schema: "zerolap" in ASCII."""
@@ -50,7 +50,7 @@ class PostgresqlDatabase(Database):
         return database
 
     @contextmanager
-    def claim(self, identity: str) -> Iterator[Claim]:
+    def claim(self, identity: str) -> Iterator[StoreLock]:
         """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
         with store_faults(self.place):
             session = self._sessions.connect()

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
-from zerolap.store.requests import OPEN_STATES
+from zerolap.store.recorded_requests import OPEN_STATES
 from zerolap.store.tables import artifact, job, request, trial, trigger
 from zerolap.store.triggers import read_request_ids
 

@@ -17,9 +17,9 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from zerolap.records import EnvironmentMissing
-from zerolap.store.database import Claim, Database
-from zerolap.store.directory import keep_from_git
-from zerolap.store.faults import RequestBusy, store_faults
+from zerolap.store.database import Database, StoreLock
+from zerolap.store.default_directory import keep_from_git
+from zerolap.store.store_errors import RequestBusy, store_faults
 from zerolap.store.tables import REVISION
 
 REQUEST_ID: Final = re.compile(r"[a-z0-9]+-[a-z0-9]+")
@@ -81,7 +81,7 @@ class SqliteDatabase(Database):
         return database
 
     @contextmanager
-    def claim(self, identity: str) -> Iterator[Claim]:
+    def claim(self, identity: str) -> Iterator[StoreLock]:
         """Lock a file named after the request; the kernel releases the lock when the process ends."""
         if REQUEST_ID.fullmatch(identity) is None:
             raise ValueError(f"not the id of a request: {identity!r}")

@@ -30,17 +30,18 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
 )
-from zerolap.store import documents, requests, trials
+from zerolap.store import documents, trials
+from zerolap.store import recorded_requests as requests
 from zerolap.store import retention as retention_rows
 from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
 from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
-from zerolap.store.directory import DEFAULT_DIRECTORY
+from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
-from zerolap.store.faults import RequestBusy
 from zerolap.store.fleet import FleetRecords
-from zerolap.store.requests import RecordedRequest
+from zerolap.store.recorded_requests import RecordedRequest
 from zerolap.store.retention import Removed, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write
+from zerolap.store.store_errors import RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
 

@@ -31,7 +31,7 @@ from zerolap.records import (
     revision_of,
 )
 from zerolap.store.database import insert_new
-from zerolap.store.requests import keep_revision
+from zerolap.store.recorded_requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
 MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
 
 from zerolap.records import Request, read_stored
-from zerolap.store import requests
+from zerolap.store import recorded_requests as requests
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.tables import acknowledgement, api_token, delivery, post, trigger, watched_ref
 
@@ -65,7 +65,7 @@ class StoredTrigger:
 
 
 @dataclass(frozen=True)
-class Acknowledgement:
+class StoredAcknowledgement:
     """A person accepts the changes of a subject at a head as they are: of one case, or of all if `case` is none."""
 
     subject: str
@@ -216,7 +216,7 @@ class TriggerRecords:
 
     # Acknowledgements.
 
-    def acknowledge(self, new: Acknowledgement) -> None:
+    def acknowledge(self, new: StoredAcknowledgement) -> None:
         """Record an acknowledgement; one of the same subject, head and case is replaced."""
         key = {"subject": new.subject, "head": new.head, "case": new.case or ""}
         values = {
@@ -227,13 +227,13 @@ class TriggerRecords:
         }
         self._put(acknowledgement, key, values)
 
-    def acknowledgements(self, subject: str, head: str) -> list[Acknowledgement]:
+    def acknowledgements(self, subject: str, head: str) -> list[StoredAcknowledgement]:
         """Return what was accepted of a subject at a head, in the order of time."""
         is_meant = (acknowledgement.c.subject == subject, acknowledgement.c.head == head)
         statement = select(acknowledgement).where(*is_meant).order_by(acknowledgement.c.created)
         with self._database.reading() as connection:
             rows = [row._mapping for row in connection.execute(statement)]
-        return [Acknowledgement(**{**row, "case": row["case"] or None}) for row in rows]
+        return [StoredAcknowledgement(**{**row, "case": row["case"] or None}) for row in rows]
 
     # Tokens of the API.
 

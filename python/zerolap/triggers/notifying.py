@@ -10,21 +10,24 @@ import httpx
 import structlog
 
 from zerolap.github import GitHub
-from zerolap.judge.regressions import Change, Regressed, changes_in, regressed_in, repaired_by
+from zerolap.judge import PushChange, Regressed, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, UnreadableRecord, ZerolapError, revision_of
-from zerolap.report.format import plain
-from zerolap.report.pull_request.headline import headline_of
-from zerolap.report.pull_request.notices import (
+from zerolap.report import plain
+from zerolap.report.pull_request import (
+    BranchRegression,
+    CommitRange,
+    Done,
+    PlatformOutcome,
     closed_notice,
     closing_text,
+    headline_of,
     issue_body,
     issue_title,
     opened_notice,
+    plain_writing,
     slack_closed,
     slack_opened,
 )
-from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, Done, PlatformOutcome
-from zerolap.report.pull_request.writing import plain_writing
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.outbox import Message, Outbox
@@ -92,7 +95,7 @@ class Notifier:
     progress_reader: ProgressReader
     outbox: Outbox
     github: GitHub | None = None
-    _changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    _changes: dict[str, tuple[PushChange, ...]] = field(default_factory=dict)
     _measured: dict[str, Push] = field(default_factory=dict)
     _unreadable: set[str] = field(default_factory=set)
 
@@ -136,7 +139,7 @@ class Notifier:
         """Return the comparisons of a push; blocks."""
         return [self.progress_reader.comparison(identity) for identity in push.comparisons]
 
-    def _changes_of(self, push: Push) -> list[Change]:
+    def _changes_of(self, push: Push) -> list[PushChange]:
         """Return the changes of a push; blocks. They are cached instead of the comparisons, which are large."""
         for identity in push.comparisons:
             if identity not in self._changes:

@@ -14,8 +14,7 @@ import structlog
 
 from zerolap.github import GitHubUnavailable
 from zerolap.records import ZerolapError
-from zerolap.store import Post
-from zerolap.store.triggers import PostKind, TriggerRecords
+from zerolap.store import Post, PostKind, TriggerRecords
 
 FIRST_UPDATE_SECONDS: Final = 60.0
 LONGEST_UPDATE_SECONDS: Final = 600.0

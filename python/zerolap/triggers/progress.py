@@ -11,8 +11,7 @@ import structlog
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
 from zerolap.records import Changes, Comparison, UnreadableRecord, UsageError
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
-from zerolap.report.pull_request.outcome import (
+from zerolap.report.pull_request import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -20,6 +19,7 @@ from zerolap.report.pull_request.outcome import (
     CommitRange,
     Done,
     Failed,
+    FalseAlarmRecord,
     PlatformOutcome,
     PlatformState,
     PullRequestState,
@@ -29,8 +29,7 @@ from zerolap.report.pull_request.outcome import (
     Waiting,
     changed_lines,
 )
-from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger
-from zerolap.store.triggers import TriggerState
+from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger, TriggerState
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (
@@ -40,7 +39,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     read_trigger,
 )
-from zerolap.triggers.webhooks.memory import STANDING_KINDS
+from zerolap.triggers.webhooks.admission_state import STANDING_KINDS
 from zerolap.triggers.work import ON_REQUEST
 
 NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"

@@ -9,17 +9,23 @@ from typing import Final
 import structlog
 
 from zerolap.github import (
-    Annotation,
-    Check,
-    CommitStatus,
+    CheckContent,
     GitHub,
     GitHubForbidden,
+    LineAnnotation,
+    StatusContent,
     hidden_marker,
 )
-from zerolap.report.pull_request.check import CheckOutput, check_output, commit_status, unmeasured_output
-from zerolap.report.pull_request.check import CommitStatus as HeadStatus
-from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
-from zerolap.report.pull_request.outcome import PullRequestState
+from zerolap.report.pull_request import (
+    MOST_BYTES,
+    CheckOutput,
+    CommitStatus,
+    PullRequestState,
+    body_markdown,
+    check_output,
+    commit_status,
+    unmeasured_output,
+)
 from zerolap.store import Post, Store
 from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.outbox import Message, Outbox
@@ -46,7 +52,7 @@ class HeadCheck:
     head: str
     external_id: str
     output: CheckOutput
-    status: HeadStatus
+    status: CommitStatus
     is_final: bool = True
     details_url: str = ""
 
@@ -212,21 +218,21 @@ class Reporter:
                 return str(known)
             except GitHubForbidden:
                 log.info("commit statuses are set instead of checks, which only applications of GitHub can make")
-        status = CommitStatus(check.status.state, CHECK_NAME, check.status.description, check.details_url)
+        status = StatusContent(check.status.state, CHECK_NAME, check.status.description, check.details_url)
         await self.github.set_status(check.repository, check.head, status)
         return "status"
 
 
-def _check_run(check: HeadCheck) -> Check:
+def _check_run(check: HeadCheck) -> CheckContent:
     output = check.output
-    return Check(
+    return CheckContent(
         status=output.status,
         title=output.title,
         summary=output.summary,
         conclusion=output.conclusion,
         details_url=check.details_url,
         annotations=tuple(
-            Annotation(note.path, note.start_line, note.end_line, note.annotation_level, note.message, note.title)
+            LineAnnotation(note.path, note.start_line, note.end_line, note.annotation_level, note.message, note.title)
             for note in output.annotations
         ),
     )

@@ -11,11 +11,10 @@ from typing import Final
 
 import structlog
 
-from zerolap.events.lab_event import LabEvent
-from zerolap.events.sinks import EventSink
+from zerolap.events import EventSink, LabEvent
 from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
+from zerolap.report.pull_request import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.failed_subjects import FailedSubjects

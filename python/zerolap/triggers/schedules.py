@@ -20,7 +20,7 @@ from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import PREVIOUS, ScheduleSettings, TriggerSettings, Weekday
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
 from zerolap.triggers.versions import version_of
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 LOOK_SECONDS: Final = 20.0
 LATE: Final = timedelta(hours=12)

@@ -233,7 +233,7 @@ class WatchSettings(Measuring):
         return self
 
 
-class Limits(_Part):
+class TriggerLimits(_Part):
     """Limits on deliveries, commands and requests of others.
 
     Deliveries without a valid signature, and requests with a wrong token, are counted by address. Requests of the HTTP
@@ -279,7 +279,7 @@ class TriggerSettings(_Part):
     defaults: Measuring = Measuring()
     repositories: tuple[RepositorySettings, ...] = Field(default=(), alias="repository")
     schedules: tuple[ScheduleSettings, ...] = Field(default=(), alias="schedule")
-    limits: Limits = Limits()
+    limits: TriggerLimits = TriggerLimits()
     watches: tuple[WatchSettings, ...] = Field(default=(), alias="watch")
     events: EventSettings = EventSettings()
 
@@ -378,7 +378,7 @@ def _hint_for(name: str) -> str:
         RepositorySettings,
         ScheduleSettings,
         WatchSettings,
-        Limits,
+        TriggerLimits,
         EventSettings,
     )
     known = {field.alias or key for model in models for key, field in model.model_fields.items()}

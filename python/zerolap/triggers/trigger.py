@@ -5,9 +5,9 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from zerolap.records import Priority, Record, read_stored
+from zerolap.triggers.comment_commands import Command
 from zerolap.triggers.names import CommitName, Login, RefName, RepositoryName
 from zerolap.triggers.setting_types import Engine
-from zerolap.triggers.webhooks.commands import Command
 
 Scope: TypeAlias = Literal["affected", "all"]
 """The cases that a change can affect, or all cases."""

@@ -17,7 +17,7 @@ from zerolap.triggers.mirror import Mirror, RemoteUnreachable
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import WatchSettings
 from zerolap.triggers.trigger import PushTrigger, TagTrigger
-from zerolap.triggers.webhooks.memory import stored_trigger
+from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 LONGEST_PAUSE_SECONDS: Final = 3600.0
 NO_COMMIT: Final = "0" * 40

@@ -13,7 +13,7 @@ import structlog
 
 from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
-from zerolap.events.lab_event import LabEvent, trigger_event
+from zerolap.events import LabEvent, trigger_event
 from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.lab import Options, Submitting, comparison_request, on_platforms
 from zerolap.records import (
@@ -26,9 +26,9 @@ from zerolap.records import (
     UsageError,
     ZerolapError,
 )
-from zerolap.store import Acknowledgement, NotConductor, Store, StoredTrigger
-from zerolap.store.triggers import TriggerState
+from zerolap.store import NotConductor, Store, StoredAcknowledgement, StoredTrigger, TriggerState
 from zerolap.triggers.affected import affected_cases
+from zerolap.triggers.comment_commands import Acknowledge, Cancel, InvalidCommand, Run
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
@@ -49,8 +49,7 @@ from zerolap.triggers.trigger import (
 )
 from zerolap.triggers.versions import tag_before
 from zerolap.triggers.webhooks.admission import logged
-from zerolap.triggers.webhooks.commands import Acknowledge, Cancel, InvalidCommand, Run
-from zerolap.triggers.webhooks.memory import STANDING_KINDS
+from zerolap.triggers.webhooks.admission_state import STANDING_KINDS
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
@@ -285,7 +284,7 @@ class TriggerWork:
             case Cancel():
                 await asyncio.to_thread(self._cancel, trigger.subject, f"by {trigger.actor}")
             case Acknowledge(reason=reason) if measured is not None:
-                accepted = Acknowledgement(
+                accepted = StoredAcknowledgement(
                     trigger.subject, trigger.repository, measured.head, None, trigger.actor, reason
                 )
                 await asyncio.to_thread(self._store.triggers.acknowledge, accepted)

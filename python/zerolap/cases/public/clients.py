@@ -4,7 +4,7 @@ import re
 import shlex
 
 from zerolap.cases._arguments import read_client
-from zerolap.cases.public.fields import Fields
+from zerolap.cases.public.field_values import Fields
 from zerolap.cases.public.helpers import HELPERS
 from zerolap.records import Client, UsageError
 

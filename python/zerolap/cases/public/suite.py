@@ -9,9 +9,9 @@ from zerolap.cases._document import Document
 from zerolap.cases._public_topologies import PublicTopologies
 from zerolap.cases._values import near
 from zerolap.cases.public.clients import UnsupportedTool, client_of
-from zerolap.cases.public.fields import DATABASE_FIELDS, TOP_FIELDS, Fields
+from zerolap.cases.public.field_values import DATABASE_FIELDS, TOP_FIELDS, Fields
 from zerolap.cases.public.helpers import acl_patterns
-from zerolap.cases.public.settings import settings_of
+from zerolap.cases.public.server_settings import settings_of
 from zerolap.cases.public.setup import setup_lines
 from zerolap.records import (
     STANDALONE,

@@ -15,12 +15,12 @@ from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.api import Header
 
-from zerolap.fleet.bus.connection import (
+from zerolap.fleet.bus.bus_connection import (
     BUS_FAULTS,
     JOBS,
     NANOSECONDS,
     NOTICES,
-    Connection,
+    BusConnection,
     Session,
     cancel_subject,
     consumer_name,
@@ -82,7 +82,7 @@ class JetStreamDispatcher:
 
     def __init__(self, credentials: ConductorCredentials, lease_seconds: float) -> None:
         self._lease_seconds = lease_seconds
-        self._connection = Connection(credentials, "conductor", self._prepare)
+        self._connection = BusConnection(credentials, "conductor", self._prepare)
         self._answering: Answering | None = None
         self._inboxes: dict[AgentName, AgentInbox] = {}
         self._answers: set[asyncio.Task[None]] = set()

@@ -12,12 +12,12 @@ import structlog
 from nats.aio.msg import Msg
 from nats.errors import NoRespondersError
 
-from zerolap.fleet.bus.connection import (
+from zerolap.fleet.bus.bus_connection import (
     BUS_FAULTS,
     JOBS,
     NANOSECONDS,
     NOTICES,
-    Connection,
+    BusConnection,
     Session,
     agent_subject,
     cancel_subject,
@@ -69,7 +69,7 @@ class JetStreamLink:
     def __init__(self, credentials: AgentCredentials) -> None:
         self._platform = credentials.platform
         self._subject = agent_subject(AgentName(credentials.lab, credentials.platform, credentials.agent))
-        self._connection = Connection(credentials, credentials.agent, self._prepare)
+        self._connection = BusConnection(credentials, credentials.agent, self._prepare)
         self._callbacks: list[Callable[[str], None]] = []
         self._inbox = ""
         self._numbers = itertools.count()

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.setup import toml_files
-from zerolap.fleet.setup.keys import checked_public_key
-from zerolap.fleet.setup.toml_files import Part
+from zerolap.fleet.setup.agent_keys import checked_public_key
+from zerolap.fleet.setup.toml_files import FilePart
 
 CONFIGURATION: Final = "fleet.toml"
 CONDUCTOR: Final = "conductor"
@@ -60,13 +60,13 @@ PublicKey = Annotated[str, AfterValidator(checked_public_key)]
 AgentKind = Literal["bench", "build", "load"]
 
 
-class LabEntry(Part):
+class LabEntry(FilePart):
     """A lab: a place that has agents."""
 
     description: str = ""
 
 
-class PlatformRequirement(Part):
+class PlatformRequirement(FilePart):
     """What a machine must be to be of a platform: architecture, processors, GiB of memory, hardware counters.
 
     None requires nothing. `builder` is the platform of the agents that build for it, by default `NAME-build`; `load`
@@ -81,7 +81,7 @@ class PlatformRequirement(Part):
     load: Name | None = None
 
 
-class AgentEntry(Part):
+class AgentEntry(FilePart):
     """An agent: of kind `bench` with a platform, or `build` or `load` with what builds for platforms or loads them.
 
     `key` is its public key, where it has joined by itself; otherwise it has a password.
@@ -93,7 +93,7 @@ class AgentEntry(Part):
     key: PublicKey | None = None
 
 
-class ConductorEntry(Part):
+class ConductorEntry(FilePart):
     """How `zerolap serve` is started: where it listens, its store, and the file of its triggers, if it has any."""
 
     listen: Annotated[str, AfterValidator(_checked_listen)]
@@ -101,7 +101,7 @@ class ConductorEntry(Part):
     triggers: str = ""
 
 
-class FleetConfiguration(Part):
+class FleetConfiguration(FilePart):
     """What `fleet.toml` says.
 
     `bus` is the address by which agents and the conductor reach the bus, `listen` the one that it listens on, and

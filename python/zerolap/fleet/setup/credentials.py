@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from zerolap.errors import UsageError
 from zerolap.fleet.setup import toml_files
+from zerolap.fleet.setup.agent_keys import AgentKey
 from zerolap.fleet.setup.configuration import CONDUCTOR, AgentKind, BusAddress, Name
-from zerolap.fleet.setup.keys import AgentKey
-from zerolap.fleet.setup.toml_files import Part
+from zerolap.fleet.setup.toml_files import FilePart
 
 FOR_OTHERS: Final = 0o077
 CREDENTIALS_DIRECTORY: Final = "CREDENTIALS_DIRECTORY"
@@ -23,7 +23,7 @@ def _checked_seed(text: str) -> str:
     return text
 
 
-class BusCredentials(Part):
+class BusCredentials(FilePart):
     """What is needed to connect to the bus: a password, or a private key of an agent that has joined.
 
     `certificate_authority` is the PEM text of a certificate.

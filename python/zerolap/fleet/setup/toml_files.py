@@ -18,13 +18,13 @@ FOR_ALL: Final = 0o644
 SAID_OF: Final = {"missing": "this has to be set", "extra_forbidden": "there is no such setting"}
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     """A part of a file, without further settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-AnyPart = TypeVar("AnyPart", bound=Part)
+AnyPart = TypeVar("AnyPart", bound=FilePart)
 
 
 def read(path: Path, kind: type[AnyPart], hint: str) -> AnyPart:

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from zerolap.host import settings
+from zerolap.host import machine_settings as settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.readings import ROOT, read_text
 

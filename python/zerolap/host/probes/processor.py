@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zerolap.host import settings
+from zerolap.host import machine_settings as settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.pinning import choose_pinning
 from zerolap.host.processors import PROCESSORS, Processors, read_processors

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from zerolap.load.program import packaged, timed_arguments
+from zerolap.load.generator import packaged, timed_arguments
 from zerolap.load.tools.interface import LoadOutcome, LoadWork, connection_requests
 from zerolap.records import EnvironmentMissing
 

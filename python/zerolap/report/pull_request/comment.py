@@ -6,6 +6,7 @@ from typing import Final
 
 from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
 from zerolap.report.markdown import AnswerColumns, bullets, code, link, numbered, sentence_with_names
+from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment_detail import DETAILS, Detail
 from zerolap.report.pull_request.comment_tables import answer_columns, changed_table, everything_else
 from zerolap.report.pull_request.headline import headline_of_rows, state_text
@@ -18,7 +19,6 @@ from zerolap.report.pull_request.outcome import (
     PullRequestState,
     in_order_of_names,
 )
-from zerolap.report.pull_request.reasons import Reason, reasons_of
 from zerolap.report.pull_request.rows import Row, rows_of
 
 MOST_BYTES: Final = 6 * 1024

@@ -4,15 +4,15 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from zerolap.records.base import Record
+from zerolap.records import Record
 from zerolap.report.format import COMMIT_DIGITS, plain
 from zerolap.report.markdown import bullets, code, link, link_target
+from zerolap.report.pull_request.change_reasons import reasons_of
 from zerolap.report.pull_request.comment import reason_lines
 from zerolap.report.pull_request.comment_detail import DETAILS
 from zerolap.report.pull_request.comment_tables import answer_columns, changed_table
 from zerolap.report.pull_request.headline import Headline, headline_of
 from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, in_order_of_names
-from zerolap.report.pull_request.reasons import reasons_of
 from zerolap.report.pull_request.rows import Row, rows_of
 from zerolap.report.pull_request.writing import (
     Writing,

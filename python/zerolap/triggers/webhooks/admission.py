@@ -14,8 +14,8 @@ from pydantic import SecretStr, ValidationError
 from zerolap.records import FirstFault
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
+from zerolap.triggers.webhooks.admission_state import Memory, Standing
 from zerolap.triggers.webhooks.meaning import meaning_of
-from zerolap.triggers.webhooks.memory import Memory, Standing
 from zerolap.triggers.webhooks.outcomes import (
     UNSIGNED,
     Admitted,

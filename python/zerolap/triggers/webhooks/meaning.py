@@ -1,5 +1,6 @@
 """The trigger that an event leads to: pure, from a payload, the settings and the standing of the pull request."""
 
+from zerolap.triggers.comment_commands import Acknowledge, command_in
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
@@ -14,8 +15,7 @@ from zerolap.triggers.trigger import (
     UnmeasuredTrigger,
     WithdrawalTrigger,
 )
-from zerolap.triggers.webhooks.commands import Acknowledge, command_in
-from zerolap.triggers.webhooks.memory import Standing
+from zerolap.triggers.webhooks.admission_state import Standing
 from zerolap.triggers.webhooks.outcomes import Cause, ignored, refused
 from zerolap.triggers.webhooks.payloads import (
     AnyEvent,

@@ -20,20 +20,20 @@ Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 Action: TypeAlias = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=64)]
 
 
-class Part(BaseModel):
+class PayloadPart(BaseModel):
     """A part of a payload."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Repository(Part):
+class PayloadRepository(PayloadPart):
     """A repository; `id` stays the same when it is renamed."""
 
     id: Identity
     full_name: RepositoryName
 
 
-class Sender(Part):
+class Sender(PayloadPart):
     """Who caused the event; GitHub's applications have the type `Bot`."""
 
     login: Login
@@ -45,28 +45,28 @@ class Sender(Part):
         return self.type == "Bot" or self.login.endswith("[bot]")
 
 
-class Label(Part):
+class Label(PayloadPart):
     """A label; `id` stays the same when it is renamed."""
 
     id: Identity
     name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200)]
 
 
-class Side(Part):
+class Side(PayloadPart):
     """The head or the base of a pull request; `repo` is none where the fork was deleted."""
 
     ref: RefName
     sha: CommitName
-    repo: Repository | None
+    repo: PayloadRepository | None
 
 
 class BaseSide(Side):
     """The base of a pull request."""
 
-    repo: Repository
+    repo: PayloadRepository
 
 
-class PullRequest(Part):
+class PayloadPullRequest(PayloadPart):
     """A pull request as it was when the event happened."""
 
     number: Number
@@ -81,18 +81,18 @@ class PullRequest(Part):
         return self.head.repo is None or self.head.repo.id != self.base.repo.id
 
 
-class Event(Part):
+class Event(PayloadPart):
     """The fields that are used of every payload."""
 
-    repository: Repository
+    repository: PayloadRepository
     sender: Sender
 
 
-class OldBase(Part):
+class OldBase(PayloadPart):
     """Present where the base of a pull request was changed; its content is not used."""
 
 
-class Changes(Part):
+class EditChanges(PayloadPart):
     """The changes of an edit of a pull request."""
 
     base: OldBase | None = None
@@ -103,9 +103,9 @@ class PullRequestEvent(Event):
 
     action: Action
     number: Number
-    pull_request: PullRequest
+    pull_request: PayloadPullRequest
     label: Label | None = None
-    changes: Changes = Changes()
+    changes: EditChanges = EditChanges()
 
     @model_validator(mode="after")
     def _is_of_one_piece(self) -> "PullRequestEvent":
@@ -125,7 +125,7 @@ class PullRequestEvent(Event):
         return next((label.name for label in self.pull_request.labels if label.id == self.label.id), self.label.name)
 
 
-class Commit(Part):
+class Commit(PayloadPart):
     """A commit of a push."""
 
     id: CommitName
@@ -154,24 +154,24 @@ class CreateEvent(Event):
     ref_type: Literal["branch", "tag"]
 
 
-class PullRequestLink(Part):
+class PullRequestLink(PayloadPart):
     """Present where an issue is a pull request."""
 
 
-class Application(Part):
+class Application(PayloadPart):
     """The application by which a comment was made."""
 
     id: Identity
 
 
-class Issue(Part):
+class PayloadIssue(PayloadPart):
     """An issue or pull request."""
 
     number: Number
     pull_request: PullRequestLink | None = None
 
 
-class Comment(Part):
+class PayloadComment(PayloadPart):
     """A comment."""
 
     id: Identity
@@ -184,11 +184,11 @@ class IssueCommentEvent(Event):
     """Something happened to a comment on an issue or pull request."""
 
     action: Action
-    issue: Issue
-    comment: Comment
+    issue: PayloadIssue
+    comment: PayloadComment
 
 
-class CheckedCommit(Part):
+class CheckedCommit(PayloadPart):
     """A check run or check suite: the commit that it is of, and the application that made it."""
 
     head_sha: CommitName
@@ -209,7 +209,7 @@ class CheckSuiteEvent(Event):
     check: CheckedCommit = Field(alias="check_suite")
 
 
-class MergeGroup(Part):
+class MergeGroup(PayloadPart):
     """A group of pull requests in a merge queue."""
 
     head_sha: CommitName
@@ -222,11 +222,11 @@ class MergeGroupEvent(Event):
     merge_group: MergeGroup
 
 
-class PingEvent(Part):
+class PingEvent(PayloadPart):
     """GitHub tests a webhook; that of an organization has no repository."""
 
     hook_id: Identity
-    repository: Repository | None = None
+    repository: PayloadRepository | None = None
     sender: Sender | None = None
 
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 
 from zerolap import __version__
 from zerolap.errors import UsageError
-from zerolap.github.faults import (
+from zerolap.github.github_errors import (
     GitHubAnswerUnusable,
     GitHubFault,
     GitHubForbidden,
@@ -86,7 +86,7 @@ class _RetryableFault(GitHubFault):
         self.wait_seconds = wait_seconds
 
 
-class Connection:
+class GitHubConnection:
     """Sends requests to the API at `api_url`, which may have a path, as that of GitHub Enterprise Server has.
 
     `trust` has the certificate authorities of a private server. Proxies are taken from the environment.

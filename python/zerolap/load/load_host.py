@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from zerolap.load.program import SliceResult
+from zerolap.load.generator import SliceResult
 from zerolap.records import Case, Check
 
 LOAD_HOST = "load_host_"

@@ -1,6 +1,6 @@
 """Load from another machine: the side of the servers, which orders it.
 
-The channel to it is of `listen_for_load_host` (`zerolap.load.channel`); its other side is `zerolap.load.serving`.
+The channel to it is of `listen_for_load_host` (`channel.py`); its other side is `load_side.py`.
 """
 
 import contextlib
@@ -12,16 +12,17 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from zerolap.errors import ZerolapError
-from zerolap.host.disturbance import DISTURBANCES
-from zerolap.load.channel import Channel
-from zerolap.load.hosts import LOAD_HOST
-from zerolap.load.orders import (
+from zerolap.host import DISTURBANCES
+from zerolap.load.generator import REPLY_SECONDS, SliceResult
+from zerolap.load.load_host import LOAD_HOST
+from zerolap.load.remote.channel import Channel
+from zerolap.load.remote.orders import (
     MOST_REQUESTS,
     BeginWatch,
-    Done,
     EndWatch,
-    Failed,
     Order,
+    OrderDone,
+    OrderFailed,
     Seen,
     Start,
     Stop,
@@ -29,7 +30,6 @@ from zerolap.load.orders import (
     TakeSlice,
     read_answer,
 )
-from zerolap.load.program import REPLY_SECONDS, SliceResult
 from zerolap.records import Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
 
 ANSWER_SECONDS = REPLY_SECONDS + 60
@@ -37,7 +37,7 @@ ANSWER_SECONDS = REPLY_SECONDS + 60
 LONGEST_LIMIT = 40
 """Of characters, in a check."""
 
-AnswerT = TypeVar("AnswerT", Done, TakenSlice, Seen)
+AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 
 
 class RemoteLoadHost:
@@ -56,18 +56,18 @@ class RemoteLoadHost:
     def start(self, case: Case, seed: int, port: int) -> Iterator["RemoteLoad"]:
         """Start a load generator there, as `LoadHost.start`."""
         name = str(next(self._numbers))
-        self._conversation.ask(Start(name=name, client=case.client, seed=seed, port=port), Done)
+        self._conversation.ask(Start(name=name, client=case.client, seed=seed, port=port), OrderDone)
         try:
             yield RemoteLoad(self._conversation, name)
         except ZerolapError:
-            self._conversation.ask(Stop(name=name), Done)
+            self._conversation.ask(Stop(name=name), OrderDone)
             raise
-        self._conversation.ask(Stop(name=name), Done)
+        self._conversation.ask(Stop(name=name), OrderDone)
 
     @contextlib.contextmanager
     def watch(self) -> Iterator["RemoteWatch"]:
         """Watch that machine, as `LoadHost.watch`."""
-        self._conversation.ask(BeginWatch(), Done)
+        self._conversation.ask(BeginWatch(), OrderDone)
         watch = RemoteWatch()
         yield watch
         watch.seen = self._conversation.ask(EndWatch(), Seen).checks
@@ -138,7 +138,7 @@ class _Conversation:
         except ValidationError as wrong:
             raise self.lost("its answer cannot be read") from wrong
         self._is_waiting = False
-        if isinstance(answer, Failed):
+        if isinstance(answer, OrderFailed):
             raise _failure(answer)
         if not isinstance(answer, kind):
             raise self.lost("it answers another order")
@@ -149,7 +149,7 @@ class _Conversation:
         return self._channel.lost(reason)
 
 
-def _failure(failed: Failed) -> ZerolapError:
+def _failure(failed: OrderFailed) -> ZerolapError:
     match failed.by:
         case "trial":
             return TrialFailed(failed.message)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Abilities, TrialFailed
-from zerolap.server import Reply, RunningServer, start
+from zerolap.server.frames import Reply
+from zerolap.server.running_server import RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})
 """Settings that every server accepts but CONFIG GET does not list."""

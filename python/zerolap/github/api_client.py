@@ -11,7 +11,7 @@ from zerolap.github.answers import (
     ANNOTATIONS,
     COMMENTS,
     ISSUES,
-    Answer,
+    AnswerPart,
     CheckAnnotation,
     CheckRun,
     CheckRuns,
@@ -21,10 +21,10 @@ from zerolap.github.answers import (
     PermissionOfUser,
     PullRequest,
 )
-from zerolap.github.checks import Check, CommitStatus
-from zerolap.github.connection import Call, Connection, Reply
-from zerolap.github.credentials import Credentials
-from zerolap.github.faults import ChecksForbidden, GitHubAnswerUnusable, GitHubForbidden, GitHubMissing
+from zerolap.github.app_credentials import Credentials
+from zerolap.github.checks import CheckContent, StatusContent
+from zerolap.github.github_errors import ChecksForbidden, GitHubAnswerUnusable, GitHubForbidden, GitHubMissing
+from zerolap.github.http_connection import Call, GitHubConnection, Reply
 from zerolap.github.pace import Clock, Patience
 
 PUBLIC_API: Final = "https://api.github.com"
@@ -35,7 +35,7 @@ TRIES_TO_KEEP: Final = 3
 REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 MARKER: Final = re.compile(r"[A-Za-z0-9]+([.:/_-][A-Za-z0-9]+)*")
 
-AnswerT = TypeVar("AnswerT", bound=Answer)
+AnswerT = TypeVar("AnswerT", bound=AnswerPart)
 T = TypeVar("T")
 
 
@@ -67,7 +67,7 @@ class GitHub:
         trust: ssl.SSLContext | None = None,
     ) -> None:
         self._credentials = credentials
-        self._connection = Connection(api_url, patience or Patience(), clock or Clock(), trust)
+        self._connection = GitHubConnection(api_url, patience or Patience(), clock or Clock(), trust)
 
     @property
     def errors(self) -> Mapping[str, int]:
@@ -170,11 +170,13 @@ class GitHub:
     async def add_reaction(self, repository: str, comment_id: int, content: str = "+1") -> None:
         """React to a comment; a repeated reaction has no effect."""
         path = _in(repository, f"/issues/comments/{comment_id}/reactions")
-        await self._ask(repository, Call("POST", path, body={"content": content}), Answer)
+        await self._ask(repository, Call("POST", path, body={"content": content}), AnswerPart)
 
     # ---- checks and statuses
 
-    async def create_check(self, repository: str, head_sha: str, name: str, external_id: str, check: Check) -> int:
+    async def create_check(
+        self, repository: str, head_sha: str, name: str, external_id: str, check: CheckContent
+    ) -> int:
         """Start a check run and return its id; `external_id` is unique among those of the commit.
 
         Raises `ChecksForbidden` for a token that is not of a GitHub App: use `set_status` then.
@@ -200,7 +202,7 @@ class GitHub:
         run = await self._check(repository, head_sha, name, external_id)
         return None if run is None else run.id
 
-    async def update_check(self, repository: str, check_id: int, check: Check) -> None:
+    async def update_check(self, repository: str, check_id: int, check: CheckContent) -> None:
         """Replace what a check run shows, and add the annotations that it does not have yet, 50 with each request.
 
         Raises `ChecksForbidden` for a token that is not of a GitHub App.
@@ -238,10 +240,10 @@ class GitHub:
                     return run
         return None
 
-    async def set_status(self, repository: str, sha: str, status: CommitStatus) -> None:
+    async def set_status(self, repository: str, sha: str, status: StatusContent) -> None:
         """Set the status of a commit for a context."""
         path = _in(repository, f"/statuses/{quote(sha, safe='')}")
-        await self._ask(repository, Call("POST", path, body=status.document()), Answer)
+        await self._ask(repository, Call("POST", path, body=status.document()), AnswerPart)
 
     # ---- pull requests
 
@@ -290,7 +292,7 @@ class GitHub:
         """Close an issue, with a comment that gives the reason."""
         await self.keep_comment(repository, number, "closed", comment, None)
         document = {"state": "closed", "state_reason": "completed"}
-        await self._ask(repository, Call("PATCH", _in(repository, f"/issues/{number}"), body=document), Answer)
+        await self._ask(repository, Call("PATCH", _in(repository, f"/issues/{number}"), body=document), AnswerPart)
 
     # ---- requests
 

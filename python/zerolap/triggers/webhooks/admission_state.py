@@ -9,7 +9,7 @@ from typing import Final
 
 from zerolap.records import UnreadableRecord
 from zerolap.store import StoredDelivery, StoredTrigger, TriggerRecords
-from zerolap.triggers.settings import Limits
+from zerolap.triggers.settings import TriggerLimits
 from zerolap.triggers.trigger import (
     PullRequestTrigger,
     Trigger,
@@ -46,9 +46,9 @@ class Memory:
     """Accepted deliveries, and rates by sender; its methods may be called from any thread."""
 
     def __init__(
-        self, records: TriggerRecords, limits: Limits | None = None, clock: Callable[[], float] = time.time
+        self, records: TriggerRecords, limits: TriggerLimits | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        limits = limits or Limits()
+        limits = limits or TriggerLimits()
         self._records = records
         self._clock = clock
         self.repositories = Rate(limits.deliveries_per_minute_per_repository, MINUTE_SECONDS)

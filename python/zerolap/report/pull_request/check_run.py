@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 from zerolap.records import Comparison, FailOn
 from zerolap.report.format import counted, plain
 from zerolap.report.markdown import code
+from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.headline import Headline, headline_of
 from zerolap.report.pull_request.outcome import (
@@ -19,7 +20,6 @@ from zerolap.report.pull_request.outcome import (
     Superseded,
     Unaffected,
 )
-from zerolap.report.pull_request.reasons import Reason, reasons_of
 from zerolap.report.pull_request.rows import Row, rows_of
 from zerolap.report.pull_request.writing import plain_writing
 from zerolap.report.reading import CHANGED, answers, statement, telling_word

@@ -6,7 +6,7 @@ import os
 import platform
 from pathlib import Path
 
-from zerolap.host import settings
+from zerolap.host import machine_settings as settings
 from zerolap.host.processors import Processors, read_processors
 from zerolap.host.readings import ROOT, read_text
 from zerolap.records import Platform

@@ -15,16 +15,16 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from zerolap.host import choose_pinning, read_processors
-from zerolap.host.disturbance import Disturbance, watch
-from zerolap.load.channel import Channel, ChannelClosed
-from zerolap.load.orders import (
+from zerolap.host import Disturbance, choose_pinning, read_processors, watch
+from zerolap.load.generator import LoadProgram, load_program, packaged, timed_arguments
+from zerolap.load.remote.channel import Channel, ChannelClosed
+from zerolap.load.remote.orders import (
     LONGEST_MESSAGE,
     BeginWatch,
-    Done,
     EndWatch,
-    Failed,
     Order,
+    OrderDone,
+    OrderFailed,
     Seen,
     Start,
     Stop,
@@ -32,9 +32,7 @@ from zerolap.load.orders import (
     TakeSlice,
     read_order,
 )
-from zerolap.load.program import LoadProgram, load_program, packaged, timed_arguments
-from zerolap.records import CaseRefused, Check, Client, EnvironmentMissing, Interrupted, TrialFailed
-from zerolap.records.client import NOT_OF_A_SLICE
+from zerolap.records import NOT_OF_A_SLICE, CaseRefused, Check, Client, EnvironmentMissing, Interrupted, TrialFailed
 from zerolap.sandbox import (
     Cancellation,
     Confinement,
@@ -187,7 +185,7 @@ class _Executor:
             for generator in self._generators.values():
                 stack.push(generator.running)
 
-    def answer(self, order: Order) -> Done | TakenSlice | Seen | Failed:
+    def answer(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
         """Carry out an order, and return the answer."""
         try:
             return self._carried_out(order)
@@ -198,7 +196,7 @@ class _Executor:
         except (EnvironmentMissing, OSError) as fault:
             return _failed("environment", str(fault))
 
-    def _carried_out(self, order: Order) -> Done | TakenSlice | Seen:
+    def _carried_out(self, order: Order) -> OrderDone | TakenSlice | Seen:
         match order:
             case Start():
                 self._start(order)
@@ -213,7 +211,7 @@ class _Executor:
                 self._disturbance = self._watching.enter_context(watched)
             case EndWatch():
                 return Seen(checks=self._seen())
-        return Done()
+        return OrderDone()
 
     def _start(self, order: Start) -> None:
         connections = order.client.connections + sum(one.connections for one in self._generators.values())
@@ -269,5 +267,5 @@ def arguments_from_here(client: Client, seed: int, processors: Sequence[int]) ->
     return arguments
 
 
-def _failed(by: Literal["trial", "case", "environment"], message: str) -> Failed:
-    return Failed(by=by, message=message[:LONGEST_MESSAGE])
+def _failed(by: Literal["trial", "case", "environment"], message: str) -> OrderFailed:
+    return OrderFailed(by=by, message=message[:LONGEST_MESSAGE])

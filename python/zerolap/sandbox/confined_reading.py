@@ -42,7 +42,7 @@ class UnreadableFile(ZerolapError, ValueError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadingLimits:
     """Limits on reading one file. Recordings of busy servers take seconds and hundreds of megabytes."""
 
     seconds: float = 120.0
@@ -52,7 +52,7 @@ class Limits:
     answer_bytes: int = 256 << 20
 
 
-LIMITS = Limits()
+LIMITS = ReadingLimits()
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class BinaryFacts:
     static_executable: bool
 
 
-def binary_facts(path: str, limits: Limits = LIMITS) -> BinaryFacts:
+def binary_facts(path: str, limits: ReadingLimits = LIMITS) -> BinaryFacts:
     """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
     build_id, compiler, flags, compile_directory, *numbers = _texts(_read("binary_facts", [path], (), limits))
     stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
@@ -85,14 +85,14 @@ def binary_facts(path: str, limits: Limits = LIMITS) -> BinaryFacts:
     )
 
 
-def source_functions(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, int]]:
+def source_functions(path: str, source_root: str, limits: ReadingLimits = LIMITS) -> list[tuple[str, str, int, int]]:
     """Return what `_core.source_functions` does; raises `OSError`, `UnreadableFile`."""
     result = _read("source_functions", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
     return [(file, name, int(first), int(last)) for file, name, first, last in zip(*[values] * 4, strict=True)]
 
 
-def structures(path: str, source_root: str, limits: Limits = LIMITS) -> list[tuple[str, str, int, str]]:
+def structures(path: str, source_root: str, limits: ReadingLimits = LIMITS) -> list[tuple[str, str, int, str]]:
     """Return what `_core.structures` does; raises `OSError`, `UnreadableFile`."""
     result = _read("structures", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
@@ -100,20 +100,20 @@ def structures(path: str, source_root: str, limits: Limits = LIMITS) -> list[tup
 
 
 def call_graph(
-    small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: Limits = LIMITS
+    small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: ReadingLimits = LIMITS
 ) -> bytes:
     """Return what `_core.call_graph` does; raises `OSError`, `UnreadableFile`."""
     return _read("call_graph", [small, large], [str(requests_small), str(requests_large), source_root], limits)
 
 
 def executed(
-    dumps: tuple[str, str, str], program: str, requests: int, object_name: str, limits: Limits = LIMITS
+    dumps: tuple[str, str, str], program: str, requests: int, object_name: str, limits: ReadingLimits = LIMITS
 ) -> bytes:
     """Return what `_core.executed` does with its three dumps; raises `OSError`, `UnreadableFile`."""
     return _read("executed", [*dumps, program], [str(requests), object_name], limits)
 
 
-def read_stacks(path: str, source_root: str, limits: Limits = LIMITS, visible: Sequence[Path] = ()) -> bytes:
+def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, visible: Sequence[Path] = ()) -> bytes:
     """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`.
 
     A recording names the programs and libraries that ran: of those, the reader sees what is below `visible`, and what
@@ -134,7 +134,7 @@ def _read(
     function: str,
     files: Sequence[str],
     arguments: Sequence[str],
-    limits: Limits,
+    limits: ReadingLimits,
     visible: Sequence[Path] = (),
     placed: Mapping[Path, Path] = NOTHING,
 ) -> bytes:
@@ -172,7 +172,7 @@ def _texts(values: bytes) -> list[str]:
     return values.decode().split("\0")
 
 
-def _answer(reader: Process, path: str, limits: Limits) -> bytes:
+def _answer(reader: Process, path: str, limits: ReadingLimits) -> bytes:
     """Return the reader's whole output."""
     if reader.stdout is None:
         raise RuntimeError("the reader was started without a pipe")
@@ -187,7 +187,7 @@ def _answer(reader: Process, path: str, limits: Limits) -> bytes:
     raise UnreadableFile(f"{path}: not read within {limits.seconds:g} s")
 
 
-def _death(code: int, limits: Limits) -> str:
+def _death(code: int, limits: ReadingLimits) -> str:
     # A sandbox reports a signal as shells do.
     number = code - SIGNAL_OFFSET if code > SIGNAL_OFFSET else -code
     if number in (signal.SIGXCPU, signal.SIGKILL):

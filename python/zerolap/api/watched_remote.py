@@ -10,11 +10,7 @@ from zerolap.api.serving import Serving, serve
 from zerolap.records import Comparison, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import Store
-from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import BRANCHES, TAGS
-from zerolap.triggers.notifying import Push
-from zerolap.triggers.running import Triggers, mirrors_of
-from zerolap.triggers.settings import TriggerSettings, WatchSettings
+from zerolap.triggers import BRANCHES, TAGS, Mirror, Push, Triggers, TriggerSettings, WatchSettings, mirrors_of
 
 NAMED_BRANCHES: Final = 5
 

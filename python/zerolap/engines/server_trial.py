@@ -7,10 +7,7 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.host import Pinning
-from zerolap.load.companions import Companions, companions
-from zerolap.load.filling import prepare
-from zerolap.load.program import packaged
-from zerolap.load.target import Target
+from zerolap.load import Companions, Target, companions, packaged, prepare
 from zerolap.records import Case, Check, Client, ServerSpec, Topology
 from zerolap.server import Deployment, Launch, MachinePort, deploy, named_death, open_port
 

@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives import hashes
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from zerolap.errors import EnvironmentMissing, UsageError
+from zerolap.fleet.setup.agent_keys import AgentKey
 from zerolap.fleet.setup.configuration import AgentKind, Name, PublicKey
 from zerolap.fleet.setup.credentials import AgentCredentials, write_credentials
-from zerolap.fleet.setup.keys import AgentKey
 from zerolap.fleet.setup.units import unit_word, write_agent_unit
 from zerolap.records import FirstFault
 

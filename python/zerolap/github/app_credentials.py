@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from zerolap.errors import UsageError
 from zerolap.github.answers import App, Installation, InstallationToken, User
-from zerolap.github.connection import Bearer, Call, Connection, Reply
-from zerolap.github.faults import GitHubForbidden
+from zerolap.github.github_errors import GitHubForbidden
+from zerolap.github.http_connection import Bearer, Call, GitHubConnection, Reply
 
 RENEWAL_SECONDS: Final = 300.0
 """A token is renewed so long before it expires, for requests that take long."""
@@ -28,10 +28,10 @@ WORKFLOW_LOGIN: Final = "github-actions[bot]"
 class Credentials(Protocol):
     """Gives tokens for a repository, and the login that writes with them."""
 
-    def bearer(self, connection: Connection, repository: str) -> Bearer:
+    def bearer(self, connection: GitHubConnection, repository: str) -> Bearer:
         """Return where the tokens of requests about a repository come from."""
 
-    async def login(self, connection: Connection, repository: str) -> str:
+    async def login(self, connection: GitHubConnection, repository: str) -> str:
         """Return the login that GitHub gives as the author of what is written about a repository."""
 
 
@@ -47,11 +47,11 @@ class TokenFile:
         self._login = login
         self._token: SecretStr | None = None
 
-    def bearer(self, connection: Connection, repository: str) -> Bearer:
+    def bearer(self, connection: GitHubConnection, repository: str) -> Bearer:
         """Return the token in the file, for any repository; raises `UsageError` if there is none."""
         return Bearer(self._read, self._forget)
 
-    async def login(self, connection: Connection, repository: str) -> str:
+    async def login(self, connection: GitHubConnection, repository: str) -> str:
         """Return the login of the account."""
         if self._login is None:
             self._login = await _asked_login(connection, self.bearer(connection, repository))
@@ -77,11 +77,11 @@ class GivenToken:
         self._token = token
         self._login = login
 
-    def bearer(self, connection: Connection, repository: str) -> Bearer:
+    def bearer(self, connection: GitHubConnection, repository: str) -> Bearer:
         """Return the token, for any repository."""
         return Bearer(self._given, lambda: None)
 
-    async def login(self, connection: Connection, repository: str) -> str:
+    async def login(self, connection: GitHubConnection, repository: str) -> str:
         """Return the login of the account."""
         if self._login is None:
             try:
@@ -102,7 +102,7 @@ def token_in(path: Path) -> SecretStr:
     return SecretStr(text.strip())
 
 
-async def _asked_login(connection: Connection, bearer: Bearer) -> str:
+async def _asked_login(connection: GitHubConnection, bearer: Bearer) -> str:
     user = await connection.send(Call("GET", "/user"), bearer, _read_user)
     return user.login
 
@@ -127,7 +127,7 @@ class AppKey:
         self._renewal = asyncio.Lock()
         self._login: str | None = None
 
-    def bearer(self, connection: Connection, repository: str) -> Bearer:
+    def bearer(self, connection: GitHubConnection, repository: str) -> Bearer:
         """Return the tokens of the installation; raises `UsageError` for a file without a key."""
 
         async def token() -> SecretStr:
@@ -142,14 +142,14 @@ class AppKey:
 
         return Bearer(token, forget)
 
-    async def login(self, connection: Connection, repository: str) -> str:
+    async def login(self, connection: GitHubConnection, repository: str) -> str:
         """Return the login that the app writes with."""
         if self._login is None:
             app = await connection.send(Call("GET", "/app"), self._as_app(connection), _read_app)
             self._login = f"{app.slug}[bot]"
         return self._login
 
-    async def _grant(self, connection: Connection, repository: str) -> _InstallationAccess:
+    async def _grant(self, connection: GitHubConnection, repository: str) -> _InstallationAccess:
         as_app = self._as_app(connection)
         call = Call("GET", f"/repos/{repository}/installation")
         installation = await connection.send(call, as_app, _read_installation)
@@ -159,7 +159,7 @@ class AppKey:
         granted = await connection.send(call, as_app, _read_token)
         return _InstallationAccess(SecretStr(granted.token), granted.expires_at.timestamp())
 
-    def _as_app(self, connection: Connection) -> Bearer:
+    def _as_app(self, connection: GitHubConnection) -> Bearer:
         async def signed() -> SecretStr:
             if self._key is None:
                 self._key = await asyncio.to_thread(_key_of, self._path)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from zerolap.judge import case_validity
-from zerolap.lab.comparison import described_servers
+from zerolap.lab.comparison_document import described_servers
 from zerolap.lab.reasons import merged_graph, sampled_side
 from zerolap.lab.results import CaseResults, Results, Trials
 from zerolap.lab.unmeasured import failure_text, not_measured

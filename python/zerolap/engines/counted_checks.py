@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zerolap.load.program import SliceResult, shown_errors
+from zerolap.load import SliceResult, shown_errors
 from zerolap.records import Case, Check, container_of
 
 

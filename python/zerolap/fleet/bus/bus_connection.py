@@ -17,8 +17,8 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from zerolap.fleet.delivery import AgentName
+from zerolap.fleet.setup.agent_keys import AgentKey
 from zerolap.fleet.setup.credentials import BusCredentials
-from zerolap.fleet.setup.keys import AgentKey
 
 JOBS: Final = "JOBS"
 """The stream of the jobs; a job's subject is `jobs.PLATFORM.PRIORITY.REQUEST`."""
@@ -117,7 +117,7 @@ Preparing = Callable[[Session], Coroutine[Any, Any, None]]
 """Makes the subscriptions of a new session."""
 
 
-class Connection:
+class BusConnection:
     """Connects again whenever the connection is lost.
 
     The client's own reconnecting is not used: it sends again what it had buffered for the lost connection, loses

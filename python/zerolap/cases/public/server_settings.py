@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from zerolap.cases._values import shown
-from zerolap.cases.public.fields import Fields
+from zerolap.cases.public.field_values import Fields
 
 
 def settings_of(database: Fields) -> dict[str, str]:

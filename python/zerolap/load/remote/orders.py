@@ -4,9 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from zerolap.load.program import SliceResult
-from zerolap.records import Check, Client
-from zerolap.records.base import Record
+from zerolap.load.generator import SliceResult
+from zerolap.records import Check, Client, Record
 
 MOST_REQUESTS = 1 << 40
 """Of a slice."""
@@ -53,7 +52,7 @@ class EndWatch(Record):
     order: Literal["end watch"] = "end watch"
 
 
-class Done(Record):
+class OrderDone(Record):
     """The order was carried out."""
 
     answer: Literal["done"] = "done"
@@ -73,7 +72,7 @@ class Seen(Record):
     checks: list[Check] = Field(max_length=100)
 
 
-class Failed(Record):
+class OrderFailed(Record):
     """An order could not be carried out: for what the trial does, the case asks for, or the load host lacks."""
 
     answer: Literal["failed"] = "failed"
@@ -82,6 +81,6 @@ class Failed(Record):
 
 
 Order: TypeAlias = Annotated[Start | TakeSlice | Stop | BeginWatch | EndWatch, Field(discriminator="order")]
-Answer: TypeAlias = Annotated[Done | TakenSlice | Seen | Failed, Field(discriminator="answer")]
+Answer: TypeAlias = Annotated[OrderDone | TakenSlice | Seen | OrderFailed, Field(discriminator="answer")]
 read_order = TypeAdapter[Order](Order).validate_json
 read_answer = TypeAdapter[Answer](Answer).validate_json

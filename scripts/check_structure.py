@@ -1,0 +1,106 @@
+"""Checks the names in python/zerolap and the imports between its packages, and prints each fault.
+
+- a file has a name of its own, and so has a public class; files of `cli` are named by their verbs and may share theirs;
+- a package is entered by its entry: what another package imports is in the `__all__` of an `__init__.py`;
+- a module imports what is of its own package from where it is defined.
+"""
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent.parent / "python"
+ROOT = "zerolap"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file, by its dotted name."""
+
+    path: Path
+    name: str
+    tree: ast.Module
+
+    @property
+    def package(self) -> str:
+        """The dotted name of the package below the root."""
+        return ".".join(self.name.split(".")[:2])
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is what a package is entered by."""
+        return self.path.name == "__init__.py"
+
+
+def main() -> int:
+    """Print each fault; return the exit code."""
+    modules = [_read(path) for path in sorted((SOURCES / ROOT).rglob("*.py"))]
+    faults = [*_shared_file_names(modules), *_shared_class_names(modules)]
+    faults += [fault for module in modules for fault in _imports_past_entries(module)]
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+def _read(path: Path) -> Module:
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    name = ".".join(parts[:-1] if path.name == "__init__.py" else parts)
+    return Module(path, name, ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _shared_file_names(modules: list[Module]) -> Iterator[str]:
+    by_name = defaultdict(list)
+    for module in modules:
+        if not module.is_entry and module.package != f"{ROOT}.cli":
+            by_name[module.path.name].append(module.name)
+    yield from (f"{name}: {' and '.join(names)} have one file name" for name, names in by_name.items() if names[1:])
+
+
+def _shared_class_names(modules: list[Module]) -> Iterator[str]:
+    by_name = defaultdict(list)
+    for module in modules:
+        for statement in module.tree.body:
+            if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_"):
+                by_name[statement.name].append(module.name)
+    yield from (
+        f"{name}: {' and '.join(names)} have a class of this name" for name, names in by_name.items() if names[1:]
+    )
+
+
+def _imports_past_entries(module: Module) -> Iterator[str]:
+    for statement in ast.walk(module.tree):
+        if not isinstance(statement, ast.ImportFrom) or not (statement.module or "").startswith(f"{ROOT}."):
+            continue
+        source = statement.module or ""
+        place = f"{module.path.relative_to(SOURCES.parent)}:{statement.lineno}"
+        is_own = source == module.package or source.startswith(f"{module.package}.")
+        entry = SOURCES.joinpath(*source.split(".")) / "__init__.py"
+        if is_own:
+            names = [alias.name for alias in statement.names if not _is_module(source, alias.name)]
+            if entry.exists() and module.name.startswith(f"{source}.") and names:
+                yield f"{place}: `{source}` is the entry of the module's own package; import from where it is defined"
+        elif entry.exists():
+            missing = [alias.name for alias in statement.names if alias.name not in _exported(entry)]
+            yield from (f"{place}: `{name}` is not in the `__all__` of `{source}`" for name in missing)
+        elif SOURCES.joinpath(*source.split(".")[:2]).is_dir():
+            yield f"{place}: `{source}` is private to its package, which is entered by its `__init__.py`"
+
+
+def _is_module(package: str, name: str) -> bool:
+    path = SOURCES.joinpath(*package.split("."), name)
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+def _exported(entry: Path) -> frozenset[str]:
+    """Return the names in the `__all__` of an entry."""
+    for statement in ast.parse(entry.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return frozenset(ast.literal_eval(statement.value))
+    return frozenset()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
