@@ -40,6 +40,30 @@ check() {
     "$@" || failed+=("$*")
 }
 
+# check_beside COMMAND...: the same beside what follows, for a command that leaves a processor idle while it waits; its
+# output is shown by `await_checks`.
+declare -A beside=()
+check_beside() {
+    local output
+    output=$(mktemp)
+    "$@" >"$output" 2>&1 &
+    beside[$!]="$output $*"
+    # Shells start what runs beside deaf to an interruption from the keyboard.
+    trap 'kill "${!beside[@]}" 2>/dev/null || true' EXIT
+}
+
+# await_checks: waits for what runs beside, and shows its output.
+await_checks() {
+    local number output command
+    for number in "${!beside[@]}"; do
+        read -r output command <<<"${beside[$number]}"
+        wait "$number" || failed+=("$command")
+        log "--- $command"
+        cat "$output" >&2
+        rm -f "$output"
+    done
+}
+
 # report_failed: ends the script, with a list of what failed if something did.
 report_failed() {
     if ((${#failed[@]} > 0)); then

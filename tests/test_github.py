@@ -44,9 +44,9 @@ from zerolap.github import (
     Patience,
     StatusContent,
     TokenFile,
-    connection,
     hidden_marker,
 )
+from zerolap.github import http_connection as connection
 
 REPOSITORY = "octo/server"
 NUMBER = 7

@@ -14,8 +14,8 @@ from zerolap.host import (
     measure_noise,
     noise_between,
     read_processors,
-    settings,
 )
+from zerolap.host import machine_settings as settings
 from zerolap.host.platform_identity import hardware, software
 from zerolap.host.readings import chosen, cpu_list
 
