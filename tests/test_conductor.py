@@ -533,6 +533,19 @@ class Failing:
         raise EnvironmentMissing("no connection to the store")
 
 
+def test_a_conductor_that_starts_while_the_store_is_away_begins_once_it_is_there(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = Failing(monkeypatch, fleet.store.fleet, "set_platforms", 2, after=False)
+    request = fleet.submit(made_up_cases(1))
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        assert await fleet.ended(request) == ["done"]
+
+    fleet.run(scenario)
+    assert failing.left == 0
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_jobs_that_could_not_be_recorded_are_given_out_later(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch, after: bool

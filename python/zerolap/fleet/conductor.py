@@ -143,7 +143,7 @@ class Conductor:
         """Work until cancelled; raises a group with `NotConductor` once another process may work on the store."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._lock.run())
-            await asyncio.to_thread(self._load)
+            await self._begin()
             group.create_task(self.intake.write())
             group.create_task(self._plan_always())
             await self._dispatcher.answer(self._answer)
@@ -184,6 +184,15 @@ class Conductor:
         return None if attempt is None else Grant(attempt)
 
     # What there is.
+
+    async def _begin(self) -> None:
+        """Take in what an earlier conductor has left, once the store can be used."""
+        while True:
+            try:
+                await asyncio.to_thread(self._load)
+                return
+            except EnvironmentMissing as fault:
+                await self._wait_out(f"the store cannot be used: {fault.message}")
 
     def _load(self) -> None:
         fleet = self._store.fleet
