@@ -4,14 +4,25 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from command_line import Zerolap
+from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
+from simulated_fleet import SimulatedFleet
 from toy_server import ToySource, compile_toy
+from waiting import PATIENCE_SECONDS
 
+from zerolap.cases import load_cases
+from zerolap.host import Pinning, Sharing, choose_pinning, read_processors
+from zerolap.records import Case
 from zerolap.sandbox import remove
 from zerolap.store import Store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 def _required(*programs: str) -> None:
@@ -65,10 +76,61 @@ def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shared") / "store"
 
 
+@pytest.fixture(scope="session")
+def cases() -> dict[str, Case]:
+    """The small cases of `CHECK_CASES` by name."""
+    return {case.name: case for case in load_cases(CHECK_CASES)}
+
+
+@pytest.fixture(scope="session")
+def pinning() -> Pinning:
+    """Processors for a server and its client."""
+    chosen = choose_pinning(read_processors())
+    if chosen.sharing is Sharing.PROCESSOR:
+        pytest.skip("server and client need a processor each")
+    return chosen
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A new, empty store in SQLite."""
+    with Store.open(str(tmp_path / "store")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
+    """A conductor with simulated agents, which runs scenarios."""
+    return SimulatedFleet(store, redis_server)
+
+
 @pytest.fixture
 def zerolap(tmp_path: Path) -> Zerolap:
     """The program in an empty directory."""
     return Zerolap(tmp_path)
+
+
+@pytest.fixture
+def client() -> Iterator[httpx.Client]:
+    """A client that goes to no proxy of this machine's environment."""
+    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A browser; it ends with the module, as its event loop keeps other tests from running theirs."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
+        )
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

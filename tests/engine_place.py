@@ -18,6 +18,9 @@ from zerolap.records import (
 from zerolap.sandbox import Cancellation
 from zerolap.store.blobs import open_blobs
 
+CHECK_CASES = Path(__file__).parent / "data" / "checks.yml"
+"""Small cases: good ones, and one for each check that fails."""
+
 
 def place_in(directory: Path) -> Place:
     """Return a place whose builds, blobs and trials lie in an empty directory."""

@@ -29,12 +29,6 @@ HALF_DELIVERY = b"POST /webhooks/github HTTP/1.1\r\nHost: localhost\r\nContent-L
 STATUS_BYTES = len(b"HTTP/1.1 000")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
-
-
 @contextlib.contextmanager
 def lab_with_agent(store: Store) -> Iterator[tuple[str, dict[str, str]]]:
     """Serve a lab that takes webhooks; yields its URL, and the headers of an agent that carries out a job."""

@@ -5,7 +5,6 @@ import json
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +85,6 @@ class Gate:
         outcome = self.take(event, payload, **headers)
         assert not isinstance(outcome, Admitted)
         return outcome.cause
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """How often an agent may do what costs others something, and until when it may hold a job."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from simulated_fleet import SimulatedFleet, made_up_cases
@@ -10,15 +8,9 @@ from simulated_fleet import SimulatedFleet, made_up_cases
 from zerolap.fleet import intake
 from zerolap.fleet.agent import Lease, boot_seconds
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
-from zerolap.store import Attempt, Store
+from zerolap.store import Attempt
 
 LEASE_SECONDS = 1000.0
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, redis_server: Path) -> Iterator[SimulatedFleet]:
-    with Store.open(str(tmp_path / "store")) as store:
-        yield SimulatedFleet(store, redis_server)
 
 
 def test_an_agent_that_gives_up_too_many_jobs_is_given_none_for_a_while(

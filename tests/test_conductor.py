@@ -5,7 +5,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,12 +54,6 @@ HELLO = (
     '{"message":"hello","protocol":2,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 @pytest.fixture

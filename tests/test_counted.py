@@ -22,40 +22,6 @@ from zerolap.server import running_server as running
 
 QUICK = 0.1
 
-CASES = """
-group: checks
-datasets:
-  strings:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 200}
-  too-few:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 201}
-cases:
-  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: errors, dataset: strings, commands: ["HGET __key__ f"]}
-  - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
-  - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
-     expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: zeros, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["EXISTS __key__"],
-     expect: {reply: integer, hit_rate: ">= 0.99"}}
-  - {name: keys, dataset: too-few, commands: ["GET __key__"]}
-  - {name: windows_agree, commands: ["APPEND __key__ __data__", "GET __key__"], data_size: 4000}
-  - {name: allowed, dataset: strings, commands: ["HGET __key__ f"], expect: {errors: 1000000}}
-  - {name: setup, setup: ["NONSENSE 1"], commands: ["PING"]}
-  - {name: load, dataset: refused, commands: ["PING"]}
-"""
-
-
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    file = tmp_path_factory.mktemp("cases") / "cases.yml"
-    text = CASES.replace("cases:\n", '  refused:\n    load: ["HSET __key__"]\n    keys: {maximum: 10}\ncases:\n', 1)
-    file.write_text(text)
-    return {case.name: case for case in load_cases(file)}
-
 
 def trial(
     program: Path, case: Case, directory: Path, seed: int = 1, windows: Windows | None = None, scale: float = QUICK

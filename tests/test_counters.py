@@ -12,28 +12,16 @@ from machine import failed_by_the_server
 
 from zerolap import _core
 from zerolap.build import Program
-from zerolap.cases import load_cases
 from zerolap.engines import counters as side_counters
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.counters import METRICS_OF_EVENTS, SideCounters
 from zerolap.engines.pairing import WARM_UP_PAIRS
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start
-from zerolap.host import HardwareCounters, Pinning, Sharing, choose_pinning, hardware_counters, read_processors
+from zerolap.host import HardwareCounters, Pinning, hardware_counters
 from zerolap.records import COUNTER_METRICS, METRICS, STANDALONE, Amounts, Case, ServerSpec
 
 SLICE_REQUESTS = 3200
 CLOCK, FAULTS = "task-clock:u", "page-faults:u"
-
-CASES = """
-group: checks
-datasets:
-  strings:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 200}
-cases:
-  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
-"""
 
 THREADS = """
 import mmap, sys, threading
@@ -62,18 +50,8 @@ def require(event: str) -> None:
 
 
 @pytest.fixture
-def case(tmp_path: Path) -> Case:
-    file = tmp_path / "cases.yml"
-    file.write_text(CASES)
-    return load_cases(file)[0]
-
-
-@pytest.fixture(scope="module")
-def pinning() -> Pinning:
-    chosen = choose_pinning(read_processors())
-    if chosen.sharing is Sharing.PROCESSOR:
-        pytest.skip("server and client need a processor each")
-    return chosen
+def case(cases: dict[str, Case]) -> Case:
+    return cases["good"]
 
 
 class Start:

@@ -15,7 +15,7 @@ from command_line import Zerolap, stop
 from redis_process import PASSWORD, RedisProcess
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases, other_build
 from structlog.testing import capture_logs
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import until, wait_until
 
 from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
@@ -37,12 +37,6 @@ Event = dict[str, Any]
 
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 @dataclass
@@ -132,12 +126,6 @@ async def running(sink: EventSink) -> AsyncIterator[EventSink]:
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def run_with_sink(

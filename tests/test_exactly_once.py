@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +43,9 @@ STEPS = {
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        opened.fleet.set_platforms([FleetPlatform(name, name) for name in PLATFORMS])
-        yield opened
+def store(store: Store) -> Store:
+    store.fleet.set_platforms([FleetPlatform(name, name) for name in PLATFORMS])
+    return store
 
 
 @pytest.fixture

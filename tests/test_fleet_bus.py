@@ -3,13 +3,12 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nats_server import NatsServer, required_program, until_none_wait
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, run_bounded
 
 from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
 from zerolap.fleet.bus import bus_connection as jetstream_connection
@@ -34,11 +33,6 @@ def program() -> Path:
 def server(program: Path, tmp_path: Path) -> Iterator[NatsServer]:
     with NatsServer.started(program, tmp_path) as server:
         yield server
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    """Run a test that hangs at most as long as patience lasts."""
-    asyncio.run(asyncio.wait_for(test, 2 * PATIENCE_SECONDS))
 
 
 def job(content: str, platform: str = "alpha", priority: str = "pull", request: str = "r-1") -> JobMessage:
@@ -93,7 +87,7 @@ def test_a_job_is_delivered_extended_and_done(server: NatsServer) -> None:
             await until_none_wait(dispatcher, "alpha")
             assert await link.next_job(0) is None
 
-    run(test())
+    run_bounded(test())
 
 
 def test_jobs_reach_agents_of_their_platform(server: NatsServer) -> None:
@@ -109,7 +103,7 @@ def test_jobs_reach_agents_of_their_platform(server: NatsServer) -> None:
             assert await contents_of(beta, 1) == ["beta"]
             assert await contents_of(builder, 1) == ["alpha-build"]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_that_waits_is_given_the_next_job(server: NatsServer) -> None:
@@ -121,7 +115,7 @@ def test_an_agent_that_waits_is_given_the_next_job(server: NatsServer) -> None:
                 await dispatcher.publish([job(str(number), priority=priority)])
                 assert await waiting == [str(number)]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_asks_for_jobs_by_priority(server: NatsServer) -> None:
@@ -132,7 +126,7 @@ def test_an_agent_asks_for_jobs_by_priority(server: NatsServer) -> None:
             )
             assert await contents_of(link, 6) == [f"{name}-{number}" for name in PRIORITIES for number in (1, 2)]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_job_is_delivered_again_when_its_lease_has_ended(server: NatsServer) -> None:
@@ -145,7 +139,7 @@ def test_a_job_is_delivered_again_when_its_lease_has_ended(server: NatsServer) -
             assert again is not None
             assert (again.content, again.delivery) == (b"one", 2)
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.slow
@@ -178,7 +172,7 @@ def test_a_job_whose_lease_is_extended_is_not_delivered_again(server: NatsServer
                 kept = await is_kept(dispatcher, first, other)
             assert kept is not False
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_job_that_is_given_back_is_delivered_again(server: NatsServer) -> None:
@@ -192,7 +186,7 @@ def test_a_job_that_is_given_back_is_delivered_again(server: NatsServer) -> None
                 await delivered.give_back(0.1)
             assert (await dispatcher.waiting())["alpha"] == 1
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_job_that_is_refused_is_gone(server: NatsServer) -> None:
@@ -204,7 +198,7 @@ def test_a_job_that_is_refused_is_gone(server: NatsServer) -> None:
             await delivered.refuse()
             await until_none_wait(dispatcher, "alpha")
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_job_that_is_published_twice_is_kept_once(server: NatsServer) -> None:
@@ -215,7 +209,7 @@ def test_a_job_that_is_published_twice_is_kept_once(server: NatsServer) -> None:
             assert sorted(await contents_of(link, 3)) == ["one", "three", "two"]
             await until_none_wait(dispatcher, "alpha")
 
-    run(test())
+    run_bounded(test())
 
 
 def test_the_largest_job_reaches_an_agent(server: NatsServer) -> None:
@@ -229,7 +223,7 @@ def test_the_largest_job_reaches_an_agent(server: NatsServer) -> None:
             assert delivered.content == content
             await delivered.done()
 
-    run(test())
+    run_bounded(test())
 
 
 def test_many_jobs_reach_many_agents_once_each(program: Path, tmp_path: Path) -> None:
@@ -260,7 +254,7 @@ def test_many_jobs_reach_many_agents_once_each(program: Path, tmp_path: Path) ->
             await until_none_wait(dispatcher, "alpha")
 
     with NatsServer.started(program, tmp_path, agents) as server:
-        run(test(server))
+        run_bounded(test(server))
 
 
 def test_waiting_that_is_cancelled_loses_no_job(server: NatsServer) -> None:
@@ -278,7 +272,7 @@ def test_waiting_that_is_cancelled_loses_no_job(server: NatsServer) -> None:
                 elif (delivered := waiting.result()) is not None:
                     await delivered.done()
 
-    run(test())
+    run_bounded(test())
 
 
 def test_no_more_jobs_are_with_agents_than_there_are_machines(server: NatsServer) -> None:
@@ -292,7 +286,7 @@ def test_no_more_jobs_are_with_agents_than_there_are_machines(server: NatsServer
             await dispatcher.set_up({"alpha": 4})
             assert await contents_of(other, 1) == ["3"]
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.slow
@@ -324,7 +318,7 @@ def test_an_agent_that_waits_while_no_more_jobs_may_be_delivered_is_given_one_th
                 await delivered.done()
             await until_none_wait(dispatcher, "beta")
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_exhausted_job_is_reported_once_and_removed(server: NatsServer) -> None:
@@ -350,7 +344,7 @@ def test_an_exhausted_job_is_reported_once_and_removed(server: NatsServer) -> No
             assert await dispatcher.exhausted() == []
             assert (await dispatcher.waiting())["alpha"] == 1
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_job_that_was_done_late_is_not_exhausted(server: NatsServer) -> None:
@@ -369,7 +363,7 @@ def test_a_job_that_was_done_late_is_not_exhausted(server: NatsServer) -> None:
             assert await dispatcher.exhausted() == []
             await until_none_wait(dispatcher, "alpha")
 
-    run(test())
+    run_bounded(test())
 
 
 def test_purging_removes_the_jobs_of_one_request(server: NatsServer) -> None:
@@ -390,7 +384,7 @@ def test_purging_removes_the_jobs_of_one_request(server: NatsServer) -> None:
             await held.done()
             assert await contents_of(link, 3) == [f"r-10-alpha-{priority}" for priority in PRIORITIES]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_agents_of_a_platform_are_told_what_is_cancelled(server: NatsServer) -> None:
@@ -410,7 +404,7 @@ def test_agents_of_a_platform_are_told_what_is_cancelled(server: NatsServer) -> 
             await eventually(all_are_told)
             assert told == {"alpha-1": ["r-1"], "alpha-3": ["r-1"], "beta-1": ["r-2"]}
 
-    run(test())
+    run_bounded(test())
 
 
 def test_agents_are_answered_under_the_names_that_the_bus_knows_them_by(server: NatsServer) -> None:
@@ -432,7 +426,7 @@ def test_agents_are_answered_under_the_names_that_the_bus_knows_them_by(server: 
             with pytest.raises(EnvironmentMissing, match="the bus takes"):
                 await alpha.ask(large + b"x", PATIENCE_SECONDS)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_messages_are_answered_several_at_a_time(server: NatsServer) -> None:
@@ -452,7 +446,7 @@ def test_messages_are_answered_several_at_a_time(server: NatsServer) -> None:
             ]
             assert await asyncio.gather(*asked) == [str(number).encode() for number in range(together)]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_message_that_cannot_be_answered_keeps_no_other_from_it(server: NatsServer) -> None:
@@ -467,7 +461,7 @@ def test_a_message_that_cannot_be_answered_keeps_no_other_from_it(server: NatsSe
             asked = await asyncio.gather(link.ask(b"bad", 1), *(link.ask(b"good", PATIENCE_SECONDS) for _ in range(50)))
             assert asked == [None, *[b"good"] * 50]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_waits_for_a_conductor_that_is_not_there_yet(server: NatsServer) -> None:
@@ -482,7 +476,7 @@ def test_an_agent_waits_for_a_conductor_that_is_not_there_yet(server: NatsServer
                 await dispatcher.answer(answering)
                 assert await asking == b"here"
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_bus_that_was_wiped_is_noticed_and_set_up_again(server: NatsServer) -> None:
@@ -512,7 +506,7 @@ def test_a_bus_that_was_wiped_is_noticed_and_set_up_again(server: NatsServer) ->
             await dispatcher.publish([job("one")])
             assert await waiting == ["one"]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_the_server_forgets_its_jobs_when_it_ends_and_all_others_wait_for_it(server: NatsServer) -> None:
@@ -550,7 +544,7 @@ def test_the_server_forgets_its_jobs_when_it_ends_and_all_others_wait_for_it(ser
 
             await eventually(is_told)
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.slow
@@ -585,7 +579,7 @@ def test_a_server_that_does_not_answer_is_connected_to_again(
             await eventually(is_published)
             assert await waiting == ["one"]
 
-    run(test())
+    run_bounded(test())
 
 
 def test_nothing_raises_for_an_agent_while_there_is_no_bus(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -624,7 +618,7 @@ def test_nothing_raises_for_an_agent_while_there_is_no_bus(server: NatsServer, m
             await eventually(lambda: is_set_up(dispatcher))
             await eventually(held.extend)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_connecting_begins_before_there_is_a_bus(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -641,7 +635,7 @@ def test_connecting_begins_before_there_is_a_bus(server: NatsServer, monkeypatch
             assert await contents_of(links[0], 1) == ["one"]
         await links[0].close()
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_server_with_which_agents_can_remove_jobs_of_others_is_refused(
@@ -671,7 +665,7 @@ def test_a_server_with_which_agents_can_remove_jobs_of_others_is_refused(
 
             await eventually(is_refused)
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.parametrize(
@@ -690,4 +684,4 @@ def test_a_job_without_a_subject_is_not_published(server: NatsServer, bad: JobMe
                 await dispatcher.publish([job("one"), bad])
             await until_none_wait(dispatcher, "alpha")
 
-    run(test())
+    run_bounded(test())

@@ -20,11 +20,6 @@ COMPARED = ("redis-server", "redis-server", "get-100B")
 
 
 @pytest.fixture
-def zerolap(tmp_path: Path) -> Zerolap:
-    return Zerolap(tmp_path)
-
-
-@pytest.fixture
 def fleet(zerolap: Zerolap) -> Path:
     """The directory of a fleet with a lab, a platform and two agents."""
     ended = zerolap("fleet", "init", *ADDRESSES, *MEMBERS)

@@ -3,15 +3,14 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from nats.errors import Error as NatsError
 from nats_server import NatsServer, RawClient, required_program
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, run_bounded, until
 
 from zerolap.api import application
 from zerolap.errors import UsageError
@@ -50,16 +49,6 @@ def server(tmp_path: Path) -> Iterator[NatsServer]:
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(str(tmp_path / "store")) as store:
         yield store
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    """Run a test that hangs at most as long as patience lasts."""
-    asyncio.run(asyncio.wait_for(test, PATIENCE_SECONDS))
-
-
-async def until(condition: Callable[[], object]) -> None:
-    while not condition():
-        await asyncio.sleep(0.02)
 
 
 async def accepted(server: NatsServer, name: str) -> None:
@@ -109,7 +98,7 @@ def test_a_revoked_agent_loses_its_connections_and_gets_none(server: NatsServer)
         with pytest.raises(UsageError, match="there is no agent alpha-1"):
             revoke_agent(fleet, "alpha-1")
 
-    run(test())
+    run_bounded(test())
 
 
 def test_a_running_conductor_gives_the_job_of_a_revoked_agent_to_another(server: NatsServer, store: Store) -> None:
@@ -136,7 +125,7 @@ def test_a_running_conductor_gives_the_job_of_a_revoked_agent_to_another(server:
             for task in working:
                 task.cancel()
 
-    run(test())
+    run_bounded(test())
 
 
 def hello() -> Hello:
@@ -159,7 +148,7 @@ def test_a_password_that_was_rotated_is_good_for_nothing(server: NatsServer, nam
             assert not kept.nats.is_closed
         await accepted(server, name)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_works_with_a_key_of_its_own_until_it_has_another(server: NatsServer) -> None:
@@ -195,7 +184,7 @@ def test_an_agent_works_with_a_key_of_its_own_until_it_has_another(server: NatsS
             assert not (fleet / "agents" / "alpha-2.toml").exists()
             assert "alpha-2" not in (fleet / "secrets.toml").read_text()
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
@@ -251,7 +240,7 @@ def test_a_token_is_good_for_once_and_for_a_time(server: NatsServer, store: Stor
         assert agents["alpha-9"].key == key
         assert not {"alpha-8", "alpha-7", "alpha-6"} & agents.keys()
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.parametrize("text", ["", "zj_x", "zl_" + "A" * 43, "zj_" + "A" * 43 + "." + "A" * 42])

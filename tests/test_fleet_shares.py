@@ -4,9 +4,8 @@ import asyncio
 import contextlib
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nats.errors import Error as NatsError
@@ -14,7 +13,7 @@ from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeout
 from nats_server import NatsServer, RawClient, required_program
 from structlog.testing import capture_logs
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, run_bounded
 
 from zerolap.fleet.bus import inbox as jetstream_inbox
 from zerolap.fleet.delivery import AgentName, JobMessage
@@ -31,11 +30,6 @@ MESSAGES_OF_OTHERS = 50
 def server(tmp_path: Path) -> Iterator[NatsServer]:
     with NatsServer.started(required_program(), tmp_path) as server:
         yield server
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    """Run a test that hangs at most as long as patience lasts."""
-    asyncio.run(asyncio.wait_for(test, PATIENCE_SECONDS))
 
 
 async def answered(name: AgentName, content: bytes) -> bytes:
@@ -74,7 +68,7 @@ def test_messages_of_one_agent_that_are_never_answered_leave_places_for_others(s
             await flood.settled()
             assert await other.ask(b"heartbeat", PATIENCE_SECONDS) == b"heartbeat"
 
-    run(test())
+    run_bounded(test())
 
 
 @pytest.mark.slow
@@ -101,7 +95,7 @@ def test_others_are_answered_and_keep_their_leases_while_one_agent_floods(server
                     flood.kill()
                     flood.wait()
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_that_has_flooded_is_listened_to_again(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +117,7 @@ def test_an_agent_that_has_flooded_is_listened_to_again(server: NatsServer, monk
             release.set()
             await until_answered(client)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_an_agent_that_does_not_belong_to_the_fleet_any_more_is_not_listened_to(server: NatsServer) -> None:
@@ -138,7 +132,7 @@ def test_an_agent_that_does_not_belong_to_the_fleet_any_more_is_not_listened_to(
             await dispatcher.listen_to(every)
             await until_answered(client)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_messages_of_an_agent_have_a_largest_size(server: NatsServer) -> None:
@@ -152,7 +146,7 @@ def test_messages_of_an_agent_have_a_largest_size(server: NatsServer) -> None:
             while not client.nats.is_closed:
                 await asyncio.sleep(0.05)
 
-    run(test())
+    run_bounded(test())
 
 
 def test_the_bus_takes_no_more_connections_of_an_agent_than_it_needs(server: NatsServer) -> None:
@@ -170,7 +164,7 @@ def test_the_bus_takes_no_more_connections_of_an_agent_than_it_needs(server: Nat
         for client in clients:
             await client.nats.close()
 
-    run(test())
+    run_bounded(test())
 
 
 async def flood(directory: Path, size_bytes: int) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ import pytest
 from api_client import ASKED, Asking, request
 from command_line import Zerolap
 from fastapi.openapi.models import OpenAPI
-from http_server import served_lab
+from http_server import free_port, is_listening, served_lab
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from stored_comparison import stored_token
 from structlog.testing import capture_logs
@@ -39,11 +38,10 @@ PROBLEM = "application/problem+json"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        opened.fleet.set_platforms([FleetPlatform("arm", "arm-build"), FleetPlatform("x86", "x86-build")])
-        opened.fleet.saw_agents([KnownAgent("bench-1", "home", "arm", "{}", 1.0, refusal="<b>another machine</b>")])
-        yield opened
+def store(store: Store) -> Store:
+    store.fleet.set_platforms([FleetPlatform("arm", "arm-build"), FleetPlatform("x86", "x86-build")])
+    store.fleet.saw_agents([KnownAgent("bench-1", "home", "arm", "{}", 1.0, refusal="<b>another machine</b>")])
+    return store
 
 
 @pytest.fixture
@@ -478,16 +476,6 @@ def test_a_lab_measures_what_it_is_asked_for(zerolap: Zerolap, toy: ToySource) -
     assert "Content-Security-Policy" in report.text
     assert "a comparison was asked for" in log
     assert token.removeprefix("zl_") not in log
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
-def is_listening(port: int) -> bool:
-    with socket.socket() as connection:
-        return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
 # The description.

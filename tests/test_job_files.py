@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import tracemalloc
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,12 +35,6 @@ from zerolap.store import Artifact, Attempt, Store
 TOKENS = Tokens(b"secret")
 LARGE_BYTES = 96 << 20
 BUILD = Build(build=BuildSpec(content="0" * 64).digest, version="7.0.15", build_id="", flags="")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
 from zerolap.fleet.remote_agent import _clear_up
 from zerolap.fleet.two_hosts import LOAD_HOST_SECONDS
 from zerolap.records import Event, LoadJob, Request, TrialsJob
-from zerolap.store import Attempt, Store
+from zerolap.store import Attempt
 
 
 @dataclass
@@ -33,12 +33,6 @@ class LoadedFromElsewhere(Simulated):
         host = place.load_host
         self.load_hosts.append((job.engine, None if host is None else host.address))
         yield from super().carry_out(job, place)
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, redis_server: Path) -> Iterator[SimulatedFleet]:
-    with Store.open(str(tmp_path / "store")) as store:
-        yield SimulatedFleet(store, redis_server)
 
 
 def open_loads(fleet: SimulatedFleet) -> list[Attempt]:

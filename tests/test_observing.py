@@ -6,12 +6,10 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from api_client import request
 from http_server import served_lab
@@ -27,12 +25,6 @@ from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 RULES = Path(__file__).parents[1] / "deploy" / "prometheus" / "zerolap.rules.yaml"
 DURATION = r"^([0-9]+(ms|[smhdwy]))+$"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 def metrics_of(url: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:

@@ -1,13 +1,12 @@
 """The pages in a browser: they can be worked with, on every ground and width, on paper too, and nothing is loaded."""
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
@@ -18,21 +17,7 @@ from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html
 from zerolap.store import Store
 
-CHROMIUM = shutil.which("chromium")
-
 expect.set_options(timeout=1000 * PATIENCE_SECONDS)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +42,6 @@ from zerolap.records import (
     read_job,
 )
 from zerolap.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 def cases(count: int = 3) -> list[Case]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,8 @@ NAME = AgentName("lab", PLATFORM, "agent-0")
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, redis_server: Path) -> Iterator[SimulatedFleet]:
-    with Store.open(str(tmp_path / "store")) as store:
-        yield SimulatedFleet(store, redis_server, agents=0)
+def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
+    return SimulatedFleet(store, redis_server, agents=0)
 
 
 async def send(fleet: SimulatedFleet, message: dict[str, object]) -> Answer:

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 
@@ -28,18 +28,6 @@ from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 
 FOR_A_YEAR = "max-age=31536000, immutable"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def client() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as opened:
-        yield opened
 
 
 # What is served.

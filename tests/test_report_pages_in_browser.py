@@ -1,6 +1,5 @@
 """Served reports in a browser: their policy keeps them from nothing, and texts of others stay texts."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 from http_server import served_lab
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_run import stored_run
@@ -17,7 +16,6 @@ from waiting import PATIENCE_SECONDS
 from zerolap.api import pages
 from zerolap.store import Store
 
-CHROMIUM = shutil.which("chromium")
 HOSTILE = (
     "</script><script>document.title='acted'</script>",
     "<img src=x onerror=\"document.title='acted'\">",
@@ -25,24 +23,6 @@ HOSTILE = (
 )
 
 expect.set_options(timeout=1000 * PATIENCE_SECONDS)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=1000 * PATIENCE_SECONDS
-        )
-        yield browser
-        browser.close()
 
 
 @contextmanager

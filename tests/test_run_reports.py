@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,6 @@ from zerolap.store import Store
 
 CASES = Path(__file__).parent / "servers" / "toy" / "cases.yml"
 BUILT = pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not built: make web")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 def embedded(page: str, name: str) -> str:

@@ -8,32 +8,13 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap, path_without
-from engine_place import job_of, measured, place_in
+from engine_place import CHECK_CASES, job_of, measured, place_in
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
 
 from zerolap import _core
-from zerolap.cases import load_cases
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
 from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
-
-CASES = """
-group: checks
-datasets:
-  strings:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-cases:
-  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: misses, commands: ["GET __key__"], expect: {hit_rate: ">= 0.99"}}
-"""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("cases") / "cases.yml"
-    path.write_text(CASES)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +25,8 @@ def sampling() -> None:
 
 
 @pytest.fixture(scope="module")
-def cases(sampling: None, file: Path) -> dict[str, Case]:
-    return {case.name: case for case in load_cases(file)}
+def cases(sampling: None, cases: dict[str, Case]) -> dict[str, Case]:
+    return cases
 
 
 @pytest.fixture
@@ -60,6 +41,11 @@ def sample(case: Case, server: Path, directory: Path) -> tuple[Measurement, byte
     measurement = measured(Sampled(), job_of("sampled", case, server, place), place)
     assert measurement.stacks is not None
     return measurement, place.blobs.get(measurement.stacks)
+
+
+def same_servers(server: Path, zerolap: Zerolap) -> list[str | Path]:
+    """Return the words of a comparison of a server with itself."""
+    return ["compare", server, server, "good", "--cases", CHECK_CASES, "--store", zerolap.store]
 
 
 @pytest.mark.usefixtures("short")
@@ -135,21 +121,10 @@ def test_too_few_samples_and_lost_ones_are_reported(
 
 
 @pytest.mark.slow
-def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(
-    file: Path, redis_server: Path, tmp_path: Path
-) -> None:
+def test_without_perf_stacks_are_left_out_unless_they_were_asked_for(redis_server: Path, tmp_path: Path) -> None:
     zerolap = Zerolap(tmp_path)
     without = path_without(tmp_path / "bin", "perf", "python3-perf", "perf_6.1")
-    common: list[str | Path] = [
-        "compare",
-        redis_server,
-        redis_server,
-        "good",
-        "--cases",
-        file,
-        "--store",
-        zerolap.store,
-    ]
+    common = same_servers(redis_server, zerolap)
     asked = zerolap(*common, "--engine", "timed,sampled", environment=without)
     reason = "the engine `sampled` cannot be used: perf is not installed"
     asked.fails_with(3, reason, "hint: apt-get install linux-perf")
@@ -174,19 +149,10 @@ def test_a_perf_that_may_not_record_is_reported(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("sampling")
-def test_stacks_of_all_cases_reach_the_page(file: Path, redis_server: Path, tmp_path: Path) -> None:
+def test_stacks_of_all_cases_reach_the_page(redis_server: Path, tmp_path: Path) -> None:
     zerolap = Zerolap(tmp_path)
     page = tmp_path / "report.html"
-    common: list[str | Path] = [
-        "compare",
-        redis_server,
-        redis_server,
-        "good",
-        "--cases",
-        file,
-        "--store",
-        zerolap.store,
-    ]
+    common = same_servers(redis_server, zerolap)
     ended = zerolap(*common, "--engine", "counted,sampled", "--stacks", "all", "--html", page, "--json", "-")
     assert ended.code == 0, ended
     assert ended.document()["settings"]["engines"] == ["counted", "sampled"]

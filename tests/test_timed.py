@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from machine import failed_by_the_server
 from waiting import command_lines, wait_until
 
 from zerolap.build import Program
-from zerolap.cases import load_cases
 from zerolap.engines import pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.balanced_order import set_up_order, turns_of_pairs
@@ -27,90 +26,44 @@ from zerolap.host import (
     MachineTimes,
     Noise,
     Pinning,
-    Sharing,
-    choose_pinning,
     disturbance,
     noise_between,
-    read_processors,
 )
 from zerolap.load import generator as load
 from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
 from zerolap.server import read_cpu_times, read_total_ns, start
 
-CASES = """
-group: checks
-datasets:
-  strings:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 200}
-  too-few:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 201}
-  list:
-    load: ["RPUSH list __data__"]
-    keys: {minimum: 1, maximum: 6000}
-    expect: {keys: 1}
-cases:
-  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: errors, dataset: strings, commands: ["HGET __key__ f"]}
-  - {name: reply, dataset: strings, commands: ["STRLEN __key__"], expect: {reply: bulk}}
-  - {name: hit_rate, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["GET __key__"],
-     expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: zeros, keys: {minimum: 1, maximum: 400}, dataset: strings, commands: ["EXISTS __key__"],
-     expect: {reply: integer, hit_rate: ">= 0.99"}}
-  - {name: keys, dataset: too-few, commands: ["GET __key__"]}
-  - {name: hangs, commands: ["BLPOP nothing 0"]}
-  - name: mixed
-    dataset: strings
-    commands: [{command: "GET __key__", ratio: 3}, {command: "SET __key__ __data__", ratio: 1}]
-    pipeline: 5
-  - {name: cheap, commands: ["PING"], connections: 1, pipeline: 1000}
-  - name: drains
-    dataset: list
-    commands: ["LPOP list"]
-    state: drains
-    expect: {reply: bulk, hit_rate: ">= 0.99"}
-"""
+SIDES: tuple[Side, ...] = ("base", "head")
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    file = tmp_path_factory.mktemp("cases") / "cases.yml"
-    file.write_text(CASES)
-    return {case.name: case for case in load_cases(file)}
+@dataclass(frozen=True)
+class TimedBench:
+    """A server, on both sides, whose starts are timed on these processors."""
 
+    cases: Mapping[str, Case]
+    program: Program
+    pinning: Pinning
+    directory: Path
 
-@pytest.fixture(scope="module")
-def pinning() -> Pinning:
-    chosen = choose_pinning(read_processors())
-    if chosen.sharing is Sharing.PROCESSOR:
-        pytest.skip("server and client need a processor each")
-    return chosen
+    def start(self, case: str, amounts: Amounts | None = None, sides: Sequence[Side] = SIDES) -> StartOutcome:
+        """Carry out a start, of two pairs unless `amounts` asks for another number."""
+        self.directory.mkdir(exist_ok=True)
+        return time_start(
+            TimedStart(
+                case=self.cases[case],
+                servers={side: ServerSpec(build="b-1", topology=STANDALONE) for side in sides},
+                programs=dict.fromkeys(sides, self.program),
+                seed=1,
+                directory=self.directory,
+                pinning=self.pinning,
+                amounts=amounts or Amounts(pairs=2),
+            )
+        )
 
 
 @pytest.fixture
-def both(redis_server: Path) -> dict[Side, Program]:
-    return {"base": Program(redis_server), "head": Program(redis_server)}
-
-
-def timed(
-    case: Case, programs: Mapping[Side, Program], pinning: Pinning, directory: Path, amounts: Amounts | None = None
-) -> StartOutcome:
-    """Carry out a start, of two pairs unless `amounts` asks for another number."""
-    directory.mkdir(exist_ok=True)
-    return time_start(
-        TimedStart(
-            case=case,
-            servers={side: ServerSpec(build="b-1", topology=STANDALONE) for side in programs},
-            programs=programs,
-            seed=1,
-            directory=directory,
-            pinning=pinning,
-            amounts=amounts or Amounts(pairs=2),
-        )
-    )
+def bench(cases: dict[str, Case], redis_server: Path, pinning: Pinning, tmp_path: Path) -> TimedBench:
+    return TimedBench(cases, Program(redis_server), pinning, tmp_path / "t")
 
 
 def slice_requests(started: StartOutcome) -> int:
@@ -128,12 +81,10 @@ def all_failed_checks(started: StartOutcome, side: Side = "head") -> list[str]:
     return [check.check for check in started.measurements[side].validity.failed]
 
 
-def test_a_start_measures_both_sides_with_the_same_work(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
-    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
+def test_a_start_measures_both_sides_with_the_same_work(bench: TimedBench) -> None:
+    found = bench.start("good", Amounts(pairs=3))
     assert failed_checks(found) == []
-    for side in both:
+    for side in SIDES:
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
@@ -185,10 +136,8 @@ input()
         read_total_ns(child.pid)
 
 
-def test_slices_are_whole_cycles_of_whole_pipelines(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
-    found = timed(cases["mixed"], both, pinning, tmp_path / "t")
+def test_slices_are_whole_cycles_of_whole_pipelines(bench: TimedBench) -> None:
+    found = bench.start("mixed")
     assert failed_checks(found) == []
     assert slice_requests(found) % 5 == 0
     assert slice_requests(found) % 4 == 0
@@ -198,87 +147,61 @@ def test_slices_are_whole_cycles_of_whole_pipelines(
     ("name", "check"),
     [("errors", "errors"), ("reply", "reply"), ("hit_rate", "hit_rate"), ("zeros", "hit_rate"), ("keys", "keys")],
 )
-def test_a_check_fails_where_its_condition_does(
-    name: str, check: str, cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
-    found = timed(cases[name], both, pinning, tmp_path / "t")
+def test_a_check_fails_where_its_condition_does(name: str, check: str, bench: TimedBench) -> None:
+    found = bench.start(name)
     assert failed_checks(found) == [check]
     assert not found.measurements["head"].validity.valid
 
 
-def test_a_draining_keyspace_is_filled_before_each_slice(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_draining_keyspace_is_filled_before_each_slice(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """How long requests take is up to the machine: no look is long enough here until one finds nothing left."""
     monkeypatch.setattr(pairing, "FIRST_LOOK_SECONDS", float("inf"))
-    found = timed(cases["drains"], both, pinning, tmp_path / "t", Amounts(pairs=8))
+    found = bench.start("drains", Amounts(pairs=8))
     assert failed_checks(found) == []
     assert 6_000 / 2 < slice_requests(found) <= 6_000
     assert len(found.timelines["head"].slices) > 2
 
 
-def test_at_a_fixed_rate_both_sides_are_sent_the_same(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
+def test_at_a_fixed_rate_both_sides_are_sent_the_same(bench: TimedBench) -> None:
     # Each connection is sent a pipeline five times a second: one is answered before the next, however busy the machine.
     amounts = Amounts(pairs=3, slice_requests=320, per_second=1_600)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", amounts)
+    found = bench.start("good", amounts)
     assert failed_checks(found) == []
     assert found.amounts == amounts
     assert "rate" in [check.check for check in found.measurements["head"].validity.checks]
-    for side in both:
+    for side in SIDES:
         assert found.measurements[side].metrics["ops_per_sec"] < 1_700
         # Whole pipelines of 16 are sent, each in one write.
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in found.timelines[side].slices)
 
 
-def test_a_rate_that_a_server_cannot_keep_is_reported(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
+def test_a_rate_that_a_server_cannot_keep_is_reported(bench: TimedBench) -> None:
     amounts = Amounts(pairs=2, slice_requests=3200, per_second=50_000_000)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", amounts)
+    found = bench.start("good", amounts)
     assert "rate" in all_failed_checks(found)
     assert failed_checks(found) == []
 
 
 def test_data_that_does_not_fit_twice_is_measured_one_side_at_a_time(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: TimedBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timed_engine, "available_bytes", lambda: 1 << 20)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
+    found = bench.start("good", Amounts(pairs=3))
     assert all(measurement.amounts.alone for measurement in found.measurements.values())
     assert failed_checks(found) == []
-    for side in both:
+    for side in SIDES:
         assert [one.requests for one in found.timelines[side].slices] == [slice_requests(found)] * 3
 
 
-def test_a_client_that_is_the_bottleneck_is_reported(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_is_the_bottleneck_is_reported(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server at hand outruns the load generator: the limits are set so that this one does."""
     monkeypatch.setattr(timed_checks, "CLIENT_BUSY_LIMIT", 0.05)
     monkeypatch.setattr(timed_checks, "SERVER_BUSY_ENOUGH", 2.0)
-    assert "client_saturation" in all_failed_checks(timed(cases["good"], both, pinning, tmp_path / "t"))
+    assert "client_saturation" in all_failed_checks(bench.start("good"))
 
 
 def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: TimedBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No timer is as busy as that: the limit is set so that both count as restless."""
     stopped: list[int] = []
@@ -293,22 +216,16 @@ def test_servers_that_do_not_rest_are_stopped_while_it_is_not_their_turn(
     monkeypatch.setattr(pairing, "IDLE_LIMIT", -1.0)
     monkeypatch.setattr(pairing, "IDLE_ENOUGH_SECONDS", 1e-6)
     monkeypatch.setattr(TimedSide, "freeze", frozen)
-    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=3))
+    found = bench.start("good", Amounts(pairs=3))
     assert len(set(stopped)) == 2
     assert failed_checks(found) == []
-    assert_nothing_runs_below(tmp_path)
+    assert_nothing_runs_below(bench.directory)
 
 
-def test_slices_that_are_too_short_are_reported(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_slices_that_are_too_short_are_reported(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """How long slices take is up to the machine: the limit is set so that these are too short."""
     monkeypatch.setattr(timed_checks, "SHORTEST_SLICE_SECONDS", float("inf"))
-    found = timed(cases["good"], both, pinning, tmp_path / "t", Amounts(pairs=2, slice_requests=50))
+    found = bench.start("good", Amounts(pairs=2, slice_requests=50))
     assert "slice_seconds" in all_failed_checks(found, "base")
 
 
@@ -320,19 +237,12 @@ def test_slices_that_are_too_short_are_reported(
     ],
 )
 def test_a_clock_that_leaps_within_a_trial_is_reported(
-    check: str,
-    clock: int | None,
-    seconds: float,
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    check: str, clock: int | None, seconds: float, bench: TimedBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine that sleeps stops its monotonic clock; one whose time is set only changes the civil one."""
     clocks = Leaping(clock, seconds)
     monkeypatch.setattr(disturbance, "time", clocks)
-    found = timed(cases["good"], both, pinning, tmp_path / "t")
+    found = bench.start("good")
     assert check in all_failed_checks(found, "base")
 
 
@@ -360,14 +270,7 @@ class Leaping:
 
 
 @pytest.mark.parametrize("check", ["steal", "swap"])
-def test_what_the_machine_takes_is_reported(
-    check: str,
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_machine_takes_is_reported(check: str, bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's counters of a real trial, changed as a hypervisor or a swapping machine would."""
 
     def disturbed(before: MachineTimes, after: MachineTimes) -> Noise:
@@ -375,16 +278,14 @@ def test_what_the_machine_takes_is_reported(
         return replace(found, steal=0.5) if check == "steal" else replace(found, swapped_pages=1000.0)
 
     monkeypatch.setattr(disturbance, "noise_between", disturbed)
-    found = timed(cases["good"], both, pinning, tmp_path / "t")
+    found = bench.start("good")
     assert check in all_failed_checks(found)
 
 
-def test_a_load_generator_that_has_no_time_left_is_reported(
-    cases: dict[str, Case], both: dict[Side, Program], pinning: Pinning, tmp_path: Path
-) -> None:
+def test_a_load_generator_that_has_no_time_left_is_reported(bench: TimedBench) -> None:
     """The load generator shares its processor with others: it is what limits the throughput."""
-    with burning(pinning.client, processes=3):
-        found = timed(cases["cheap"], {"base": both["base"]}, pinning, tmp_path / "t", Amounts(pairs=200))
+    with burning(bench.pinning.client, processes=3):
+        found = bench.start("cheap", Amounts(pairs=200), sides=["base"])
     saturation = next(
         check for check in found.measurements["base"].validity.checks if check.check == "client_saturation"
     )
@@ -393,17 +294,11 @@ def test_a_load_generator_that_has_no_time_left_is_reported(
     assert "other_load" in all_failed_checks(found, "base")
 
 
-def test_a_server_that_does_not_answer_ends_the_trial(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_that_does_not_answer_ends_the_trial(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "REPLY_SECONDS", 1)
     with pytest.raises(TrialFailed, match="unanswered for 1 s"):
-        timed(cases["hangs"], both, pinning, tmp_path / "t")
-    assert_nothing_runs_below(tmp_path)
+        bench.start("hangs")
+    assert_nothing_runs_below(bench.directory)
 
 
 def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[TimedSide], int]) -> None:
@@ -419,31 +314,21 @@ def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[
     monkeypatch.setattr(timed_engine, "run_pairs", kill_and_run)
 
 
-def test_a_load_generator_that_is_killed_ends_the_trial(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_load_generator_that_is_killed_ends_the_trial(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:
     killed_before_the_pairs(monkeypatch, lambda side: side.load.number)
     with pytest.raises(TrialFailed, match="load generator"):
-        timed(cases["good"], both, pinning, tmp_path / "t")
-    assert_nothing_runs_below(tmp_path)
+        bench.start("good")
+    assert_nothing_runs_below(bench.directory)
 
 
 def test_a_server_that_is_killed_ends_the_trial_with_its_end(
-    cases: dict[str, Case],
-    both: dict[Side, Program],
-    pinning: Pinning,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: TimedBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed_before_the_pairs(monkeypatch, lambda side: side.processes[0])
     with pytest.raises(TrialFailed, match="died") as raised:
-        timed(cases["good"], both, pinning, tmp_path / "t")
+        bench.start("good")
     assert raised.value.side == "head"
-    assert_nothing_runs_below(tmp_path)
+    assert_nothing_runs_below(bench.directory)
 
 
 def test_cpu_time_is_reported_by_role(redis_server: Path, tmp_path: Path) -> None:

@@ -52,10 +52,9 @@ HOSTILE, HARMLESS = "redis/redis", "valkey-io/valkey"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        opened.fleet.set_platforms([FleetPlatform(HERE, HERE, "{}")])
-        yield opened
+def store(store: Store) -> Store:
+    store.fleet.set_platforms([FleetPlatform(HERE, HERE, "{}")])
+    return store
 
 
 @pytest.fixture

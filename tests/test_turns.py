@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 from simulated_fleet import LOAD_PLATFORM, PLATFORM, SimulatedFleet, made_up_cases
@@ -26,15 +25,8 @@ from zerolap.records import (
     ServerSpec,
     TrialsJob,
 )
-from zerolap.store import Store
 
 HELLO = Hello(kind="bench", zerolap="0", platform=fingerprint(), architecture="", memory_bytes=1, address="here")
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, redis_server: Path) -> Iterator[SimulatedFleet]:
-    with Store.open(str(tmp_path / "store")) as store:
-        yield SimulatedFleet(store, redis_server)
 
 
 def roster_of(*agents: tuple[str, str]) -> Roster:

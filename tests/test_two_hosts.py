@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 import redis
-from engine_place import job_of, place_in
+from engine_place import CHECK_CASES, job_of, place_in
 from machine import failed_by_the_server
 from network_namespaces import joined_machines
 from toy_server import ToySource, compile_toy
@@ -34,7 +34,7 @@ from two_hosts import (
 from waiting import command_lines, wait_until
 
 from zerolap.build import Program
-from zerolap.cases import load_cases, topology_named
+from zerolap.cases import topology_named
 from zerolap.cases._arguments import read_client
 from zerolap.engines import pairing
 from zerolap.engines import timed as timed_engine
@@ -62,35 +62,12 @@ from zerolap.sandbox import Cancellation, available
 from zerolap.server import Launch, RunningServer, open_port
 from zerolap.server.running_server import start_launched
 
-CASES = """
-group: checks
-datasets:
-  strings:
-    load: ["SET __key__ __data__"]
-    keys: {minimum: 1, maximum: 200}
-    expect: {keys: 200}
-cases:
-  - {name: good, dataset: strings, commands: ["GET __key__"], expect: {reply: bulk, hit_rate: ">= 0.99"}}
-  - {name: beside, commands: ["LPUSH list x"], companions: [{commands: ["BLPOP list 0"], connections: 2}]}
-"""
-
 
 @pytest.fixture(autouse=True)
 def _any_machine_is_quiet_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the machine does beside a trial holds against none, and asks for no more of them."""
     for limit in LIMITS_OF_THE_MACHINE:
         monkeypatch.setattr(disturbance, limit, float("inf"))
-
-
-@pytest.fixture
-def cases(tmp_path: Path) -> dict[str, Case]:
-    return {case.name: case for case in load_cases(cases_file(tmp_path))}
-
-
-def cases_file(directory: Path) -> Path:
-    file = directory / "cases.yml"
-    file.write_text(CASES)
-    return file
 
 
 def timed(host: RemoteLoadHost, case: Case, program: Path, directory: Path) -> dict[Side, Measurement]:
@@ -133,7 +110,7 @@ def test_a_trial_spans_two_networks(redis_server: Path, tmp_path: Path) -> None:
     script, file, log = Path(__file__).with_name("two_hosts.py"), tmp_path / "address", tmp_path / "log"
     with joined_machines("servers", "load") as machines:
         hub = machines["servers"]
-        words = [str(word) for word in (file, hub.address, redis_server, cases_file(tmp_path), tmp_path / "p")]
+        words = [str(word) for word in (file, hub.address, redis_server, CHECK_CASES, tmp_path / "p")]
         measuring = hub.start([sys.executable, script, "servers", *words], log, environment())
         wait_until(lambda: file.exists() or measuring.poll() is not None)
         command = [sys.executable, script, "load", *file.read_text().split()]

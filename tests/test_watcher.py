@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,6 @@ from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings, checked_settings
 from zerolap.triggers.trigger import PushTrigger, read_trigger
 from zerolap.triggers.watching import Watcher
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
 
 
 def watching(*remotes: str, **fields: Any) -> TriggerSettings:

@@ -7,7 +7,6 @@ import json
 import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,18 +32,6 @@ from zerolap.triggers.webhooks.admission import Delivery, logged
 from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED
 
 SLOW = TriggerLimits(body_seconds=0.2, body_mib=0.01)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "store")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def client() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as opened:
-        yield opened
 
 
 def send(client: httpx.Client, url: str, sent: Delivery) -> httpx.Response:

@@ -1,8 +1,10 @@
 """Waiting for what comes at some time: the patience only bounds a hang, however slow or busy the machine is."""
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 PATIENCE_SECONDS = 120
 
@@ -14,6 +16,18 @@ def wait_until(condition: Callable[[], object], doing: Callable[[], object] = la
         doing()
         assert time.monotonic() < end, "it did not come to pass"
         time.sleep(0.02)
+
+
+def run_bounded(test: Coroutine[Any, Any, None]) -> None:
+    """Run a test to its end; fail when patience is at its end."""
+    asyncio.run(asyncio.wait_for(test, 2 * PATIENCE_SECONDS))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds; fail when patience is at its end."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 def command_lines() -> dict[int, str]:
