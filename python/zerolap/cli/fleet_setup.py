@@ -309,15 +309,16 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
 
     from zerolap.errors import UsageError
     from zerolap.fleet.setup import PlatformRequirement
+    from zerolap.records import FirstFault
 
     name, _, rest = text.partition(":")
     pairs = dict(pair.partition("=")[::2] for pair in filter(None, rest.split(",")))
     try:
         return name, PlatformRequirement.model_validate(pairs)
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        key = str(first["loc"][0])
-        if first["type"] == "extra_forbidden":
+        first = FirstFault.of(wrong)
+        key = first.place
+        if first.kind == "extra_forbidden":
             what = f"there is no requirement `{key}`"
             hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"
         else:

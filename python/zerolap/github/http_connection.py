@@ -25,6 +25,7 @@ from zerolap.github.github_errors import (
     GitHubUnavailable,
 )
 from zerolap.github.pace import Clock, Patience
+from zerolap.records import FirstFault
 
 LARGEST_ANSWER_BYTES: Final = 32 << 20
 """A page of 100 of the longest comments."""
@@ -150,11 +151,10 @@ class GitHubConnection:
         try:
             return read(reply)
         except ValidationError as invalid:
-            faults = invalid.errors(include_url=False, include_context=False, include_input=False)
-            if faults[0]["type"] == "json_invalid":
+            fault = FirstFault.of(invalid)
+            if fault.kind == "json_invalid":
                 raise _RetryableFault("the answer is not whole", maybe_done=True) from None
-            where = ".".join(str(step) for step in faults[0]["loc"])
-            raise GitHubAnswerUnusable(f"{call}: unexpected answer: {where}: {faults[0]['msg']}") from None
+            raise GitHubAnswerUnusable(f"{call}: unexpected answer: {fault}") from None
 
     async def _answer(self, call: Call, token: SecretStr) -> Reply:
         """Send a request once and follow redirections, as those of a renamed repository."""

@@ -25,18 +25,28 @@ class HasErrors(Protocol):
 
 @dataclass(frozen=True)
 class FirstFault:
-    """What is wrong with a value, without the value, which may be a secret: `place` is the path to it, with dots."""
+    """What is wrong with a value, without the value, which may be a secret.
+
+    `place` is the path to it, with dots; `cause` the error that a validator of ours raised, if one did.
+    """
 
     place: str
     what: str
     kind: str
+    cause: Exception | None = None
 
     @classmethod
     def of(cls, fault: HasErrors, leaving_out: Collection[str] = ()) -> "FirstFault":
         """Return the first of the errors that validation found; some parts of its path can be left out."""
         first = fault.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part not in leaving_out)
-        return cls(place, str(first["msg"]).removeprefix("Value error, "), str(first["type"]))
+        cause = first.get("ctx", {}).get("error")
+        return cls(
+            place,
+            str(first["msg"]).removeprefix("Value error, "),
+            str(first["type"]),
+            cause if isinstance(cause, Exception) else None,
+        )
 
     def __str__(self) -> str:
         return f"{self.place}: {self.what}" if self.place else self.what

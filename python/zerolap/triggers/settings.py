@@ -22,7 +22,7 @@ from pydantic import (
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
 from zerolap.github import REPOSITORY
-from zerolap.records import FailOn
+from zerolap.records import FailOn, FirstFault
 from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
@@ -357,16 +357,15 @@ def checked_settings(content: Mapping[str, Any], directory: Path, place: str = "
 
 def _usage_error(place: str, fault: ValidationError) -> UsageError:
     """Return the first fault with the name of the setting, without its value, which may be a secret."""
-    first = fault.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    what, hint = first["msg"].removeprefix("Value error, "), ""
-    if first["type"] == "missing":
+    first = FirstFault.of(fault, leaving_out=["[key]"])
+    what, hint = first.what, ""
+    if first.kind == "missing":
         what, hint = "this has to be set", "docs/zero-touch.md lists the settings"
-    elif first["type"] == "extra_forbidden":
-        what, hint = "there is no such setting", _hint_for(str(first["loc"][-1]))
-    elif isinstance(known := first.get("ctx", {}).get("error"), SettingFault):
-        what, hint = known.message, known.hint
-    return UsageError(": ".join(filter(None, [place, where, what])), hint)
+    elif first.kind == "extra_forbidden":
+        what, hint = "there is no such setting", _hint_for(first.place.rpartition(".")[2])
+    elif isinstance(first.cause, SettingFault):
+        what, hint = first.cause.message, first.cause.hint
+    return UsageError(": ".join(filter(None, [place, first.place, what])), hint)
 
 
 def _hint_for(name: str) -> str:
