@@ -555,7 +555,7 @@ def test_builds_that_are_no_packed_builds_are_refused(
     packed = pack_build(Builds(tmp_path / "builder"), digest)
     damaged = [b"", b"nothing", packed[: len(packed) // 2], packed[:100] + b"?" + packed[101:], gzip.decompress(packed)]
     for content in damaged:
-        with pytest.raises(UsageError, match=f"what came as the build {digest} is refused"):
+        with pytest.raises(UsageError, match=f"the received build {digest} is refused"):
             unpack_build(bench, digest, content)
     for wrong in ("../elsewhere", "b-0", ""):
         with pytest.raises(UsageError, match="is not the digest of a build"):

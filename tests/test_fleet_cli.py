@@ -85,11 +85,11 @@ def test_wrong_addresses_leave_no_directory(zerolap: Zerolap, option: str, value
         (("--lab", "Home"), "Home: a name consists of"),
         (("--platform", "arm"), "the platform arm exists already"),
         (("--platform", "x86:cores=8"), "there is no requirement `cores`"),
-        (("--platform", "x86:processors=eight"), "`eight` is no value of `processors`"),
-        (("--platform", "x86:memory_gib=0"), "`0` is no value of `memory_gib`"),
-        (("--platform", "x86:counters"), "`` is no value of `counters`"),
+        (("--platform", "x86:processors=eight"), "`eight` is not valid for `processors`"),
+        (("--platform", "x86:memory_gib=0"), "`0` is not valid for `memory_gib`"),
+        (("--platform", "x86:counters"), "`` is not valid for `counters`"),
         (("--platform", "arm-build"), "arm-build is a platform and the builder of one"),
-        (ADDRESSES, "has the addresses already"),
+        (ADDRESSES, "already sets the addresses"),
     ],
 )
 def test_wrong_additions_change_nothing(zerolap: Zerolap, fleet: Path, given: tuple[str, ...], message: str) -> None:
@@ -131,7 +131,7 @@ def test_credentials_that_are_missing(zerolap: Zerolap) -> None:
 def test_credentials_of_another_kind(zerolap: Zerolap, fleet: Path) -> None:
     path = fleet / "agents" / "build-1.toml"
     ended = zerolap("agent", "bench", "--credentials", path)
-    ended.fails_with(2, "is of an agent of the kind `build`", f"hint: zerolap agent build --credentials {path}")
+    ended.fails_with(2, "belongs to an agent of the kind `build`", f"hint: zerolap agent build --credentials {path}")
 
 
 @pytest.mark.parametrize("name", ["conductor.toml", "fleet.toml", "server.key", "agents"])

@@ -216,7 +216,7 @@ FAULTS = [
     ("help in place of requests", client("--help"), 27, "ask for a text", False),
     ("zero byte in arguments", client('"--command \\"GET a\\0\\""'), 27, "zero byte", False),
     ("file that is not there", client("--monitor-input /no/such"), 27, "No such file", False),
-    ("unknown tool", ("  tool: memtier_benchmark\n  arg", "  tool: x\n  arg"), 26, "`x` is no program", False),
+    ("unknown tool", ("  tool: memtier_benchmark\n  arg", "  tool: x\n  arg"), 26, "`x` is a program", False),
     ("number of another tool", ("  tool: memtier_benchmark\n  arguments: " + CLIENT,
      "  tool: pubsub-sub-bench\n  arguments: -max-number-channels-per-subscriber x"), 27, "number", False),
     ("clientconfig without anything", ("clientconfig:\n", "other:\n"), 1, "no tool is given", False),

@@ -1,6 +1,6 @@
-"""Source and variant in, build out: resolved, built in the sandbox, kept under the digest of what went in.
+"""Resolves sources, builds them in the sandbox, and keeps each build under the digest of its inputs.
 
-Sources and builds are packed to travel to other machines; what comes from there is not trusted.
+Sources and builds are packed to travel to other machines; what other machines send is not trusted.
 """
 
 from zerolap.build.archive import pack_source, unpack_source

@@ -52,7 +52,7 @@ def pack_build(builds: Builds, digest: str) -> bytes:
 def unpack_build(builds: Builds, digest: str, content: bytes) -> BuiltServer:
     """Keep the build of that digest as `pack_build` has returned it on another machine, if it is not yet here.
 
-    It will run under the policy of these builds, whatever it says of itself. Raises `UsageError` for what is no such
+    It will run under the policy of these builds, whatever its record states. Raises `UsageError` for what is no such
     build, or larger than builds are: the machine that made it is not trusted.
     """
     if not DIGEST.fullmatch(digest):
@@ -67,7 +67,7 @@ def unpack_build(builds: Builds, digest: str, content: bytes) -> BuiltServer:
             record = _accepted(directory, digest)
         except (TarRefused, gzip.BadGzipFile, zlib.error, EOFError, ValidationError) as reason:
             raise UsageError(
-                f"what came as the build {digest} is refused: {reason}", hint="have it built again by another builder"
+                f"the received build {digest} is refused: {reason}", hint="have it built again by another builder"
             ) from reason
         (directory / RECORD).write_text(record.model_dump_json())
         (directory / PROGRAM).chmod(0o755)
@@ -97,7 +97,10 @@ def _accepted(directory: Path, digest: str) -> Build:
 
 
 def _require_usual(relinking: Relinking, directory: Path) -> None:
-    """Raise `TarRefused` for what the lab does not write of a link; options take effect in the sandbox only."""
+    """Raise `TarRefused` for a record of a link that the lab does not write.
+
+    The options of the link are not checked, as they take effect in the sandbox only.
+    """
     if relinking.failure:
         return
     if not is_regular_file(directory / CODE):

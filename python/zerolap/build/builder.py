@@ -85,7 +85,7 @@ class Builds:
         built = self.find(digest)
         if built is None:
             raise EnvironmentMissing(f"the build {digest} is not on this machine", hint="build it again")
-        # It may belong to another user, who then cleans up too early and builds it again.
+        # If it belongs to another user, its use cannot be noted: that user may remove it early and build it again.
         with contextlib.suppress(PermissionError):
             self.use(digest)
         return built
@@ -227,7 +227,7 @@ class Builder:
                 tools_digest(variant)
 
     def spec(self, source: Source, variant: Variant = DEFAULT) -> BuildSpec:
-        """Return what a source in a variant comes to; raises as `check` does, and for a source that is no server."""
+        """Return the specification of a build; raises as `check` does, and for a source that is no server."""
         self.check(source, variant)
         match source:
             case BinarySource():
@@ -339,7 +339,7 @@ def measured_server(build: Build, source: Source, config: dict[str, str]) -> Mea
 
 
 def spec_of(source: ArchiveSource, variant: Variant, tools: Sequence[str]) -> BuildSpec:
-    """Return what a source in a variant comes to where these are the tools; a program needs none."""
+    """Return the specification of a build by these tools; a program needs none."""
     if source.form == "program":
         return BuildSpec(content=source.content, arguments=source.arguments)
     return _spec(source.content, variant, tools)

@@ -1,7 +1,7 @@
 """The files of a commit, written from git's objects as they were committed.
 
-`git archive` and `git checkout` obey the attributes of the tree: they leave files out, put text into them, convert them
-and run filters. What is written here is what the digest of the tree stands for.
+`git archive` and `git checkout` apply the attributes of the tree: they leave files out, put text into them, convert
+them and run filters. The files written here are those that the digest of the tree is computed from.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ HINT: Final = "give a commit with the server's source alone"
 class CommittedFile:
     """A file, link or directory of a commit; a submodule is an empty directory.
 
-    `digest` is the id of its object, and `size` the number of its bytes; directories have none of both.
+    `digest` is the id of its object, and `size` the number of its bytes; directories have neither.
     """
 
     path: PurePosixPath
@@ -50,7 +50,7 @@ class CommittedFile:
 
 
 def tree_of(source: RevisionSource) -> str:
-    """Return the id of a commit's tree, which stands for all its files; raises `BuildFailed` if there is none."""
+    """Return the id of a commit's tree, which identifies all its files; raises `BuildFailed` if there is none."""
     shown_tree = read_git(["-C", str(source.repository), "rev-parse", "--verify", f"{source.commit}^{{tree}}"])
     if shown_tree.code != 0:
         raise _failed(source, shown_tree.errors)
@@ -100,7 +100,7 @@ def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
         mode, kind, digest, size = facts.split()
         path = require_path(name.decode(errors="surrogateescape"))
         if GIT_DIRECTORY in path.parts:
-            # Whoever lists the files of the copy would have git obey it; git itself writes no such path either.
+            # Git would read it as its own configuration when it lists the copied files; git itself writes no such path.
             raise TarRefused(f"`{shown(str(path))}` is in a directory of git's own")
         file = CommittedFile(path, mode)
         if kind == b"blob":
@@ -113,7 +113,7 @@ def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
 
 
 class _ObjectAbsent(Exception):
-    """Git has not the object that was asked for, or another one."""
+    """Git does not have the requested object, or returns another one."""
 
 
 class _Objects:
@@ -158,9 +158,9 @@ def _write(files: list[CommittedFile], directory: Path, objects: _Objects) -> No
                 handle = os.open(directory / file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
                 with os.fdopen(handle, "wb") as target:
                     objects.copy(file, target)
-                # A Makefile that finds one file older than another would make it again.
+                # Make builds files again that are older than their sources.
                 os.utime(directory / file.path, (0, 0))
-    # At last, when nothing is written any more that they could lead elsewhere.
+    # Links come last: nothing that is written later can follow one out of the tree.
     for path, link_target in links:
         with refusing(path):
             os.symlink(link_target, os.fsencode(directory / path))

@@ -95,7 +95,7 @@ class Compilers:
         newest_first = sorted(self.records.iterdir(), key=lambda record: record.lstat().st_mtime_ns, reverse=True)
         compilers = {path.name for path in self.programs.iterdir()}
         for record in newest_first:
-            # The build can write there what it likes.
+            # The build can write anything there.
             try:
                 content = read_file(record, LARGEST_RECORD_BYTES)
             except FileRefused:
@@ -144,9 +144,9 @@ class Link:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy the regular files below a directory; a build, which wrote them, may have put other things among them.
+    """Copy the regular files below a directory that a build wrote, which may have added others.
 
-    What lies deeper than a cache's files do is left out, and so is what is more than a cache holds.
+    Files deeper in the tree than those of a cache are left out, and so are files beyond the size of a cache.
     """
     target.mkdir(parents=True, exist_ok=True)
     left_bytes = MOST_COPIED_BYTES
@@ -155,7 +155,7 @@ def copy_files(source: Path, target: Path) -> None:
         for entry in walk(source):
             if not stat.S_ISREG(entry.status.st_mode) or not entry.has_path_within(LONGEST_CACHED_PATH_BYTES):
                 continue
-            # Not by the space that it takes: the holes of a file would be copied as zeros.
+            # By its length, not by its disk space: the holes of a file are copied as zeros.
             left_bytes -= entry.status.st_size
             if left_bytes < 0:
                 return

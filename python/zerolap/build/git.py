@@ -1,8 +1,8 @@
-"""Git with bounds, and by the lab's settings alone.
+"""Runs git with bounds, and with the lab's settings alone.
 
-A repository may be hostile, and made to take all the time, memory or disk space that there is. Settings of this machine
-must not change what git shows and writes: only those are kept that git needs to get at repositories, such as
-credentials. What a repository's own configuration could have git run is switched off.
+A repository may be hostile, and made to use up time, memory or disk space. Settings of this machine must not change the
+output of git: only those that it needs to reach repositories, such as credentials, are kept. Programs that the
+configuration of a repository names are not run.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ KEPT_SETTINGS: Final = re.compile(
     r"safe\.directory|credential\..+|url\..+\.insteadof"
     r"|http\.(.+\.)?(proxy\w*|ssl\w*|extraheader|cookiefile|emptyauth|delegation|pinnedpubkey)"
 )
-"""Of the user's and the machine's settings: what git needs to get at repositories."""
+"""Settings of the user and the machine that git needs to reach repositories."""
 OWN_SETTINGS: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -51,7 +51,7 @@ OWN_VARIABLES: Final = {
     # The id of an object is that of its content.
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
-    # Nobody is there to be asked for a password.
+    # No user is present to enter a password.
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
 }
@@ -138,17 +138,17 @@ def running_git(
         finally:
             timer.cancel()
             if is_late.is_set():
-                # Whatever came of an output that has ended early.
+                # It replaces any error that the incomplete output led to.
                 raise GitStopped(f"git did not end in {seconds:g} s")
 
 
 def git_environment() -> dict[str, str]:
-    """Return the variables for git: in a hook or a CI job others would direct it to another repository."""
+    """Return the environment for git, without variables of a hook or CI job that name another repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | OWN_VARIABLES
 
 
 def kept_settings() -> dict[str, str]:
-    """Return the variables that give git the settings of this user and machine which it needs to get at repositories.
+    """Return the variables that give git the settings of this user and machine which it needs to reach repositories.
 
     They are read each time: the lab may run for months. Raises `EnvironmentMissing` where git cannot read them.
     """

@@ -1,11 +1,11 @@
 """Placements of a build: its program linked again with the functions in another order.
 
-Where a linker puts functions moves the time of a request by several percent, in every start, without a line of its code
-changed. So a build from source keeps, beside its program, an object that holds all of its code with each function in a
-section of its own, and the command that links it. A placement orders these sections by a hash of a seed and their
-names: two builds of nearly the same source get nearly the same order from the same seed. The order is given to the
-linker as a script, which every linker of the GNU command line reads; code that the compiler has set apart as unlikely
-stays apart.
+The places that a linker gives to functions change the time of a request by several percent, in every start, although no
+line of code changed. So a build from source keeps, beside its program, an object that holds all of its code with each
+function in a section of its own, and the command that links it. A placement orders these sections by a hash of a seed
+and their names: two builds of nearly the same source get nearly the same order from the same seed. The order is given
+to the linker as a script, which every linker of the GNU command line reads; code that the compiler has set apart as
+unlikely stays apart.
 """
 
 import hashlib

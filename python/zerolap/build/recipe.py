@@ -138,7 +138,7 @@ def reads_settings(makefile: str) -> bool:
 
 
 def optimization_argument(variant: Variant, needed: list[str], makefile: str) -> list[str]:
-    """Return the argument for a Makefile of another kind: many take `OPTIMIZATION`; what came of it is read back."""
+    """Return the argument for a Makefile of another kind: many take `OPTIMIZATION`, which is checked afterwards."""
     wanted = wanted_flags(variant, needed)
     if not wanted:
         return []
@@ -279,7 +279,7 @@ def run_recipe(
         # Exclusively: a link of that name must not lead the lab out of the tree.
         with (tree / recipe.directory / ".make-settings").open("x") as settings:
             settings.write(recipe.settings)
-    # What the lab itself was called with must not reach a server's Makefile, which reads CFLAGS and others.
+    # The environment of the lab must not reach a server's Makefile, which reads CFLAGS and others.
     environment = {
         "PATH": f"{compilers.programs}:{BUILD_PATH}",
         "HOME": "/tmp",

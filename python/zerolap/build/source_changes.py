@@ -72,7 +72,7 @@ def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs)
                 unpack_source(source, archives, tree)
             except BlobDamaged:
                 return None
-            # Files of them could have git convert others, or show nothing of them.
+            # Attributes in a tree can make git convert files, or hide their changes.
             for path in [entry.path for entry in walk(tree) if entry.name == ATTRIBUTES]:
                 remove(tree / path)
             trees.append(tree)

@@ -117,7 +117,7 @@ def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> N
                 if path in links:
                     raise FileExistsError
                 links[path] = member.linkname
-    # At last, when nothing is written any more that they could lead elsewhere.
+    # Links come last: nothing that is written later can follow one out of the tree.
     for path, target in links.items():
         with refusing(path):
             (directory / path).symlink_to(target)
@@ -170,7 +170,7 @@ def _write(path: Path, file: io.BufferedIOBase, member: tarfile.TarInfo) -> None
             target.write(chunk)
             left -= len(chunk)
     _read(file, _padded(member.size) - member.size)
-    # A Makefile that finds one file older than another would make it again.
+    # Make builds files again that are older than their sources.
     os.utime(path, (0, 0))
 
 

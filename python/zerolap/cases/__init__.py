@@ -1,4 +1,4 @@
-"""Cases: the commands that are sent to a server, the data they work on, and the expected replies."""
+"""Reads cases: the commands that are sent to a server, the data they work on, and the expected replies."""
 
 from zerolap.cases._load import core_suite, known_topologies, load_cases, packaged_suites
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies

@@ -33,7 +33,7 @@ def join(
         Path | None,
         typer.Option(help="Directory of the agent, made if it is missing; by default its name.", metavar="DIR"),
     ] = None,
-    start: Annotated[bool, typer.Option("--start", help="Begin to work, in this terminal.")] = False,
+    start: Annotated[bool, typer.Option("--start", help="Start working, in this terminal.")] = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
     """Become an agent of a fleet: make a key, have it admitted, write credentials and a unit of systemd.
@@ -135,7 +135,7 @@ def _work(kind: str, credentials: Path, directory: Path, unsafe_no_sandbox: bool
     read = read_agent_credentials(credentials)
     if read.kind != kind:
         raise UsageError(
-            f"{credentials} is of an agent of the kind `{read.kind}`",
+            f"{credentials} belongs to an agent of the kind `{read.kind}`",
             hint=f"zerolap agent {read.kind} --credentials {credentials}",
         )
     try:

@@ -113,7 +113,7 @@ def _token(file: Path | None, login: str | None) -> "GivenToken":
 
 
 async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> int:
-    """Write the comment and return its id; raises `UsageError` for a marker that is none."""
+    """Write the comment and return its id; raises `UsageError` for an invalid marker."""
     from zerolap.errors import UsageError
     from zerolap.github import GitHubForbidden, hidden_marker
     from zerolap.report.pull_request import MOST_BYTES, body_markdown

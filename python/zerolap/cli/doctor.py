@@ -84,7 +84,7 @@ def doctor(
 
 
 def _of_store(location: str | None) -> list["Diagnosis"]:
-    """Return how much the store takes, where there is one."""
+    """Return the size of the store, where there is one."""
     from dataclasses import asdict
 
     from zerolap.api import usage

@@ -89,7 +89,7 @@ def init(
         Path | None, typer.Option(help="Triggers of zerolap serve, for its unit.", metavar="FILE", show_default=False)
     ] = None,
 ) -> None:
-    """Write what is new, and have the bus take it on if it runs here."""
+    """Write what is new, and make the bus load it if it runs here."""
     from zerolap.errors import UsageError
     from zerolap.fleet.setup import CONFIGURATION, new_configuration, read_configuration
     from zerolap.fleet.setup import directory as fleet
@@ -104,7 +104,7 @@ def init(
         )
     if not is_new and (bus or listen or artifacts or name or store or triggers):
         raise UsageError(
-            f"{directory / CONFIGURATION} has the addresses already, and how zerolap serve is started",
+            f"{directory / CONFIGURATION} already sets the addresses and the options of zerolap serve",
             hint=f"edit it, then run: zerolap fleet init {directory}",
         )
     if is_new:
@@ -135,10 +135,10 @@ def token(
     build: AgentsThatBuild = None,
     load: AgentsThatLoad = None,
     fleet: FleetDirectory = Path("fleet"),
-    hours: Annotated[float, typer.Option(help="Time for which the tokens are good.", min=0.0, max=720.0)] = 1.0,
+    hours: Annotated[float, typer.Option(help="Time until the tokens expire.", min=0.0, max=720.0)] = 1.0,
     store: options.StoreLocation = None,
 ) -> None:
-    """Print the command by which an agent joins the fleet: its token is good for once.
+    """Print the command by which an agent joins the fleet; its token can be used once.
 
     The agent makes its key itself; zerolap serve adds it to the configuration of the bus.
 
@@ -322,7 +322,7 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
             what = f"there is no requirement `{key}`"
             hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"
         else:
-            what = f"`{pairs[key]}` is no value of `{key}`"
+            what = f"`{pairs[key]}` is not valid for `{key}`"
             hint = "write NAME:processors=8,memory_gib=32,counters=true"
         raise UsageError(f"`--platform {text}`: {what}", hint=hint) from wrong
 

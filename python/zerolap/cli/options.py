@@ -152,13 +152,12 @@ Platform = Annotated[
     ),
 ]
 Priority = Annotated[
-    str, typer.Option(help="With --platform: what goes first, release before pull before backfill.", metavar="NAME")
+    str, typer.Option(help="With --platform: priority of the request: release, pull, backfill.", metavar="NAME")
 ]
 Topic = Annotated[
     str,
     typer.Option(
-        help="With --platform: what this is about, such as pr-123; ends unfinished requests of the same topic and"
-        " platform.",
+        help="With --platform: topic of the request, such as pr-123; ends unfinished ones of that topic and platform.",
         metavar="NAME",
     ),
 ]
@@ -311,7 +310,7 @@ def _check_writable(path: Path) -> None:
 
 
 def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: bool) -> None:
-    """Raise `UsageError` for a priority that there is not, and options that need a conductor where none is asked."""
+    """Raise `UsageError` for an unknown priority, and for options that need `--platform` without it."""
     if priority not in PRIORITIES:
         raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
     if platform is not None:
@@ -320,7 +319,8 @@ def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: 
     for option, is_given in given:
         if is_given:
             raise UsageError(
-                f"`{option}` is for what is submitted, and needs --platform", hint="add --platform all, or leave it out"
+                f"`{option}` applies to submitted requests, and needs --platform",
+                hint="add --platform all, or leave it out",
             )
 
 

@@ -1,4 +1,4 @@
-"""`zerolap serve`: works on what is submitted."""
+"""`zerolap serve`: carries out submitted requests."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +13,11 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["serve"]}
 
 Submit with zerolap compare or zerolap run, --platform, and the same --store. Without --fleet there is one platform, \
-local: this machine builds and measures, one job at a time. With --fleet, the agents of the fleet do, which zerolap \
-fleet init has set up in that directory.
+local: this machine builds and measures, one job at a time. With --fleet, the agents of the fleet do both; zerolap \
+fleet init sets up its directory.
 
-A second one on the same store is the stand-by: it takes over when the first one ends or loses its database, which \
-ends with exit code 3.
+A second zerolap serve on the same store is the stand-by: it takes over when the first one ends. One that loses its \
+database ends with exit code 3.
 
 It can be stopped and started at any moment: what was measured is kept, and what was not is measured again. Once an \
 hour it removes files to which no result refers, builds that were not used for 30 days, and the results that --keep, \
@@ -62,7 +62,7 @@ def serve(
     triggers: Annotated[
         Path | None,
         typer.Option(
-            help="Settings of what is measured without being asked: labels and commands on pull requests, pushes, tags,"
+            help="Settings of triggers: labels and commands on pull requests, pushes, tags,"
             " watched remotes, schedules.",
             metavar="FILE",
         ),
@@ -80,7 +80,7 @@ def serve(
         ),
     ] = None,
     public_reports: Annotated[
-        bool, typer.Option("--public-reports", help="Let everybody read reports, without a token.")
+        bool, typer.Option("--public-reports", help="Make reports public: readable without a token.")
     ] = False,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,

@@ -1,4 +1,4 @@
-"""`zerolap store`: shows what the store takes, and removes what is not kept."""
+"""`zerolap store`: shows the size of the store, and removes results that are not kept."""
 
 from typing import Annotated
 
@@ -62,7 +62,7 @@ def prune(
 
 @app.command()
 def usage(json: options.Json = None, store: options.StoreLocation = None) -> None:
-    """Show how much the store takes.
+    """Show the size of the store.
 
     Example: zerolap store usage --json -
     """

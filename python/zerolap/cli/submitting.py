@@ -22,7 +22,7 @@ ALL: Final = "all"
 
 
 def for_platforms(request: Request, platforms: str, priority: str, topic: str, store: Store) -> list[Request]:
-    """Return the requests that a request comes to on platforms; raises `UsageError` for one that is not served."""
+    """Return a request for each of the platforms; raises `UsageError` for one that is not served."""
     served = [platform.name for platform in store.fleet.platforms()]
     if not served:
         raise UsageError(
@@ -74,7 +74,7 @@ def answered(
 
 
 def _wait_for(requests: Sequence[Request], store: Store, *, quiet: bool) -> None:
-    """Wait until all requests have ended, showing what happens to them."""
+    """Wait until all requests have ended, and show their progress."""
     shown: dict[str, str] = {}
     open_requests = [request.id for request in requests]
     while open_requests:
@@ -105,7 +105,7 @@ def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) 
 
 
 def _of_platform(reports: Reports, platform: str) -> Reports:
-    """Return the reports of one of several platforms, whose files bear its name."""
+    """Return the reports of one of several platforms, with its name in those of the files."""
     return replace(
         reports,
         json=_named(reports.json, platform),

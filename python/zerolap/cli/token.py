@@ -32,7 +32,7 @@ def add(
         ),
     ] = "read",
     actor: Annotated[
-        str, typer.Option(help="Who has it, as reports and limits name them; by default NAME.", metavar="WHO")
+        str, typer.Option(help="Actor of the token in reports and limits; by default NAME.", metavar="WHO")
     ] = "",
     store: options.StoreLocation = None,
 ) -> None:
@@ -46,7 +46,7 @@ def add(
     from zerolap.triggers import LOGIN
 
     if NAME.fullmatch(name) is None:
-        raise UsageError(f"`{name}` is no name of a token", hint="use letters, digits, `-`, `_` and `.`")
+        raise UsageError(f"`{name}` is not a valid name of a token", hint="use letters, digits, `-`, `_` and `.`")
     if LOGIN.fullmatch(actor or name) is None:
         raise UsageError(f"`{actor or name}` is no name of an actor", hint="--actor takes letters, digits, `-` and `_`")
     token = new_token()
@@ -62,7 +62,7 @@ def add(
 
 @app.command("list")
 def list_tokens(json: options.Json = None, store: options.StoreLocation = None) -> None:
-    """List the tokens: who has them, what they permit, when they were used last.
+    """List the tokens, with their actors, scopes and last uses.
 
     Example: zerolap token list --json -
     """
@@ -107,7 +107,7 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
 
 
 def _checked_scope(text: str) -> "TokenScope":
-    """Return a scope; raises `UsageError` for what is none."""
+    """Return a scope; raises `UsageError` for an unknown one."""
     from zerolap.api import INCLUDED
     from zerolap.errors import UsageError
 

@@ -8,10 +8,10 @@ VERBS = {
     "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
     "resume": "Continue a comparison or run that was interrupted or killed; nothing is measured twice.",
     "suites": "List the cases, show one, or check case files.",
-    "serve": "Work on what is submitted with --platform: on this machine, or with the agents of a fleet.",
+    "serve": "Carry out requests submitted with --platform: on this machine, or with the agents of a fleet.",
     "agent": "Join a fleet, and build or measure on this machine for its conductor.",
     "fleet": "Set a fleet up, admit and revoke agents, show its state, and retry, cancel or drain.",
-    "store": "Show what the store takes, and remove results that are not kept.",
+    "store": "Show the size of the store, and remove results that are not kept.",
     "token": "Make, list and remove tokens of the HTTP API of zerolap serve.",
     "doctor": "Examine this machine: what it can measure, what each missing part costs, and how to fix it.",
 }

@@ -1,4 +1,4 @@
-"""`zerolap watch`: follows a branch of any git remote, and measures what comes."""
+"""`zerolap watch`: follows a branch of any git remote, and measures its new commits."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,9 +19,9 @@ app = typer.Typer(rich_markup_mode="rich")
 WATCH_SCHEMA = "zerolap.watch/1"
 HELP = f"""{VERBS["watch"]}
 
-The remote is asked for new commits again and again; no webhook is needed. The first time, following begins with what \
-the branch has then, or behind --since. Where several commits came at once, the newest is compared with the one that \
-was measured last; --each-commit compares each with the one before it. A regression is reported once, and once more \
+The remote is checked for new commits at intervals; no webhook is needed. The first time, following begins at the \
+head of the branch, or after --since. Of several new commits, the newest is compared with the one that was measured \
+last; --each-commit compares each with the one before it. A regression is reported once, and once more \
 when it is gone. For several remotes, and for issues or Slack, see zerolap serve --triggers.
 
 Examples:
@@ -40,12 +40,12 @@ def watch(
         list[str] | None, typer.Option(help="Branch to follow, or a glob of branches; can be repeated.", metavar="B")
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Glob of tags to follow; can be repeated.", metavar="T")] = None,
-    every: Annotated[str, typer.Option(help="Time between two looks at the remote.", metavar="DURATION")] = "60s",
+    every: Annotated[str, typer.Option(help="Time between two checks of the remote.", metavar="DURATION")] = "60s",
     since: Annotated[
-        str, typer.Option(help="Commit or tag behind which following begins, the first time.", metavar="REV")
+        str, typer.Option(help="Commit or tag after which following begins, the first time.", metavar="REV")
     ] = "",
     each_commit: Annotated[bool, typer.Option(help="Compare each commit with the one before it.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="Look once, measure what is new, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Check once, measure new commits, and exit.")] = False,
     cases_directory: options.CasesDirectory = None,
     engine: options.Engine = None,
     budget: options.Budget = None,
@@ -89,7 +89,7 @@ def watch(
 
 
 def _settings(watched: dict[str, object]) -> "TriggerSettings":
-    """Return settings with one watched remote; raises `UsageError` for what options do not allow."""
+    """Return settings with one watched remote; raises `UsageError` for options that are not valid."""
     from zerolap.triggers import checked_settings
 
     return checked_settings(

@@ -1,4 +1,4 @@
-"""Why a case changed: call graphs of both sides in, findings out; no clock, no file, no process."""
+"""Finds why a case changed, from the call graphs of both sides; reads no clock, file or process."""
 
 from zerolap.explain.attribution import SourceFunction
 from zerolap.explain.candidates import (

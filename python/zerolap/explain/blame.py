@@ -1,4 +1,4 @@
-r"""Which functions' doing a change of cost is.
+r"""Attributes a change of cost to functions.
 
 The whole cost is the sum over functions of calls times own cost, n s. How often a function is called follows from its
 callers: n = sum n_g m_g, where g makes m_g calls of it each time. With means of both sides written as mean(.), the
@@ -8,10 +8,10 @@ difference parts exactly into
 
 u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
 more themselves, the second functions that call others more often; what their callees cost more is found at these. A
-function that is on one side only is the same on both but for how often it is called.
+function of one side only is treated as one of both that the other side never calls.
 
-A call that took another's place is one change, not two: only the difference of both is blamed. Nothing else is set off:
-where a function gained in one place what it lost in another, both are changes.
+A call that replaces another is one change, not two: only the difference of both is attributed. Nothing else is offset:
+if a function gains in one place what it loses in another, both are changes.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ LARGEST_UNIT_COST = 4.0
 call each other without end."""
 
 SAME_NUMBER = 0.01
-"""Part by which the calls that are made no longer may differ from those that replace them."""
+"""Relative difference, at most, between the number of removed calls and of those that replace them."""
 
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
 """Calls that a function makes each time it is called, by callee."""
@@ -56,7 +56,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Blame:
-    """All terms after what was replaced, and by function what that set off."""
+    """The terms, less replaced calls, and the cost of replaced calls by function."""
 
     terms: list[Term]
     cancelled: dict[FunctionKey, float]
@@ -110,7 +110,7 @@ def _side(graph: CostGraph, entered: AbstractSet[FunctionKey]) -> _Side:
 
 
 def _completed(side: _Side, other: _Side) -> _Side:
-    """Return the side with the other's further functions, called not once."""
+    """Return the side with the other's further functions, with no calls."""
     missing = other.times.keys() - side.times.keys()
     return _Side(
         side.times | dict.fromkeys(missing, 0.0),
@@ -162,7 +162,7 @@ def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[Functio
 
 
 def _net(terms: list[Term], replaced: Replaced | None) -> tuple[list[Term], float]:
-    """Make one of two terms where a call took the place of another; return too what both set off."""
+    """Join two terms into one where a call replaced another; also return the cost that the two had in common."""
     kept, set_off = list(terms), 0.0
     if replaced is None:
         return kept, set_off

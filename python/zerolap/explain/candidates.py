@@ -1,6 +1,6 @@
-"""What differs between two builds beside their functions: where a change of time alone may come from.
+"""Differences of two builds, other than in functions, that may explain a change of time alone.
 
-A candidate is no proof: it names what is there to be looked at first.
+A candidate is not a proven cause: it is what to examine first.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ Structures: TypeAlias = Mapping[tuple[str, str], Structure]
 
 @dataclass(frozen=True)
 class BuildFacts:
-    """What a build was made by; a fact that is not known is empty."""
+    """How a build was made; an unknown fact is empty."""
 
     compiler: str
     flags: str
@@ -37,7 +37,7 @@ class BuildFacts:
 
 
 def explain_build(base: BuildFacts, head: BuildFacts) -> list[Finding]:
-    """Return in what the builds differ: flags, compiler, allocator, C library."""
+    """Return the differences in flags, compiler, allocator and C library."""
     pairs = {
         "compiler": (base.compiler, head.compiler),
         "allocator": (base.allocator, head.allocator),
@@ -75,7 +75,7 @@ def explain_layout(base: Structures, head: Structures) -> list[Finding]:
 
 
 def explain_placement(*, is_placed: bool) -> list[Finding]:
-    """Return that where functions lie may be the difference, where that was not made random."""
+    """Return that the placement of functions may be the difference, unless it was randomized."""
     if is_placed:
         return []
     return [
@@ -86,7 +86,7 @@ def explain_placement(*, is_placed: bool) -> list[Finding]:
 
 
 def _moved(old: Structure, new: Structure) -> str | None:
-    """Return what lies elsewhere; members without a name, such as anonymous unions, cannot be matched one by one."""
+    """Return the members at other offsets; those without a name, such as anonymous unions, cannot be matched."""
     if old.members == new.members:
         return None
     before, after = dict(old.members), dict(new.members)

@@ -1,4 +1,4 @@
-"""What it points to that work and time did not change alike."""
+"""Finds possible causes where work and time did not change alike."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ MOST_CYCLES: Mapping[str, float] = {
 }
 """What each of these costs at most, in cycles; misses as on processors of these years."""
 SMALLEST_PART = 0.1
-"""Of a change in cycles; what cannot make up as much is not named."""
+"""Share of a change in cycles; a cause that cannot explain as much is not named."""
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
@@ -81,7 +81,7 @@ def _at_the_same(unchanged: set[str]) -> str:
 
 
 def _possible_causes(unchanged: set[str]) -> list[str]:
-    """Return what counting instructions cannot see, without what counted misses rule out."""
+    """Return causes that counted instructions do not show, except those that counted misses rule out."""
     causes = ["the nearer caches" if "cache_misses_per_op" in unchanged else "caches and the layout of data"]
     if "branch_misses_per_op" not in unchanged:
         causes.append("branch prediction")
@@ -102,8 +102,8 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
     if {time.verdict, served.verdict} == set(CHANGED):
         more = "more" if served.change > 0 else "less"
         return (
-            f"{figures}: {more} is served for {more} CPU time. That points to work that goes on on other threads, "
-            "or no longer does; which of the two matters, only its user can decide."
+            f"{figures}: {more} is served for {more} CPU time. That points to work that moved to or from other "
+            "threads; whether throughput or CPU time matters depends on the use."
         )
     return None
 

@@ -14,7 +14,7 @@ ENOUGH_SHARE = 0.6
 LISTED_SHARE = 0.95
 SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
-"""Share from which on what acts against the change is listed: less may be what a compiler arranges otherwise."""
+"""Share of the change from which an opposite one is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
 MAX_CULPRITS = 8
 MAX_CALLERS = 3
@@ -150,7 +150,7 @@ def _sum(values: Sequence[PerSide]) -> PerSide:
 
 
 def _moved(blame: Blame, total: float, count: int) -> list[Finding]:
-    """Return what was set off: the cost of calls that others took the place of."""
+    """Return the finding on replaced calls, with the cost that is the same before and after."""
     findings: list[Finding] = []
     for key, instructions in sorted(blame.cancelled.items(), key=lambda one: -one[1]):
         if instructions < MOVED_SHARE * abs(total):

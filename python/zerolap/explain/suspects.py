@@ -1,7 +1,7 @@
-"""Whose doing each part of a change is: terms of blame, gathered by what a reviewer would name.
+"""Finds the function behind each part of a change: terms of `blame`, gathered by what a reviewer would name.
 
 A part goes back to a function that works more itself or makes more calls. Where its own lines did not change but those
-of a function that calls it did, it is that caller that gives it more to do: a longer list, a larger buffer.
+of a function that calls it did, that caller is the reason: it passes a longer list or a larger buffer.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _parted(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> list[
 
 
 def _by_maker(terms: Sequence[Term], sides: Sides) -> list[Term]:
-    """Return the terms with those as callers whose doing the calls are."""
+    """Return the terms, with the functions responsible for the calls as callers."""
     return [
         term if term.callee is None else replace(term, caller=_maker(term.caller, term.callee, sides)) for term in terms
     ]

@@ -131,7 +131,7 @@ def diffuse(explained: float, total: float) -> str:
 
 
 def moved(function: str, instructions: float) -> str:
-    """Return the sentence for the cost of calls that others took the place of."""
+    """Return the sentence for the cost of replaced calls."""
     return (
         f"{instructions:,.0f} instructions per request only moved: `{function}` makes other calls in place of those "
         "that cost as much before."

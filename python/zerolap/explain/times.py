@@ -1,8 +1,8 @@
 """What functions cost in time: sampled stacks scaled by the CPU time of a request.
 
-Samples are counts, but passes of one program differ by more than counts do by chance: a start has its own placement,
-and a machine its moods. The variance of counts is therefore multiplied by the dispersion that the passes show,
-Pearson's chi-squared by its degrees of freedom (McCullagh and Nelder, Generalized Linear Models, 4.5).
+Samples are counts, but passes of one program differ by more than counts do by chance: placement differs between starts,
+and the speed of a machine varies. The variance of counts is therefore multiplied by the dispersion that the passes
+show, Pearson's chi-squared by its degrees of freedom (McCullagh and Nelder, Generalized Linear Models, 4.5).
 """
 
 import math

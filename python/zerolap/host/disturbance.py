@@ -1,4 +1,4 @@
-"""What the machine did to a timed trial: other work, steal, swap, a stepped clock, a suspended machine."""
+"""Disturbances of a timed trial by the machine: other work, steal, swap, a stepped clock, a suspended machine."""
 
 import contextlib
 import time
@@ -11,7 +11,7 @@ from zerolap.records import Check
 STEAL_LIMIT = 0.2
 OTHERS_LIMIT = 0.5
 SWAP_LIMIT = 50.0
-"""Pages per second: a few of others' that are at rest take nothing from a trial."""
+"""Pages per second: a few pages of idle processes do not disturb a trial."""
 CLOCK_LIMIT_SECONDS = 0.05
 DISTURBANCES = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
 """The names of the checks."""

@@ -1,4 +1,4 @@
-"""Measurements in, verdict or "measure this next" out; no clock, no file, no process."""
+"""Derives verdicts from measurements, or that more are needed; reads no clock, file or process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more

@@ -1,4 +1,4 @@
-"""How many requests each read and each cycle of the event loop brought: it sets what a request costs.
+"""Requests in each read and each cycle of the event loop: their number affects the cost of a request.
 
 A server that is faster finds fewer requests waiting at its next read, or more, and shares the cost of the read among
 them: CPU time per request then differs by the load and not by the code.

@@ -1,4 +1,4 @@
-"""What a comparison says of a case as a whole: what the code does, and what its user feels.
+"""The answers of a comparison on a case as a whole: work and time.
 
 The rule of a metric states which answer it belongs to, and when it decides.
 """
@@ -73,7 +73,7 @@ def work_answer(
 ) -> tuple[VerdictWord | None, str | None]:
     """Return the word on work and the metric that it rests on, none where nothing was counted.
 
-    Fewer instructions against more system calls, or the reverse, only time can weigh up: that is unsure.
+    Fewer instructions with more system calls, or the reverse, are unsure: only time can decide between them.
     """
     leading = _deciding("work", "always", verdicts, rules)
     if not leading:

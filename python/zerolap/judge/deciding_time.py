@@ -1,4 +1,4 @@
-"""Which metric says what a request costs in time."""
+"""Chooses the metric of the time of a request: CPU time or cycles."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ DECIDING_TIMES = (CPU_TIME, CYCLES, KERNEL_CYCLES)
 
 
 def deciding_time(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict on what a request costs in time; none where nothing was timed.
+    """Return the verdict on the time of a request; none where nothing was timed.
 
-    That is the one on CPU time. Where all slices of all starts have cycles on both sides, and starts differ less in
-    them, it is the one on cycles. These are the program's own: unless those in the kernel were counted too, and did not
-    change by as much as matters in the sum of both, CPU time decides, which has both.
+    That is the one on CPU time, unless all slices have cycles, in the program and in the kernel, and starts differ less
+    in those of the program: then it is the one on the program's cycles. CPU time decides even so where the kernel's
+    cycles changed beyond doubt, otherwise than the program's, by more than the minimum effect on the sum of both.
     """
     by_metric = {verdict.metric: verdict for verdict in verdicts}
     time, cycles, kernel = (by_metric.get(metric) for metric in DECIDING_TIMES)

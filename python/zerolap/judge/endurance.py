@@ -1,15 +1,15 @@
-"""Whether a case's data and memory last as long as the case: what a moment showed, taken to its full size and time."""
+"""Whether a case's data and memory last as long as the case: a short observation, scaled to the full size and time."""
 
 import math
 
 from zerolap.records import CaseFacts, CommandFacts, Fault, HeldOverTime
 
 LARGEST_NOTHING_SHARE = 0.1
-"""Of replies that find nothing: more is no longer the command's work that is measured."""
+"""Share of replies that find nothing; with more, other work than that of the command is measured."""
 DRAINED_STEP = 0.4
 """By how much the share of nothing rises over a burst that empties the data."""
 SMALLEST_USED_SHARE = 0.1
-"""Of the data: less that went away in a moment may be chance."""
+"""Share of the data; a smaller loss in a short time may be chance."""
 HALF_USED_SHARE = 0.5
 STEADY_SHARE = 0.3
 """Of the pace of the burst: data that goes away no faster afterwards has come to a size at which it stays."""

@@ -1,4 +1,4 @@
-"""What is wrong with a case, from what it was seen to do: by measurement, not by its name."""
+"""Finds the faults of a case by measurement, not by the names of its commands."""
 
 from collections.abc import Iterator
 
@@ -18,9 +18,9 @@ LARGEST_NEW_SHARE = 0.5
 LARGEST_HIDDEN_SHARE = 0.01
 """Of requests: errors that the server counts and that come in no reply."""
 SATURATED_SHARE = 0.9
-"""Of the time: a client's thread that has a processor, or waits for one, as long has none to spare."""
+"""Share of the time that a client's thread runs or waits for a processor; with more it has no time to spare."""
 WAITING_SHARE = 0.85
-"""Of the time: a server's main thread that is busy for less waits for requests, noise apart."""
+"""Share of the time that a server's main thread is busy; with less it waits for requests, noise apart."""
 
 
 def faults_of(facts: CaseFacts) -> list[Fault]:

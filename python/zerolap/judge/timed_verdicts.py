@@ -37,7 +37,7 @@ class TimedPair:
 
     @classmethod
     def of(cls, base: Timeline, head: Timeline, whole: Mapping[str, tuple[float, float]] | None = None) -> "TimedPair":
-        """Return what the slices of a start come to; `whole` has metrics of the start, of base and head."""
+        """Return the summary of a start's slices; `whole` has metrics of the start, of base and head."""
         pairs = list(zip(base.slices, head.slices, strict=True))
         every = [one for pair in pairs for one in pair]
         names = [name for name in METRICS if every and all(name in one.metrics for one in every)]
@@ -165,7 +165,7 @@ def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q)
 def _centre(metric: str, starts: Sequence[TimedPair]) -> float:
     """Return the mean over starts of both sides' trimmed means, on the logarithmic scale as the changes are.
 
-    The sides lie about it by their change, which pairs say better than each side's own mean: they share the machine's
-    mood.
+    Base and head are derived from it and the change. Pairs measure the change better than each side's own mean, as both
+    sides of a pair share the state of the machine.
     """
     return math.exp(sum(start.centres[metric] for start in starts) / (2 * len(starts)))

@@ -122,7 +122,7 @@ def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, vis
     with contextlib.ExitStack() as stack:
         placed = {}
         if os.geteuid() == 0 and available() is None:
-            # Inside, nobody sees the addresses of the kernel's symbols, as nobody has any capability.
+            # Processes in the sandbox have no capabilities, so the kernel hides the addresses of its symbols from them.
             directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="zerolap-"))
             with contextlib.suppress(OSError):
                 copy = shutil.copyfile(KERNEL_SYMBOLS, Path(directory) / KERNEL_SYMBOLS.name)

@@ -143,7 +143,7 @@ class Confinement:
         if self.holds_network:
             # A process that enters the user namespace needs a user that is mapped there, which bubblewrap maps to root.
             view += ["--unshare-user-try", "--uid", "0", "--gid", "0"]
-        # As root, bubblewrap would keep all capabilities, which allow to leave the sandbox.
+        # As root, bubblewrap would keep all capabilities, which would let it leave the sandbox.
         view += ["--cap-drop", "ALL", "--seccomp", str(filter_)]
         scratch = self.limits.scratch_bytes
         size = [] if scratch is None or not _sizes_scratch() else ["--size", str(scratch)]
@@ -175,9 +175,9 @@ class Confinement:
 def tied_command(arguments: Sequence[str], *, is_confined: bool = False) -> list[str]:
     """Return the command line whose process is killed when the lab ends, where `setpriv` is at hand.
 
-    If the lab ends before the kernel knows of the tie, the process has another parent when it looks, and ends itself.
-    What `is_confined` is the first that the kernel kills where the machine's memory is full, also where the lab itself
-    is protected: a process inherits that.
+    If the lab ends before the kernel has recorded that, the process has another parent when it looks, and ends itself.
+    When memory runs out, the kernel kills a process that `is_confined` first, even if the lab itself is protected:
+    otherwise the process would inherit that protection.
     """
     setpriv = shutil.which("setpriv")
     raises = "{ echo 1000 > /proc/self/oom_score_adj; } 2>/dev/null; " if is_confined else ""

@@ -25,7 +25,7 @@ END_SECONDS = 10
 POLL_SECONDS = 0.01
 TRY_SECONDS = 10
 YOUNG_SECONDS = 60
-"""A younger group may not have been entered yet by a process of another container, whose number says nothing here."""
+"""A younger group may belong to another container whose process has not entered it; its number has no meaning here."""
 # The shell enters each group itself, so that everything it starts is in them from the beginning.
 ENTER = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
 

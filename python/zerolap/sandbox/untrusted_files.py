@@ -1,4 +1,4 @@
-"""Directories that code under test writes to: walked, removed and read, whatever it has put there.
+"""Walks, removes and reads directories that code under test writes to, whatever they hold.
 
 They may be nested tens of thousands of levels deep, forbid access, hold links that lead out of them, and change
 meanwhile. So nothing here recurses or follows a link, and each file is reached by the descriptor of its directory, not
@@ -194,13 +194,13 @@ def remove(path: Path, patience_seconds: float = 0.0) -> None:
 
 
 class _Faults:
-    """Contexts that errors of the system end without leaving them; the first error is kept."""
+    """A context that suppresses errors of the operating system, and keeps the first."""
 
     def __init__(self) -> None:
         self.first: OSError | None = None
 
     def __enter__(self) -> None:
-        """Nothing is to be prepared."""
+        """Enter the context."""
 
     def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> bool:
         # Others may remove the same.
@@ -212,8 +212,8 @@ class _Faults:
 class _Removal:
     """The removal of a directory, with the first error of it.
 
-    What lies in a directory below the first one is moved up to that one, and removed there: there is no way down and
-    back, and no list of names, however deep and wide it all is.
+    Entries of nested directories are moved up to the first one, and removed there: this takes neither recursion nor a
+    list of names, however deep and wide the tree is.
     """
 
     def __init__(self) -> None:
@@ -327,7 +327,7 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 
 
 def is_regular_file(path: Path) -> bool:
-    """Whether there is a file, and no link: that would lead the lab to another file than what was built."""
+    """Whether there is a file, and not a link, which could lead to a file that was not built."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:

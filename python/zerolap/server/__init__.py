@@ -1,4 +1,4 @@
-"""Build, topology and settings in, running servers out."""
+"""Starts the servers of a build in a topology, and connects to them."""
 
 from zerolap.server.ability_queries import command_flags, server_abilities
 from zerolap.server.connection import CommandRefused, number_in, parts_of

@@ -51,7 +51,7 @@ class Launch:
 
 
 class RunningServer:
-    """A server that is ready; over `connection` go commands that are not part of the measured load."""
+    """A server that is ready; `connection` carries commands that are not part of the measured load."""
 
     def __init__(self, process: Process, socket: Path, log: Path) -> None:
         self._process = process
@@ -86,8 +86,8 @@ class RunningServer:
     def closed_connections(self) -> Iterator[None]:
         """At the end of the context, wait until the server has closed the connections that were opened in it.
 
-        Whether the next command arrives before or after that would depend on the machine, and with it where the
-        server's allocator puts what follows, which costs some instructions more or less.
+        Otherwise it depends on the machine whether the next command arrives before or after that; so would the places
+        that the server's allocator chooses then, and with them the number of instructions.
         """
         sockets = count_sockets(self.process)
         yield
@@ -136,7 +136,7 @@ class RunningServer:
 
     def require_answer_on(self, port: MachinePort) -> None:
         """Raise `TrialFailed` if the server does not answer on a port that it was to listen on."""
-        # Where it has not taken the socket, the kernel accepts connections all the same, and nobody answers.
+        # Where it has not taken the socket, the kernel still accepts connections, and no process answers.
         reason: str | None = "its program loads no other library, as if linked statically"
         if not self._lacks(port.library):
             with self.closed_connections():

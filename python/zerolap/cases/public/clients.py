@@ -32,12 +32,12 @@ def client_of(entry: Fields) -> list[Client]:
         return [_memtier(words, entry)]
     helper = HELPERS.get(tool)
     if helper is None:
-        raise UnsupportedTool(f"`{tool}` is no program that the lab can stand in for")
+        raise UnsupportedTool(f"`{tool}` is a program that the lab has no substitute for")
     entry.warn(("tool",), f"`{tool}` is not installed with the lab: its load generator sends the same commands instead")
     try:
         lines = helper(words)
     except ValueError as wrong:
-        raise UsageError(f"the arguments of `{tool}` hold a number that is none: {wrong}") from wrong
+        raise UsageError(f"the arguments of `{tool}` hold an invalid number: {wrong}") from wrong
     return [read_client(line) for line in lines]
 
 

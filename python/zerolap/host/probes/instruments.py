@@ -66,7 +66,7 @@ def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = No
     available = f"{', '.join(counters.events)}{allowed}"
     if not refused:
         return fine(subject, available)
-    remedy = permit if is_denied else "leave the counters to Zerolap alone: sudo sysctl kernel.nmi_watchdog=0"
+    remedy = permit if is_denied else "reserve the counters for Zerolap: sudo sysctl kernel.nmi_watchdog=0"
     return warning(subject, available, f"not counted: {refused}", remedy)
 
 
