@@ -30,7 +30,7 @@ from benches.chaos_processes import AGENTS, CONDUCTORS, LOADED, PLATFORMS, Fleet
 from benches.figures import Figure, show_figures, write_figures
 from zerolap.build import resolve
 from zerolap.cases import core_suite, load_cases, select
-from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import EnvironmentMissing, Priority, Request, RequestedServer
 from zerolap.store import Store
 
@@ -72,7 +72,7 @@ class Requests:
         """Submit another comparison; raises `EnvironmentMissing` while the database is away."""
         number = self._number
         platforms = list(PLATFORMS) if number % 6 == 0 else [PLATFORMS[number % 2]]
-        submitting = Submitting(self.chance.choice(SOME_PRIORITIES))
+        submitting = SubmissionOptions(self.chance.choice(SOME_PRIORITIES))
         base, head, cases = self._of_redis(number) if number % 5 in (2, 4) else self._of_toy(number)
         if number % 9 == 4:
             options = Options(engines=["timed"], budget_seconds=15, seed=number)

@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest import mock
 
 from benches.chaos_ledger import LedgerFile, LedgerLink, LedgerWorker
-from zerolap.api.serving import Address, Serving, serve
+from zerolap.api.serving import Address, ServeOptions, serve
 from zerolap.cli.logging import set_up_logs
 from zerolap.errors import ZerolapError
 from zerolap.fleet import Pace, remote_agent
@@ -25,7 +25,7 @@ YOUNG_SECONDS = 5
 def run_conductor(fleet: Path, store: str, port: int) -> None:
     """Be `zerolap serve`."""
     with Store.open(store) as results:
-        serving = Serving(results, [Address("127.0.0.1", port)], fleet, SandboxPolicy.REQUIRED, PACE)
+        serving = ServeOptions(results, [Address("127.0.0.1", port)], fleet, SandboxPolicy.REQUIRED, PACE)
         asyncio.run(serve(serving))
 
 

@@ -23,7 +23,7 @@ from webhook_payloads import LABEL, MAINTAINER, REPOSITORY
 from benches.figures import Figure
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet import Pace, turns
-from zerolap.lab import Submitting
+from zerolap.lab import SubmissionOptions
 from zerolap.records import Block, TrialsJob
 from zerolap.store import Store
 from zerolap.triggers import outbox
@@ -137,7 +137,7 @@ def _add_pull_request(fleet: SimulatedFleet, number: int) -> None:
         label=LABEL,
         scope="affected",
     )
-    request = fleet.submit(made_up_cases(JOBS_EACH), submitting=Submitting(topic=trigger.subject))
+    request = fleet.submit(made_up_cases(JOBS_EACH), submitting=SubmissionOptions(topic=trigger.subject))
     waiting = stored_trigger(trigger, f"bench {number}", time.time())
     fleet.store.triggers.add(waiting)
     fleet.store.triggers.end(waiting.id, "done", asked=[request])

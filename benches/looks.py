@@ -14,7 +14,7 @@ from typing import Final
 
 from zerolap import _core
 from zerolap.judge import LOOKS, Q, share_of_look
-from zerolap.judge.judged import Change, look
+from zerolap.judge.verdict_rule import Change, look
 from zerolap.records import METRICS
 
 CPU: Final = METRICS["cpu_ns_per_op"]

@@ -17,7 +17,7 @@ from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
 from zerolap.fleet.setup.configuration import PlatformRequirement
-from zerolap.lab import Options, Submitting, Worker, comparison_request, on_platforms
+from zerolap.lab import Options, SubmissionOptions, Worker, comparison_request, on_platforms
 from zerolap.records import Case, Record, Request, RequestedServer, WrittenClient
 from zerolap.store import Store
 
@@ -61,7 +61,7 @@ class SimulatedFleet:
         platform: str = PLATFORM,
         head: Path | None = None,
         engines: Sequence[str] = ("counted",),
-        submitting: Submitting | None = None,
+        submitting: SubmissionOptions | None = None,
     ) -> Request:
         """Submit a comparison of the server with itself, or with another head."""
         base = RequestedServer(source=resolve(str(self.server), None))

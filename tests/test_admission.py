@@ -52,7 +52,7 @@ from zerolap.triggers.trigger import (
     trigger_json,
 )
 from zerolap.triggers.webhooks.admission import Delivery, admit, logged
-from zerolap.triggers.webhooks.admission_state import Memory
+from zerolap.triggers.webhooks.admission_state import AdmissionState
 from zerolap.triggers.webhooks.outcomes import STATUS, UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.webhooks.rates import MOST_KEYS, Rate
 
@@ -70,11 +70,11 @@ class Gate:
     def __init__(self, store: Store, settings: TriggerSettings) -> None:
         self.store = store
         self.settings = settings
-        self.memory = Memory(store.triggers, settings.limits)
+        self.state = AdmissionState(store.triggers, settings.limits)
 
     def take(self, event: str, payload: Payload, **headers: str | None) -> Outcome:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return admit(delivery(event, payload, named), self.settings, self.memory)
+        return admit(delivery(event, payload, named), self.settings, self.state)
 
     def admitted(self, event: str, payload: Payload) -> Trigger:
         outcome = self.take(event, payload)
@@ -231,7 +231,7 @@ def test_a_refused_trigger_permits_nothing(store: Store) -> None:
     gate.admitted("pull_request", labelled(actor=STRANGER, fork=False))
     [waiting] = gate.store.triggers.in_state("waiting")
     gate.store.triggers.end(waiting.id, "refused", "no permission")
-    assert gate.memory.standing(waiting.subject).head is None
+    assert gate.state.current(waiting.subject).head is None
 
 
 def test_another_base_is_another_comparison(gate: Gate) -> None:
@@ -278,7 +278,7 @@ def test_a_pull_request_without_a_label_gets_a_check_where_that_is_set(store: St
     trigger = gate.admitted("pull_request", pull_request(action, labels=["bug"], actor=STRANGER))
     assert isinstance(trigger, UnmeasuredTrigger)
     assert (trigger.head, trigger.subject) == (HEAD, "redis/redis#12")
-    assert gate.memory.standing(trigger.subject).head is None
+    assert gate.state.current(trigger.subject).head is None
 
 
 def test_pushes_to_chosen_branches_are_measured(gate: Gate) -> None:
@@ -367,7 +367,7 @@ def test_the_real_label_is_admitted(store: Store) -> None:
         ),
     )
     headers = {"x-github-hook-installation-target-id": "181364294"}
-    outcome = admit(delivery("pull_request", body, headers), gate.settings, gate.memory)
+    outcome = admit(delivery("pull_request", body, headers), gate.settings, gate.state)
     assert isinstance(outcome, Admitted)
     trigger = outcome.trigger
     assert isinstance(trigger, PullRequestTrigger)
@@ -381,7 +381,7 @@ def test_the_real_push_is_admitted(store: Store) -> None:
     body = real_payload("event_webhook_pushed_repo.json")
     gate = Gate(store, settings_of_tests(name="filipecosta90/redis", branches=["unstable*"]))
     headers = {"x-github-hook-installation-target-id": "181364294"}
-    outcome = admit(delivery("push", body, headers), gate.settings, gate.memory)
+    outcome = admit(delivery("push", body, headers), gate.settings, gate.state)
     assert isinstance(outcome, Admitted)
     assert isinstance(outcome.trigger, PushTrigger)
     assert outcome.trigger.after == "921489d5392a13e10493c6578a27b4bd5324a929"
@@ -396,12 +396,12 @@ def test_a_thousand_hostile_deliveries_lead_to_nothing_and_are_logged(store: Sto
     hostile = hostilities()
     assert len(hostile.attacks) == 1_000
     for first in hostile.accepted:
-        assert isinstance(admit(first, gate.settings, gate.memory), Admitted)
+        assert isinstance(admit(first, gate.settings, gate.state), Admitted)
     recorded = len(store.triggers.in_state("waiting"))
     wrong = []
     with capture_logs() as entries:
         for attack in hostile.attacks:
-            outcome = admit(attack.delivery, gate.settings, gate.memory)
+            outcome = admit(attack.delivery, gate.settings, gate.state)
             if isinstance(outcome, Admitted) or outcome.cause != attack.cause:
                 wrong.append((attack.name, outcome))
     assert wrong == []
@@ -454,20 +454,20 @@ def test_who_has_not_signed_learns_nothing(cause: Cause) -> None:
 
 def test_a_delivery_that_was_not_accepted_may_come_again(gate: Gate) -> None:
     sent = delivery("pull_request", labelled(actor=STRANGER))
-    refused = admit(sent, gate.settings, gate.memory)
+    refused = admit(sent, gate.settings, gate.state)
     assert isinstance(refused, Refused)
     permitting = settings_of_tests(actors=[STRANGER])
-    assert isinstance(admit(sent, permitting, gate.memory), Admitted)
-    again = admit(sent, permitting, gate.memory)
+    assert isinstance(admit(sent, permitting, gate.state), Admitted)
+    again = admit(sent, permitting, gate.state)
     assert isinstance(again, Refused)
     assert again.cause == Cause.REPLAY
 
 
 def test_replays_are_refused_after_a_restart(gate: Gate, tmp_path: Path) -> None:
     sent = delivery("pull_request", labelled())
-    assert isinstance(admit(sent, gate.settings, gate.memory), Admitted)
+    assert isinstance(admit(sent, gate.settings, gate.state), Admitted)
     with Store.open(str(tmp_path / "store")) as reopened:
-        outcome = admit(sent, gate.settings, Memory(reopened.triggers))
+        outcome = admit(sent, gate.settings, AdmissionState(reopened.triggers))
     assert isinstance(outcome, Refused)
     assert outcome.cause == Cause.REPLAY
 
@@ -476,7 +476,7 @@ def test_a_delivery_that_comes_many_times_at_once_counts_once(gate: Gate) -> Non
     sent = delivery("pull_request", labelled())
     outcomes: list[Outcome] = []
     threads = [
-        threading.Thread(target=lambda: outcomes.append(admit(sent, gate.settings, gate.memory))) for _ in range(8)
+        threading.Thread(target=lambda: outcomes.append(admit(sent, gate.settings, gate.state))) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -489,11 +489,11 @@ def test_a_delivery_that_comes_many_times_at_once_counts_once(gate: Gate) -> Non
 def test_deliveries_are_forgotten_after_a_month(store: Store) -> None:
     settings = settings_of_tests()
     now = [1_000_000.0]
-    memory = Memory(store.triggers, clock=lambda: now[0])
+    state = AdmissionState(store.triggers, clock=lambda: now[0])
     old = delivery("pull_request", labelled())
-    assert isinstance(admit(old, settings, memory), Admitted)
+    assert isinstance(admit(old, settings, state), Admitted)
     now[0] += 31 * 86_400
-    admit(delivery("pull_request", labelled()), settings, memory)
+    admit(delivery("pull_request", labelled()), settings, state)
     assert not store.triggers.knows(old.identity, old.digest)
     assert store.triggers.in_state("waiting")[0].delivery is None
 

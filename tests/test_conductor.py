@@ -26,7 +26,7 @@ from zerolap.fleet.in_process import InProcess, _Queued
 from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
-from zerolap.lab import Lab, Plan, Submitting, read_comparison
+from zerolap.lab import Lab, Plan, SubmissionOptions, read_comparison
 from zerolap.records import (
     Abilities,
     Block,
@@ -209,7 +209,7 @@ def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) 
 def test_releases_go_before_pull_requests_and_these_before_backfills(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     requests = {
-        priority: fleet.submit(made_up_cases(4), platform=HERE, submitting=Submitting(priority))  # type: ignore[arg-type]
+        priority: fleet.submit(made_up_cases(4), platform=HERE, submitting=SubmissionOptions(priority))  # type: ignore[arg-type]
         for priority in ("backfill", "pull", "release")
     }
     order: list[str] = []
@@ -230,13 +230,13 @@ def executions(fleet: SimulatedFleet) -> dict[str, FleetExecution]:
 
 
 def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFleet) -> None:
-    older = fleet.submit(made_up_cases(50), platform=HERE, submitting=Submitting(topic="pr-7"))
-    other = fleet.submit(made_up_cases(1), platform=HERE, submitting=Submitting(topic="pr-8"))
+    older = fleet.submit(made_up_cases(50), platform=HERE, submitting=SubmissionOptions(topic="pr-7"))
+    other = fleet.submit(made_up_cases(1), platform=HERE, submitting=SubmissionOptions(topic="pr-8"))
     newer = []
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
-        newer.append(fleet.submit(made_up_cases(1), platform=HERE, submitting=Submitting(topic="pr-7")))
+        newer.append(fleet.submit(made_up_cases(1), platform=HERE, submitting=SubmissionOptions(topic="pr-7")))
         assert await fleet.ended(older, other, newer[0]) == ["superseded", "done", "done"]
         await fleet.until(lambda: older.id not in executions(fleet))
 

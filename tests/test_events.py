@@ -21,7 +21,7 @@ from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
 from zerolap.events.lab_event import LabEvent, RequestEvent, trigger_event
 from zerolap.events.sinks import EventSink, EventStream
-from zerolap.lab import Submitting, read_comparison
+from zerolap.lab import SubmissionOptions, read_comparison
 from zerolap.records import Request
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings
@@ -170,7 +170,7 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
     listened.server.start()
     fleet.engine = Simulated(changes={"case-1": 0.1})
     head = other_build(fleet.server, tmp_path / "head")
-    submitting = Submitting("release", "redis/redis#12", "redis/redis#12 by alice")
+    submitting = SubmissionOptions("release", "redis/redis#12", "redis/redis#12 by alice")
     first = fleet.submit(made_up_cases(3), submitting=submitting, head=head)
     second = fleet.submit(made_up_cases(2), head=head)
 
@@ -236,12 +236,12 @@ def test_what_ends_otherwise_is_told_with_the_reason(fleet: SimulatedFleet, hear
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     broken = fleet.submit(made_up_cases(1), head=program)
-    older = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=Submitting(topic="pr-7"))
+    older = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=SubmissionOptions(topic="pr-7"))
     requests = [broken, older]
 
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: fleet.engine.carried_out)
-        newer = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=Submitting(topic="pr-7"))
+        newer = fleet.submit(made_up_cases(50), platform=PLATFORM, submitting=SubmissionOptions(topic="pr-7"))
         await fleet.until(lambda: any(told.request == newer.id for told in heard.events))
         fleet.store.fleet.set_state(newer.id, "cancelled", "by alice")
         requests.append(newer)
@@ -289,7 +289,7 @@ def test_names_that_others_have_chosen_stay_in_their_line(
     listened.server.start()
     [case] = made_up_cases(1)
     head = other_build(fleet.server, tmp_path / HOSTILE)
-    submitting = Submitting(topic=HOSTILE, trigger=HOSTILE)
+    submitting = SubmissionOptions(topic=HOSTILE, trigger=HOSTILE)
     request = fleet.submit([case.model_copy(update={"name": HOSTILE})], submitting=submitting, head=head)
 
     async def scenario(fleet: SimulatedFleet) -> None:

@@ -20,7 +20,7 @@ from simulated_fleet import other_build
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import wait_until
 
-from zerolap.api.serving import Address, Serving, serve
+from zerolap.api.serving import Address, ServeOptions, serve
 from zerolap.cli.logging import set_up_logs
 from zerolap.fleet import Pace
 from zerolap.fleet.remote_agent import AgentMachine, work
@@ -50,7 +50,7 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
     set_up_logs()
     with Store.open(str(store)) as results:
         pace = Pace(lease_seconds=LEASE_SECONDS, sweep_seconds=1)
-        asyncio.run(serve(Serving(results, [Address(host, API_PORT)], fleet, pace=pace)))
+        asyncio.run(serve(ServeOptions(results, [Address(host, API_PORT)], fleet, pace=pace)))
 
 
 def be_agent(credentials: Path, directory: Path, address: str) -> None:

@@ -25,7 +25,7 @@ from waiting import wait_until
 
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token
 from zerolap.api.v1 import EXAMPLE, MOST_BODY_BYTES
-from zerolap.lab import Submitting
+from zerolap.lab import SubmissionOptions
 from zerolap.records import COMPARISON_SCHEMA
 from zerolap.store import FleetPlatform, KnownAgent, Store
 from zerolap.triggers.settings import TriggerSettings, checked_settings
@@ -387,7 +387,7 @@ def test_a_comparison_is_ended_by_who_asked_for_it_or_an_admin(lab: str, store: 
     ci, other = (holder(lab, store, "submit", name) for name in ("ci", "other"))
     admin = holder(lab, store, "admin")
     mine, foreign = (
-        fleet.submit(made_up_cases(1), platform=PLATFORM, submitting=Submitting(trigger=cause)).id
+        fleet.submit(made_up_cases(1), platform=PLATFORM, submitting=SubmissionOptions(trigger=cause)).id
         for cause in (asked_by("ci"), "command line")
     )
     assert_problem(other.post(f"/comparisons/{mine}/cancel"), HTTPStatus.FORBIDDEN, "other", "admin")

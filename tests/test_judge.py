@@ -7,8 +7,8 @@ import pytest
 from zerolap.judge import (
     MAX_BLOCKS,
     MIN_BLOCKS,
-    Judged,
     Q,
+    UnadjustedVerdict,
     adjusted,
     case_answers,
     case_validity,
@@ -36,7 +36,9 @@ def measured(values: Sequence[float], metric: str = METRIC) -> list[Measurement]
     return [Measurement(metrics={metric: value}, validity=VALID) for value in values]
 
 
-def judged(base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC) -> Judged:
+def judged(
+    base: Sequence[float], head: Sequence[float], min_effect: float = 0.005, metric: str = METRIC
+) -> UnadjustedVerdict:
     result = judge_blocks(METRICS[metric], measured(base, metric), measured(head, metric), min_effect)
     assert result is not None
     return result
@@ -116,10 +118,10 @@ def test_what_a_side_did_not_measure_has_no_verdict() -> None:
     assert judge_blocks(METRICS[METRIC], [], [], 0.005) is None
 
 
-def with_p(word: VerdictWord, p: float) -> Judged:
+def with_p(word: VerdictWord, p: float) -> UnadjustedVerdict:
     verdict = judged([1000.0] * 3, [1100.0] * 3).verdict
     changed = verdict.model_copy(update={"verdict": word})
-    return Judged(verdict=changed, p=p, detectable_at=lambda _: verdict.detectable)
+    return UnadjustedVerdict(verdict=changed, p=p, detectable_at=lambda _: verdict.detectable)
 
 
 def test_a_weak_change_among_many_becomes_unsure() -> None:

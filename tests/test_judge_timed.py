@@ -9,8 +9,8 @@ import pytest
 from zerolap.explain import explain_cause
 from zerolap.judge import (
     LOOKS,
-    Judged,
     TimedPair,
+    UnadjustedVerdict,
     case_answers,
     deciding_time,
     hints_at_change,
@@ -99,7 +99,7 @@ def test_looks_end() -> None:
 
 
 def test_smaller_effects_are_looked_at_longer() -> None:
-    def unsure(min_effect: float) -> Judged:
+    def unsure(min_effect: float) -> UnadjustedVerdict:
         cases = {**same_cases(4), "noisy": starts(0.01, 6, 5, start_sd=0.1)}
         return judge_timed(METRIC, cases, min_effect)["noisy"]
 

@@ -11,7 +11,7 @@ from toy_server import ToySource
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 
 from zerolap.build import resolve
-from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import RequestedServer, RequestState
 from zerolap.report.pull_request.check_run import check_output
 from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
@@ -92,7 +92,7 @@ class Pull:
             RequestedServer(source=resolve(commit, self.source.path)) for commit in (self.source.first, head)
         )
         asked = comparison_request(base, compared, made_up_cases(1), Options(engines=["counted"]))
-        [request] = on_platforms(asked, ["arm"], self.store.blobs, Submitting("pull", topic))
+        [request] = on_platforms(asked, ["arm"], self.store.blobs, SubmissionOptions("pull", topic))
         self.store.submit([request])
         case = a_case("get", "same", verdicts=[a_work("same", 0.0)])
         comparison = a_comparison([case], id=request.id, platform=PLATFORM | {"name": "arm"})

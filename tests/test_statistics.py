@@ -13,15 +13,15 @@ from zerolap.judge import (
     EQUIVALENCE_LEVEL,
     LOOKS,
     MIN_BLOCKS,
-    Judged,
     Q,
     TimedPair,
+    UnadjustedVerdict,
     adjusted,
     judge_blocks,
     judge_timed,
     share_of_look,
 )
-from zerolap.judge.judged import Change, look
+from zerolap.judge.verdict_rule import Change, look
 from zerolap.records import METRICS, Measurement, Validity, Verdict, VerdictWord
 
 INSTRUCTIONS, CPU = "instructions_per_op", "cpu_ns_per_op"
@@ -30,7 +30,7 @@ CHANGED = ("regression", "improvement")
 VALID = Validity.of([])
 
 
-def judged_counts(ratios: Sequence[float], min_effect: float = 0.0) -> Judged:
+def judged_counts(ratios: Sequence[float], min_effect: float = 0.0) -> UnadjustedVerdict:
     """Return what is concluded on blocks whose log ratios are given."""
     base = [Measurement(metrics={INSTRUCTIONS: 1000.0}, validity=VALID)] * len(ratios)
     head = [Measurement(metrics={INSTRUCTIONS: 1000 * math.exp(ratio)}, validity=VALID) for ratio in ratios]
@@ -52,7 +52,7 @@ def starts(ratios: Sequence[float]) -> list[TimedPair]:
     ]
 
 
-def judged_starts(ratios: Sequence[float], min_effect: float = 0.0) -> Judged:
+def judged_starts(ratios: Sequence[float], min_effect: float = 0.0) -> UnadjustedVerdict:
     """Return what is concluded on starts whose log ratios are given."""
     return judge_timed(CPU, {"case": starts(ratios)}, min_effect)["case"]
 
@@ -240,12 +240,12 @@ def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts:
 # Cases, then metrics
 
 
-def judged(word: VerdictWord, p: float) -> Judged:
+def judged(word: VerdictWord, p: float) -> UnadjustedVerdict:
     verdict = counted([0.1] * 3, 0.005).model_copy(update={"verdict": word})
-    return Judged(verdict=verdict, p=p, detectable_at=lambda _: verdict.detectable)
+    return UnadjustedVerdict(verdict=verdict, p=p, detectable_at=lambda _: verdict.detectable)
 
 
-def words(cases: Sequence[Sequence[Judged]]) -> list[list[str]]:
+def words(cases: Sequence[Sequence[UnadjustedVerdict]]) -> list[list[str]]:
     return [[verdict.verdict for verdict in verdicts] for verdicts in adjusted(cases)]
 
 

@@ -14,7 +14,7 @@ from zerolap.fleet.roster import Roster, RosterSnapshot, ServedPlatform
 from zerolap.fleet.setup.configuration import PlatformRequirement
 from zerolap.fleet.turns import AGEING_SECONDS, JOBS_PER_AGENT, Turns, aged_priority
 from zerolap.host import fingerprint
-from zerolap.lab import Lab, Plan, Submitting
+from zerolap.lab import Lab, Plan, SubmissionOptions
 from zerolap.records import (
     BuildJob,
     EnvironmentMissing,
@@ -56,7 +56,7 @@ def jobs(execution: FleetExecution, *engines: str) -> Sequence[TrialsJob]:
 def execution_of(
     fleet: SimulatedFleet, roster: Roster, priority: Priority = "pull", hours_ago: float = 0.0
 ) -> FleetExecution:
-    request = fleet.submit(made_up_cases(1), submitting=Submitting(priority))
+    request = fleet.submit(made_up_cases(1), submitting=SubmissionOptions(priority))
     submitted = time.time() - hours_ago * 3600
     return FleetExecution(request, roster, Lab(fleet.store), submitted)
 
@@ -163,7 +163,7 @@ def test_a_backfill_is_served_though_pull_requests_never_end(fleet: SimulatedFle
 
 
 def test_a_job_on_the_bus_rises_with_its_request(fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    request = fleet.submit(made_up_cases(1), submitting=Submitting("backfill"))
+    request = fleet.submit(made_up_cases(1), submitting=SubmissionOptions("backfill"))
     fleet.agents = 0
 
     async def scenario(fleet: SimulatedFleet) -> None:

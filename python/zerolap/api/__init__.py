@@ -1,7 +1,7 @@
 """The HTTP API: files for agents, health and metrics."""
 
 from zerolap.api.app import application
-from zerolap.api.serving import Address, Serving, serve
+from zerolap.api.serving import Address, ServeOptions, serve
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token, token_digest
 from zerolap.api.upkeep import look_after, usage
 from zerolap.api.watched_remote import follow
@@ -9,7 +9,7 @@ from zerolap.api.watched_remote import follow
 __all__ = [
     "INCLUDED",
     "Address",
-    "Serving",
+    "ServeOptions",
     "TokenScope",
     "application",
     "follow",

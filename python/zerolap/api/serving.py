@@ -75,12 +75,12 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Serving:
-    """What is served: a store, at addresses, or at none.
+class ServeOptions:
+    """How a store is served: at these addresses, or at none.
 
-    `fleet` is the directory of a fleet, none where this machine measures; `triggers` say what is measured without being
-    asked; `retention` is what is kept of results. `hosts` are further names of the lab; with `public_reports` reports
-    need no token, whatever the settings of triggers. Once `until`, if it is given, has ended, so does serving.
+    `fleet` is the directory of a fleet, none where this machine measures; `retention` is which results are kept.
+    `hosts` are further names of the lab; with `public_reports` reports need no token, whatever the settings of
+    triggers. Serving ends with `until`, if it is given.
     """
 
     store: Store
@@ -107,7 +107,7 @@ class Serving:
             self.triggers.events.emit(event)
 
 
-async def serve(serving: Serving) -> None:
+async def serve(serving: ServeOptions) -> None:
     """Work until SIGTERM or SIGINT; waits for its turn where another conductor works on the store.
 
     Raises `EnvironmentMissing` if the address is taken, `UsageError` for the directory of a fleet that is none, and
@@ -147,7 +147,7 @@ async def serve(serving: Serving) -> None:
 class Turn:
     """What a process needs to be the conductor once it is its turn."""
 
-    serving: Serving
+    serving: ServeOptions
     entrance: Entrance
     refusals: Refusals
     stopping: asyncio.Event
@@ -270,7 +270,7 @@ async def _until_stopped(
         await ended
 
 
-async def _keep_in_bounds(serving: Serving) -> None:
+async def _keep_in_bounds(serving: ServeOptions) -> None:
     """Look after the store once an hour."""
     while True:
         await asyncio.sleep(UPKEEP_SECONDS)
@@ -296,7 +296,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _uvicorn_settings(serving: Serving, entrance: Entrance, connections: Connections) -> uvicorn.Config:
+def _uvicorn_settings(serving: ServeOptions, entrance: Entrance, connections: Connections) -> uvicorn.Config:
     fleet = serving.fleet
     # A line for each malformed request would be theirs who send them; they are counted.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
@@ -314,7 +314,7 @@ def _uvicorn_settings(serving: Serving, entrance: Entrance, connections: Connect
     )
 
 
-def _names(serving: Serving) -> frozenset[str]:
+def _names(serving: ServeOptions) -> frozenset[str]:
     """Return the names that a request may have in its header Host, beside addresses."""
     names = {*names_of_machine(), *(host.lower() for host in serving.hosts)}
     names |= {address.host.lower() for address in serving.addresses}

@@ -14,7 +14,7 @@ from zerolap.build import Builds
 from zerolap.lab import BUILDERS
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import remove, walk
-from zerolap.store import Removed, Retention, Store
+from zerolap.store import Removal, Retention, Store
 from zerolap.triggers import Mirror, mirrors_of
 
 UPKEEP_SECONDS: Final = 3600.0
@@ -29,7 +29,7 @@ USAGE_KEPT_SECONDS: Final = 900.0
 class Upkeep:
     """What was removed, or would be."""
 
-    removed: Removed
+    removed: Removal
     builds: int
     build_bytes: int
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from zerolap.api.serving import Serving, serve
+from zerolap.api.serving import ServeOptions, serve
 from zerolap.records import Comparison, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import Store
@@ -42,7 +42,7 @@ async def follow(
         if not await asyncio.to_thread(store.triggers.watched, watch.remote):
             await asyncio.to_thread(_begin, watch, store, since)
     until = triggers.until_idle if once else None
-    await serve(Serving(store, (), sandbox=sandbox, triggers=triggers, until=until))
+    await serve(ServeOptions(store, (), sandbox=sandbox, triggers=triggers, until=until))
 
 
 def _begin(watch: WatchSettings, store: Store, since: str) -> None:

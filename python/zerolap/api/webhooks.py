@@ -15,7 +15,17 @@ from starlette.requests import ClientDisconnect
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.store import Store
 from zerolap.triggers import TriggerSettings
-from zerolap.triggers.webhooks import Admitted, Cause, Delivery, Ignored, Memory, Outcome, Refused, admit, log_outcome
+from zerolap.triggers.webhooks import (
+    AdmissionState,
+    Admitted,
+    Cause,
+    Delivery,
+    Ignored,
+    Outcome,
+    Refused,
+    admit,
+    log_outcome,
+)
 
 MOST_HELD_BYTES: Final = 256 << 20
 """Of all bodies together, which are held in memory until their signatures are checked."""
@@ -41,7 +51,7 @@ def webhooks_router(
     if settings.github.webhook_secret is None:
         raise UsageError("webhooks need a secret", hint="set webhook_secret_file under [github]")
     router = APIRouter()
-    memory = Memory(store.triggers, settings.limits)
+    state = AdmissionState(store.triggers, settings.limits)
     bodies = _Bodies(settings)
     # A single one: SQLite has writers wait for each other in steps of up to 0.1 s, and this takes 2 ms.
     admitting = ThreadPoolExecutor(1, "admission")
@@ -68,7 +78,7 @@ def webhooks_router(
             on_outcome(late)
             return _answer(late)
         try:
-            outcome = await asyncio.get_running_loop().run_in_executor(admitting, admit, delivery, settings, memory)
+            outcome = await asyncio.get_running_loop().run_in_executor(admitting, admit, delivery, settings, state)
         except EnvironmentMissing as fault:
             # Nothing of it was recorded: it can be delivered again.
             log.error("a delivery could not be recorded", reason=fault.message)

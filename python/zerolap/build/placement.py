@@ -64,7 +64,7 @@ class Relinking(Record):
 
 
 @dataclass(frozen=True)
-class Linking:
+class Linker:
     """Runs programs of the compiler's in the sandbox, in `directory`, within the limits of builds.
 
     They can write to `writable`; `visible` is what else they read. `log` takes their output.
@@ -125,7 +125,7 @@ class Relinkable:
         if any(argument.startswith("@") for argument in link.arguments):
             return cls.failed("its Makefile links by a file of arguments")
         code, log = tree / CODE, compilers.directory / "relinking.log"
-        linking = Linking(link.directory, tree, policy, log)
+        linking = Linker(link.directory, tree, policy, log)
         files, options = link.parts()
         try:
             files = _with_generated_code(link, files, linking)
@@ -178,14 +178,14 @@ class Relinkable:
         script, program = directory / "order.ld", directory / "program"
         script.write_text(_script(self.relinking.sections, seed))
         command = [self.relinking.compiler, str(self.code), *self.relinking.options]
-        linking = Linking(directory, directory, policy, directory / "log", [self.code])
+        linking = Linker(directory, directory, policy, directory / "log", [self.code])
         linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)])
         if not is_regular_file(program):
             raise LinkFailed("its link leaves no file")
         return program
 
 
-def _with_generated_code(link: Link, files: Sequence[str], linking: Linking) -> list[str]:
+def _with_generated_code(link: Link, files: Sequence[str], linking: Linker) -> list[str]:
     """Return the files of a link with the code that link-time optimization makes of some of them in their place.
 
     The link is done once more, as the code in the program was made: its assembly is kept. Raises `LinkFailed`.

@@ -88,7 +88,7 @@ def serve(
     """Serve until stopped."""
     import asyncio
 
-    from zerolap.api import Address, Serving
+    from zerolap.api import Address, ServeOptions
     from zerolap.api import serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
@@ -107,7 +107,7 @@ def serve(
     with Store.open(store) as results:
         policy = options.sandbox_policy(unsafe_no_sandbox)
         by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
-        serving = Serving(
+        serving = ServeOptions(
             results,
             addresses,
             fleet,

@@ -13,7 +13,7 @@ from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import Reports, write_comparison, write_run
 from zerolap.errors import UsageError, ZerolapError
-from zerolap.lab import Submitting, on_platforms, read_comparison, read_run
+from zerolap.lab import SubmissionOptions, on_platforms, read_comparison, read_run
 from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
 
@@ -40,7 +40,7 @@ def for_platforms(request: Request, platforms: str, priority: str, topic: str, s
     if known is None:
         raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
     chosen = served if ALL in named else named
-    return on_platforms(request, chosen, store.blobs, Submitting(known, topic))
+    return on_platforms(request, chosen, store.blobs, SubmissionOptions(known, topic))
 
 
 def answered(

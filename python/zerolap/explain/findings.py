@@ -134,9 +134,9 @@ def _text(suspect: Suspect, callers: Sequence[FunctionKey], sides: Sides) -> str
     return text.own(function, _sum([sides.body(suspect.function), *held]), holders, effect)
 
 
-def _named(key: FunctionKey, sides: Sides) -> text.Named:
+def _named(key: FunctionKey, sides: Sides) -> text.NamedFunction:
     node = sides.head.nodes.get(key) or sides.base.nodes.get(key)
-    return text.Named(key[0], key[1] if node is None or node.has_file else None, sides.body_changed(key))
+    return text.NamedFunction(key[0], key[1] if node is None or node.has_file else None, sides.body_changed(key))
 
 
 def _each_call(key: FunctionKey, sides: Sides) -> PerSide:

@@ -17,7 +17,7 @@ IN_TIMERS = (
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFunction:
     """A function as sentences name it: its file where that is known, and whether its lines differ."""
 
     function: str
@@ -59,7 +59,7 @@ class Effect:
         return part if self.share <= WHOLE else f"{part}; others take back a part"
 
 
-def own(function: Named, instructions: PerSide, inlined_into: Sequence[str], effect: Effect) -> str:
+def own(function: NamedFunction, instructions: PerSide, inlined_into: Sequence[str], effect: Effect) -> str:
     """Return the sentence on a function whose own lines cost more or less."""
     verb = "takes more instructions" if effect.instructions > 0 else "takes fewer instructions"
     figures = f"({_number(instructions.base)} -> {_number(instructions.head)} per request)"
@@ -69,11 +69,11 @@ def own(function: Named, instructions: PerSide, inlined_into: Sequence[str], eff
 
 
 def called(
-    callers: Sequence[Named],
-    callee: Named,
+    callers: Sequence[NamedFunction],
+    callee: NamedFunction,
     calls: PerSide,
     through: Sequence[str],
-    instead: Named | None,
+    instead: NamedFunction | None,
     effect: Effect,
 ) -> str:
     """Return the sentence on calls that are made more or less often; `through` names functions in between."""
@@ -84,7 +84,7 @@ def called(
     return f"{subject} {_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}: {effect}."
 
 
-def dearer(caller: Named, callee: Named, each_call: PerSide, effect: Effect) -> str:
+def dearer(caller: NamedFunction, callee: NamedFunction, each_call: PerSide, effect: Effect) -> str:
     """Return the sentence on a changed function that gives an unchanged one more or less to do."""
     kind = "dearer" if effect.instructions > 0 else "cheaper"
     figures = f"({_number(each_call.base)} -> {_number(each_call.head)} instructions a call)"

@@ -5,18 +5,18 @@ from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_mo
 from zerolap.judge.case_answers import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
-from zerolap.judge.judged import (
+from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
+from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
+from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
+from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL,
     PLUGIN_MIN_EFFECT,
-    Judged,
     Q,
+    UnadjustedVerdict,
     adjusted,
     with_rules,
 )
-from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
-from zerolap.judge.regressions import PushChange, Regressed, changes_in, regressed_in, repaired_by
-from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
 
 __all__ = [
     "ALL_LOOKS",
@@ -32,11 +32,11 @@ __all__ = [
     "PLUGIN_MIN_EFFECT",
     "Batching",
     "CaseAnswers",
-    "Judged",
+    "CaseRegression",
     "PushChange",
     "Q",
-    "Regressed",
     "TimedPair",
+    "UnadjustedVerdict",
     "adjusted",
     "case_answers",
     "case_validity",

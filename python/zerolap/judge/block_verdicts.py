@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
+from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, look
 from zerolap.records import Measurement, MetricRule, Verdict
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
@@ -46,7 +46,7 @@ OFFSET = 1e4
 
 def judge_blocks(
     metric: MetricRule, base: Sequence[Measurement], head: Sequence[Measurement], min_effect: float, q: float = Q
-) -> Judged | None:
+) -> UnadjustedVerdict | None:
     """Return the verdict on one metric; none where a side did not measure it.
 
     Pairs are the blocks in order. The interval is Student's over the logarithms of the pairs' ratios, by the case's own
@@ -86,10 +86,10 @@ def judge_blocks(
         min_effect=min_effect,
         detectable=detectable_at(q),
     )
-    return Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
+    return UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
 
 
-def judge_identical(metric: str, base: Measurement, head: Measurement, min_effect: float) -> Judged | None:
+def judge_identical(metric: str, base: Measurement, head: Measurement, min_effect: float) -> UnadjustedVerdict | None:
     """Return the verdict on one metric of a block in which both sides executed the same; none where one is missing.
 
     The interval is how far counts may differ that are taken for equal.
@@ -113,7 +113,7 @@ def judge_identical(metric: str, base: Measurement, head: Measurement, min_effec
         min_effect=min_effect,
         detectable=EQUAL_COUNTS,
     )
-    return Judged(verdict=verdict, p=1.0, detectable_at=lambda _: EQUAL_COUNTS)
+    return UnadjustedVerdict(verdict=verdict, p=1.0, detectable_at=lambda _: EQUAL_COUNTS)
 
 
 def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:
@@ -132,7 +132,7 @@ def _change_of_means(base: Sequence[float], head: Sequence[float], unit: float, 
     return Change.of(_core.paired_change(base, head, floor, confidence), offset / unit)
 
 
-def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int, q: float = Q) -> bool:
+def wants_more(judged: Sequence[UnadjustedVerdict], blocks: int, comparisons: int, q: float = Q) -> bool:
     """Whether another block of seeds could decide what is still unsure.
 
     So is a change whose p would not survive adjustment for that many comparisons, taken at their worst (Bonferroni).
@@ -140,6 +140,6 @@ def wants_more(judged: Sequence[Judged], blocks: int, comparisons: int, q: float
     return blocks < MAX_BLOCKS and any(_undecided(one, comparisons, q) for one in judged)
 
 
-def _undecided(judged: Judged, comparisons: int, q: float) -> bool:
+def _undecided(judged: UnadjustedVerdict, comparisons: int, q: float) -> bool:
     word = judged.verdict.verdict
     return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.judge.deciding_time import DECIDING_TIMES, deciding_time
-from zerolap.judge.judged import UNCHANGED
+from zerolap.judge.verdict_rule import UNCHANGED
 from zerolap.records import (
     METRICS,
     Answer,

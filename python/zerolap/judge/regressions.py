@@ -10,7 +10,7 @@ TOLERANCE = 2.0
 
 
 @dataclass(frozen=True)
-class Regressed:
+class CaseRegression:
     """A case that a push made worse on a platform, by the metric that decided."""
 
     platform: str
@@ -25,7 +25,7 @@ class PushChange:
     `is_regression` is whether it decided that the case is one.
     """
 
-    of: Regressed
+    of: CaseRegression
     change: float
     min_effect: float
     is_regression: bool
@@ -35,7 +35,7 @@ def changes_in(comparison: Comparison) -> tuple[PushChange, ...]:
     """Return what a comparison reports as changed."""
     return tuple(
         PushChange(
-            Regressed(comparison.platform.name, case.case, verdict.metric),
+            CaseRegression(comparison.platform.name, case.case, verdict.metric),
             verdict.change,
             verdict.min_effect,
             case.verdict == "regression" and case.deciding == verdict.metric,
@@ -46,12 +46,12 @@ def changes_in(comparison: Comparison) -> tuple[PushChange, ...]:
     )
 
 
-def regressed_in(changes: Iterable[PushChange]) -> list[Regressed]:
+def regressed_in(changes: Iterable[PushChange]) -> list[CaseRegression]:
     """Return what one push made worse."""
     return [change.of for change in changes if change.is_regression]
 
 
-def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[PushChange]]) -> int | None:
+def repaired_by(regressed: Sequence[CaseRegression], pushes: Sequence[Sequence[PushChange]]) -> int | None:
     """Return the place in `pushes` of the one with which regressions went away; the first brought them.
 
     None while any of them is there. What comes back later is another regression.
@@ -60,7 +60,7 @@ def repaired_by(regressed: Sequence[Regressed], pushes: Sequence[Sequence[PushCh
     return next(repairs, None)
 
 
-def is_gone(regressed: Regressed, pushes: Sequence[Sequence[PushChange]]) -> bool:
+def is_gone(regressed: CaseRegression, pushes: Sequence[Sequence[PushChange]]) -> bool:
     """Whether later pushes have undone a regression; the first of `pushes` brought it.
 
     Each push is compared with the one before it, so that the factors of their changes multiply. Of those in between

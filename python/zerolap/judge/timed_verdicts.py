@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
-from zerolap.judge.judged import UNCHANGED, Change, Judged, Q, detectable_change, look
 from zerolap.judge.looks import share_of_look, timed_looks
+from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, look
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
@@ -79,7 +79,7 @@ def judge_timed(
     min_effect: float,
     bank: Sequence[Spread] = (),
     q: float = Q,
-) -> dict[str, Judged]:
+) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
     A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
@@ -113,7 +113,7 @@ def judge_timed(
             min_effect=min_effect,
             detectable=detectable_at(q),
         )
-        judged[name] = Judged(verdict=verdict, p=found.p, detectable_at=detectable_at)
+        judged[name] = UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
     return judged
 
 
@@ -141,7 +141,7 @@ def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
     return [start.changes[metric] for start in starts if metric in start.changes]
 
 
-def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
+def wants_more_starts(judged: UnadjustedVerdict, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
     if starts >= timed_looks(judged.verdict.min_effect)[-1]:
         return False
@@ -149,7 +149,7 @@ def wants_more_starts(judged: Judged, starts: int, comparisons: int, q: float = 
     return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
 
 
-def hints_at_change(judged: Judged, starts: int, comparisons: int, q: float = Q) -> bool:
+def hints_at_change(judged: UnadjustedVerdict, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
 
     It is undecided, and the change is likely: chance gives it at this look in less than `HINT` of comparisons. That is

@@ -6,7 +6,7 @@ from zerolap.lab.lab import BUILDERS, Lab
 from zerolap.lab.local import compare, resume, run
 from zerolap.lab.picture_data import read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
-from zerolap.lab.requests import Options, Submitting, comparison_request, new_id, on_platforms, run_request
+from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
 from zerolap.lab.stored import read_comparison, read_run
@@ -25,7 +25,7 @@ __all__ = [
     "PlatformAway",
     "PlatformView",
     "StartableServer",
-    "Submitting",
+    "SubmissionOptions",
     "Worker",
     "check",
     "compare",

@@ -10,8 +10,8 @@ from zerolap.judge import (
     DECIDING_TIMES,
     MIN_BLOCKS,
     CaseAnswers,
-    Judged,
     TimedPair,
+    UnadjustedVerdict,
     adjusted,
     case_answers,
     case_validity,
@@ -134,7 +134,7 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     return spreads
 
 
-def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[Judged]:
+def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
     if trials is None or not trials.usable:
         return []
@@ -147,7 +147,7 @@ def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> lis
     return [of_metric for of_metric in judged if of_metric is not None]
 
 
-def _judge_plugins(measured: CaseResults, settings: Settings) -> list[Judged]:
+def _judge_plugins(measured: CaseResults, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on the metrics of plugins' engines."""
     return [
         judged
@@ -156,7 +156,7 @@ def _judge_plugins(measured: CaseResults, settings: Settings) -> list[Judged]:
     ]
 
 
-def _judge_work(measured: CaseResults, settings: Settings) -> list[Judged]:
+def _judge_work(measured: CaseResults, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
     trials = measured.counted
     if trials is None or trials.blocks != 1 or not measured.is_identical:
@@ -167,9 +167,11 @@ def _judge_work(measured: CaseResults, settings: Settings) -> list[Judged]:
     return [of_metric for of_metric in judged if of_metric is not None]
 
 
-def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, list[Judged]]:
+def _judge_times(
+    timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
+) -> dict[str, list[UnadjustedVerdict]]:
     """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary."""
-    verdicts: dict[str, list[Judged]] = {}
+    verdicts: dict[str, list[UnadjustedVerdict]] = {}
     for metric in JUDGED_TIMES:
         chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
         usable = {
@@ -186,7 +188,7 @@ def _judge_times(timed: Mapping[str, TimedTrials], settings: Settings, bank: Ban
     return verdicts
 
 
-def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Judged]:
+def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
     batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
     judged = judge_time(CPU_TIME, batched, timed, settings, bank)
@@ -202,12 +204,12 @@ def judge_time(
     timed: Mapping[str, TimedTrials],
     settings: Settings,
     bank: Bank,
-) -> dict[str, Judged]:
+) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike."""
     groups: dict[str, dict[str, Sequence[TimedPair]]] = {}
     for name, of_case in starts.items():
         groups.setdefault(timed[name].circumstances, {})[name] = of_case
-    judged: dict[str, Judged] = {}
+    judged: dict[str, UnadjustedVerdict] = {}
     for circumstances, group in groups.items():
         spreads = bank.get((metric, circumstances), ())
         judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
@@ -231,9 +233,9 @@ def undecided_in_time(
 
 def judge_deciding_time(
     starts: Mapping[str, Sequence[TimedPair]], timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
-) -> dict[str, Judged]:
+) -> dict[str, UnadjustedVerdict]:
     """Return by case the verdict on what a request costs in time, on the metric that decides there."""
-    judged: dict[str, dict[str, Judged]] = {}
+    judged: dict[str, dict[str, UnadjustedVerdict]] = {}
     for metric in DECIDING_TIMES:
         for name, of_case in judge_time(metric, starts, timed, settings, bank).items():
             judged.setdefault(name, {})[metric] = of_case

@@ -142,8 +142,8 @@ def packed(request: Request, blobs: Blobs) -> Request:
 
 
 @dataclass(frozen=True)
-class Submitting:
-    """What a request to a fleet has besides what is asked: how urgent it is, what it supersedes, what caused it."""
+class SubmissionOptions:
+    """How a request is submitted to a fleet: its priority, its topic and its cause."""
 
     priority: Priority = "pull"
     topic: str = ""
@@ -151,7 +151,11 @@ class Submitting:
 
 
 def on_platforms(
-    request: Request, platforms: Sequence[str], blobs: Blobs, submitting: Submitting | None = None, origin: str = ""
+    request: Request,
+    platforms: Sequence[str],
+    blobs: Blobs,
+    submitting: SubmissionOptions | None = None,
+    origin: str = "",
 ) -> list[Request]:
     """Return a request for each platform of a fleet, with ids of their own and all their sources in the blobs.
 
@@ -167,7 +171,7 @@ def on_platforms(
                 hint="give a binary, a source tree or a revision, or leave --platform out",
             )
         servers[side] = server.model_copy(update={"source": pack_source(source, blobs)})
-    common = {"servers": servers, **asdict(submitting or Submitting())}
+    common = {"servers": servers, **asdict(submitting or SubmissionOptions())}
     return [
         request.model_copy(update={**common, "id": _id_of(request.kind, origin, platform), "platform": platform})
         for platform in platforms

@@ -15,7 +15,7 @@ from zerolap.store.fleet import (
     Outcome,
 )
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
-from zerolap.store.retention import Removed, Retention
+from zerolap.store.retention import Removal, Retention
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
@@ -53,7 +53,7 @@ __all__ = [
     "PostKind",
     "RecordedJob",
     "RecordedRequest",
-    "Removed",
+    "Removal",
     "RequestBusy",
     "RequestInShort",
     "Retention",

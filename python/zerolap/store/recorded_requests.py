@@ -83,7 +83,7 @@ class _Server(BaseModel):
     source: _Source
 
 
-class _Asked(BaseModel):
+class _RequestSummary(BaseModel):
     """What is read of a request in short: its cases, which are nearly all of it, are left out."""
 
     trigger: str
@@ -364,7 +364,7 @@ def _in_short(row: Row[Any]) -> RequestInShort:
     same = ("id", "kind", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
     columns = {name: getattr(row, name) for name in same}
     try:
-        asked = read_stored(_Asked, row.document, f"the request {row.id}")
+        asked = read_stored(_RequestSummary, row.document, f"the request {row.id}")
     except UnreadableRecord as fault:
         return RequestInShort(**columns, trigger="", command_line="", sides={}, unreadable=fault.message)
     sources = {side: server.source for side, server in asked.servers.items()}

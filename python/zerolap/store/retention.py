@@ -51,7 +51,7 @@ class _Servers(BaseModel):
 
 
 @dataclass(frozen=True)
-class Removed:
+class Removal:
     """What was removed, or would be: the ids of requests, and blobs with their compressed size."""
 
     requests: list[str] = field(default_factory=list)

@@ -39,7 +39,7 @@ from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.recorded_requests import RecordedRequest
-from zerolap.store.retention import Removed, Retention
+from zerolap.store.retention import Removal, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.store_errors import RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
@@ -240,7 +240,7 @@ class Store:
 
     # Retention.
 
-    def prune(self, retention: Retention, *, dry_run: bool = False) -> Removed:
+    def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
         """Remove the results that are not kept, and blobs to which nothing refers; with `dry_run` only return them.
 
         What a kept result refers to stays. Raises `EnvironmentMissing`.
@@ -260,7 +260,7 @@ class Store:
                     artifacts.append((build, builder))
         old = now - retention_rows.GRACE_SECONDS
         superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
-        removed = Removed(outlived, len(superfluous), sum(blob.size_bytes for blob in superfluous))
+        removed = Removal(outlived, len(superfluous), sum(blob.size_bytes for blob in superfluous))
         if dry_run:
             return removed
         for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):

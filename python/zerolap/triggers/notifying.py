@@ -10,7 +10,7 @@ import httpx
 import structlog
 
 from zerolap.github import GitHub
-from zerolap.judge import PushChange, Regressed, changes_in, regressed_in, repaired_by
+from zerolap.judge import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, UnreadableRecord, ZerolapError, revision_of
 from zerolap.report import plain
 from zerolap.report.pull_request import (
@@ -179,7 +179,7 @@ class Notifier:
                 reported &= await self._close(push, pushes[index + repair])
         return BranchReport(ended, is_over and reported)
 
-    def _is_reported_elsewhere(self, push: Push, regressed: Sequence[Regressed]) -> bool:
+    def _is_reported_elsewhere(self, push: Push, regressed: Sequence[CaseRegression]) -> bool:
         """Whether all regressions of a push were reported for another subject that has the same branch.
 
         A schedule and the pushes to its branch can detect the same regression. The decision is made before the first
@@ -189,7 +189,7 @@ class Notifier:
         written = self.outbox.keys(subject, "issue")
         if elsewhere in written or _key(push, LOG) in written:
             return elsewhere in written
-        reported: set[Regressed] = set()
+        reported: set[CaseRegression] = set()
         for other in self._same_branch(push):
             for pushed in self.finished(other):
                 post = self.outbox.post(other, "issue", _key(pushed, LOG))

@@ -39,7 +39,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     read_trigger,
 )
-from zerolap.triggers.webhooks.admission_state import STANDING_KINDS
+from zerolap.triggers.webhooks.admission_state import PULL_REQUEST_KINDS
 from zerolap.triggers.work import ON_REQUEST
 
 NEEDS_LABEL: Final = "commits were pushed since the label was set; a permitted person has to set it again"
@@ -81,7 +81,7 @@ class ProgressReader:
             return None
         stored, trigger = measured
         platforms = [*self._platforms(stored), *self._on_request(subject, trigger.head)]
-        [last] = self.store.triggers.of_subject(subject, STANDING_KINDS, limit=1)
+        [last] = self.store.triggers.of_subject(subject, PULL_REQUEST_KINDS, limit=1)
         newest = read_trigger(last.document)
         unapproved = newest.head if not earlier_head and isinstance(newest, RelabelTrigger) else trigger.head
         is_stale = unapproved != trigger.head

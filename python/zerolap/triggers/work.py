@@ -15,7 +15,7 @@ from zerolap.build import changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
 from zerolap.events import LabEvent, trigger_event
 from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
-from zerolap.lab import Options, Submitting, comparison_request, on_platforms
+from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import (
     Case,
     EnvironmentMissing,
@@ -49,7 +49,7 @@ from zerolap.triggers.trigger import (
 )
 from zerolap.triggers.versions import tag_before
 from zerolap.triggers.webhooks.admission import logged
-from zerolap.triggers.webhooks.admission_state import STANDING_KINDS
+from zerolap.triggers.webhooks.admission_state import PULL_REQUEST_KINDS
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
@@ -184,7 +184,7 @@ class TriggerWork:
         measuring = self._settings.measured(trigger.repository)
         if isinstance(measuring, WatchSettings) and measuring.each_commit:
             return
-        kinds = STANDING_KINDS if stored.kind in STANDING_KINDS else (stored.kind,)
+        kinds = PULL_REQUEST_KINDS if stored.kind in PULL_REQUEST_KINDS else (stored.kind,)
         if isinstance(trigger, CommandTrigger) or (isinstance(trigger, AskedTrigger) and not trigger.topic):
             return
         for newer in self._store.triggers.of_subject(stored.subject, kinds):
@@ -301,7 +301,7 @@ class TriggerWork:
 
     def _last_permitted(self, subject: str) -> PullRequestTrigger | None:
         """Return the trigger that the current measurement of a pull request is based on; None without one."""
-        for stored in self._store.triggers.of_subject(subject, STANDING_KINDS):
+        for stored in self._store.triggers.of_subject(subject, PULL_REQUEST_KINDS):
             try:
                 trigger = read_trigger(stored.document)
             except UnreadableRecord:
@@ -426,7 +426,7 @@ class TriggerWork:
             options,
             _command_line(plan),
         )
-        submitting = Submitting(plan.priority, plan.topic, plan.cause)
+        submitting = SubmissionOptions(plan.priority, plan.topic, plan.cause)
         return on_platforms(request, platforms, self._store.blobs, submitting, origin)
 
     def _platforms(self, measuring: Measuring) -> Sequence[str]:

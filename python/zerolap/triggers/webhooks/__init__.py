@@ -1,7 +1,7 @@
 """Webhook deliveries of GitHub: whether they are admitted, and what they mean."""
 
 from zerolap.triggers.webhooks.admission import Delivery, admit, log_outcome
-from zerolap.triggers.webhooks.admission_state import HOUR_SECONDS, MINUTE_SECONDS, Memory, stored_trigger
+from zerolap.triggers.webhooks.admission_state import HOUR_SECONDS, MINUTE_SECONDS, AdmissionState, stored_trigger
 from zerolap.triggers.webhooks.outcomes import UNSIGNED, Admitted, Cause, Ignored, Outcome, Refused
 from zerolap.triggers.webhooks.rates import Rate, network_of
 
@@ -9,11 +9,11 @@ __all__ = [
     "HOUR_SECONDS",
     "MINUTE_SECONDS",
     "UNSIGNED",
+    "AdmissionState",
     "Admitted",
     "Cause",
     "Delivery",
     "Ignored",
-    "Memory",
     "Outcome",
     "Rate",
     "Refused",

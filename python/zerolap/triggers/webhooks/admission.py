@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 from zerolap.records import FirstFault
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import CommandTrigger, PullRequestTrigger, Trigger, pull_request_subject
-from zerolap.triggers.webhooks.admission_state import Memory, Standing
+from zerolap.triggers.webhooks.admission_state import AdmissionState, CurrentTriggers
 from zerolap.triggers.webhooks.meaning import meaning_of
 from zerolap.triggers.webhooks.outcomes import (
     UNSIGNED,
@@ -84,7 +84,7 @@ class Delivery:
         return hashlib.sha256(self.body).hexdigest()
 
 
-def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
+def admit(delivery: Delivery, settings: TriggerSettings, state: AdmissionState) -> Outcome:
     """Return and log the outcome of a delivery; the trigger of an admitted delivery is recorded.
 
     Unsigned deliveries of an address that has sent too many are not logged. Raises `EnvironmentMissing` if the store
@@ -93,21 +93,21 @@ def admit(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outc
     event: AnyEvent | None = None
     outcome: Outcome
     try:
-        _check_transport(delivery, settings, memory)
+        _check_transport(delivery, settings, state)
         event = _read_event(delivery)
-        outcome = _judged(event, delivery, settings, memory)
+        outcome = _judged(event, delivery, settings, state)
     except NotAdmitted as end:
         outcome = end.outcome
-    if _is_logged(outcome, delivery, memory):
+    if _is_logged(outcome, delivery, state):
         log_outcome(outcome, delivery, event)
     return outcome
 
 
-def _is_logged(outcome: Outcome, delivery: Delivery, memory: Memory) -> bool:
+def _is_logged(outcome: Outcome, delivery: Delivery, state: AdmissionState) -> bool:
     """Whether a delivery is logged: a flood of forged deliveries must not fill the log."""
     if not isinstance(outcome, Refused) or outcome.cause not in UNSIGNED - COUNTED_AS_FORGED:
         return True
-    return outcome.cause is not Cause.FORGED_LIMIT and memory.forging_addresses.permits(network_of(delivery.address))
+    return outcome.cause is not Cause.FORGED_LIMIT and state.forging_addresses.permits(network_of(delivery.address))
 
 
 def log_outcome(outcome: Outcome, delivery: Delivery, event: AnyEvent | None = None) -> None:
@@ -148,14 +148,14 @@ def logged(text: str, longest: int = LONGEST_LOGGED) -> str:
 # What can be checked without reading the body.
 
 
-def _check_transport(delivery: Delivery, settings: TriggerSettings, memory: Memory) -> None:
+def _check_transport(delivery: Delivery, settings: TriggerSettings, state: AdmissionState) -> None:
     if delivery.is_cut or len(delivery.body) > settings.limits.body_bytes:
         raise refused(Cause.TOO_LARGE, f"the body has more than {settings.limits.body_bytes} bytes")
     if _EVENT_NAME.fullmatch(delivery.header(EVENT_HEADER)) is None:
         raise refused(Cause.EVENT_HEADER, "the name of the event is missing or none")
     if _UUID.fullmatch(delivery.identity) is None:
         raise refused(Cause.DELIVERY_ID, "the id of the delivery is missing or no UUID")
-    _check_signature(delivery, settings.github.webhook_secret, memory)
+    _check_signature(delivery, settings.github.webhook_secret, state)
     media_type = delivery.header("content-type").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise refused(Cause.CONTENT_TYPE, "set the content type of the webhook to application/json")
@@ -163,7 +163,7 @@ def _check_transport(delivery: Delivery, settings: TriggerSettings, memory: Memo
         raise ignored(Cause.EVENT, "the event is not one that is worked on")
 
 
-def _check_signature(delivery: Delivery, secret: SecretStr | None, memory: Memory) -> None:
+def _check_signature(delivery: Delivery, secret: SecretStr | None, state: AdmissionState) -> None:
     header = delivery.header(SIGNATURE_HEADER)
     match = _SIGNATURE.fullmatch(header)
     key = "" if secret is None else secret.get_secret_value()
@@ -171,7 +171,7 @@ def _check_signature(delivery: Delivery, secret: SecretStr | None, memory: Memor
     if key and match is not None and hmac.compare_digest(match[1], right):
         return
     # Only after the signature: valid deliveries from the address of a forger are still admitted.
-    if not memory.forging_addresses.permits(network_of(delivery.address)):
+    if not state.forging_addresses.permits(network_of(delivery.address)):
         raise refused(Cause.FORGED_LIMIT, "too many deliveries from this address have no valid signature")
     if not header:
         raise refused(Cause.NO_SIGNATURE, "no signature by SHA-256")
@@ -233,8 +233,8 @@ def _is_shallow(content: object) -> bool:
 # The trigger, and whether the sender may cause it.
 
 
-def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memory: Memory) -> Outcome:
-    if memory.knows(delivery.identity, delivery.digest):
+def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, state: AdmissionState) -> Outcome:
+    if state.knows(delivery.identity, delivery.digest):
         raise refused(Cause.REPLAY, "the delivery was accepted before")
     repository = None if event.repository is None else settings.repository(event.repository.full_name)
     if repository is None and not isinstance(event, PingEvent):
@@ -243,13 +243,13 @@ def _judged(event: AnyEvent, delivery: Delivery, settings: TriggerSettings, memo
     if isinstance(event, PingEvent) or repository is None:
         raise ignored(Cause.EVENT, "the webhook reaches the lab")
     # The actor first, so that one who floods a repository does not use up its limit.
-    if not memory.actors.permits(event.sender.login.lower()):
+    if not state.actors.permits(event.sender.login.lower()):
         raise refused(Cause.ACTOR_LIMIT, "too many deliveries of this actor in a minute")
-    if not memory.repositories.permits(repository.name.lower()):
+    if not state.repositories.permits(repository.name.lower()):
         raise refused(Cause.REPOSITORY_LIMIT, "too many deliveries of this repository in a minute")
-    meaning = meaning_of(event, delivery.identity, repository, _standing(event, memory), own_app=settings.github.app_id)
-    _check_limits(meaning, settings, memory)
-    identity = memory.accept(meaning, delivery.identity, delivery.digest)
+    meaning = meaning_of(event, delivery.identity, repository, _current(event, state), own_app=settings.github.app_id)
+    _check_limits(meaning, settings, state)
+    identity = state.accept(meaning, delivery.identity, delivery.digest)
     if identity is None:
         raise refused(Cause.REPLAY, "the delivery was accepted at the same time")
     return Admitted(meaning, identity)
@@ -268,17 +268,17 @@ def _check_target(event: AnyEvent, delivery: Delivery, settings: TriggerSettings
         raise refused(Cause.TARGET, "the webhook belongs to another repository or application")
 
 
-def _standing(event: AnyEvent, memory: Memory) -> Standing:
+def _current(event: AnyEvent, state: AdmissionState) -> CurrentTriggers:
     match event:
         case PullRequestEvent():
-            return memory.standing(pull_request_subject(event.repository.full_name, event.number))
+            return state.current(pull_request_subject(event.repository.full_name, event.number))
         case CheckRunEvent() | CheckSuiteEvent():
-            return memory.standing_at(event.repository.full_name, event.check.head_sha)
+            return state.current_at(event.repository.full_name, event.check.head_sha)
         case _:
-            return Standing()
+            return CurrentTriggers()
 
 
-def _check_limits(trigger: Trigger, settings: TriggerSettings, memory: Memory) -> None:
+def _check_limits(trigger: Trigger, settings: TriggerSettings, state: AdmissionState) -> None:
     limits = settings.limits
     if isinstance(trigger, PullRequestTrigger):
         most, cause = limits.submissions_per_hour_per_actor, Cause.SUBMISSION_LIMIT
@@ -286,5 +286,5 @@ def _check_limits(trigger: Trigger, settings: TriggerSettings, memory: Memory) -
         most, cause = limits.commands_per_hour_per_actor, Cause.COMMAND_LIMIT
     else:
         return
-    if memory.of_last_hour(trigger.actor, trigger.kind) >= most:
+    if state.of_last_hour(trigger.actor, trigger.kind) >= most:
         raise refused(cause, f"the actor has caused {most} of these triggers in the last hour")

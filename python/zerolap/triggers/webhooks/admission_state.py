@@ -21,12 +21,12 @@ from zerolap.triggers.webhooks.rates import Rate
 
 MINUTE_SECONDS: Final = 60.0
 HOUR_SECONDS: Final = 3600.0
-STANDING_KINDS: Final = ("pull request", "withdrawn", "needs label again")
+PULL_REQUEST_KINDS: Final = ("pull request", "withdrawn", "needs label again")
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Whether a pull request is to be measured: `trigger` is the trigger for that, None if it is not.
+class CurrentTriggers:
+    """The triggers of a pull request that are in force: `trigger` has it measured, None if it is not to be measured.
 
     `is_permitted`: the permission of its actor is confirmed, so that pushes to the same repository are measured too.
     `unmeasured` is the trigger of a commit that has a neutral check.
@@ -42,7 +42,7 @@ class Standing:
         return None if self.trigger is None else self.trigger.head
 
 
-class Memory:
+class AdmissionState:
     """Accepted deliveries, and rates by sender; its methods may be called from any thread."""
 
     def __init__(
@@ -59,35 +59,35 @@ class Memory:
         """Whether a delivery of that id, or of a body of that digest, was accepted."""
         return self._records.knows(delivery, digest)
 
-    def standing(self, subject: str) -> Standing:
-        """Return whether a pull request is to be measured, by its last trigger that was not refused."""
-        for stored in self._records.of_subject(subject, STANDING_KINDS):
+    def current(self, subject: str) -> CurrentTriggers:
+        """Return the triggers of a pull request that are in force, by the last one that was not refused."""
+        for stored in self._records.of_subject(subject, PULL_REQUEST_KINDS):
             try:
                 trigger = read_trigger(stored.document)
             except UnreadableRecord:
                 # The unreadable trigger may have withdrawn the permission.
-                return Standing()
+                return CurrentTriggers()
             if not isinstance(trigger, PullRequestTrigger):
-                return Standing()
+                return CurrentTriggers()
             if stored.state != "refused":
-                return Standing(trigger, trigger.needs_permission is None or stored.state == "done")
-        return Standing()
+                return CurrentTriggers(trigger, trigger.needs_permission is None or stored.state == "done")
+        return CurrentTriggers()
 
-    def standing_at(self, repository: str, head: str) -> Standing:
-        """Return the standing of the pull request whose check the lab has written at a commit."""
+    def current_at(self, repository: str, head: str) -> CurrentTriggers:
+        """Return the triggers in force of the pull request whose check the lab has written at a commit."""
         of_repository = f"{repository.lower()}#"
         subjects = [name for name in self._records.subjects_of_post("check", head) if name.startswith(of_repository)]
-        for standing in map(self.standing, subjects):
-            if standing.head == head:
-                return standing
+        for current in map(self.current, subjects):
+            if current.head == head:
+                return current
         for stored in (
             stored for subject in subjects for stored in self._records.of_subject(subject, ["not measured"])
         ):
             with contextlib.suppress(UnreadableRecord):
                 trigger = read_trigger(stored.document)
                 if isinstance(trigger, UnmeasuredTrigger) and trigger.head == head:
-                    return Standing(unmeasured=trigger)
-        return Standing()
+                    return CurrentTriggers(unmeasured=trigger)
+        return CurrentTriggers()
 
     def of_last_hour(self, actor: str, kind: str) -> int:
         """Return how many triggers of a kind a person has caused in the last hour."""

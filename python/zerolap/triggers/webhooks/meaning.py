@@ -1,4 +1,4 @@
-"""The trigger that an event leads to: pure, from a payload, the settings and the standing of the pull request."""
+"""The trigger that an event leads to: pure, from a payload, the settings and the pull request's earlier triggers."""
 
 from zerolap.triggers.comment_commands import Acknowledge, command_in
 from zerolap.triggers.names import BRANCHES, TAGS
@@ -15,7 +15,7 @@ from zerolap.triggers.trigger import (
     UnmeasuredTrigger,
     WithdrawalTrigger,
 )
-from zerolap.triggers.webhooks.admission_state import Standing
+from zerolap.triggers.webhooks.admission_state import CurrentTriggers
 from zerolap.triggers.webhooks.outcomes import Cause, ignored, refused
 from zerolap.triggers.webhooks.payloads import (
     AnyEvent,
@@ -33,21 +33,21 @@ from zerolap.triggers.webhooks.payloads import (
 
 
 def meaning_of(
-    event: AnyEvent, delivery: str, repository: RepositorySettings, standing: Standing, own_app: int | None = None
+    event: AnyEvent, delivery: str, repository: RepositorySettings, current: CurrentTriggers, own_app: int | None = None
 ) -> Trigger:
     """Return the trigger of an event; raises `NotAdmitted` if it has none, or the sender is not permitted.
 
-    `standing` is that of the pull request of the event; `own_app` is the id of the lab's own App.
+    `current` are those of the pull request of the event; `own_app` is the id of the lab's own App.
     """
     match event:
         case PullRequestEvent():
-            return _of_pull_request(event, delivery, repository, standing)
+            return _of_pull_request(event, delivery, repository, current)
         case PushEvent():
             return _of_push(event, delivery, repository)
         case IssueCommentEvent():
             return _of_comment(event, delivery, repository, own_app)
         case CheckRunEvent() | CheckSuiteEvent():
-            return _of_check(event, delivery, repository, standing, own_app)
+            return _of_check(event, delivery, repository, current, own_app)
         case MergeGroupEvent():
             return _of_merge_group(event, delivery, repository)
         case CreateEvent():
@@ -57,43 +57,48 @@ def meaning_of(
 
 
 def _of_pull_request(
-    event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, current: CurrentTriggers
 ) -> Trigger:
     action = event.action
     if action == "labeled" and event.label_name in repository.accept_labels:
         return _accepted(event, delivery, repository)
     labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
     if action in ("labeled", "unlabeled"):
-        return _of_label(event, delivery, repository, standing, is_labelled=bool(labels))
-    if action == "closed" and (labels or standing.head is not None):
+        return _of_label(event, delivery, repository, current, is_labelled=bool(labels))
+    if action == "closed" and (labels or current.head is not None):
         return _withdrawn(event, delivery, repository)
     is_retargeted = action == "edited" and event.changes.base is not None
     if action not in ("opened", "reopened", "synchronize", "closed") and not is_retargeted:
         raise ignored(Cause.ACTION, "the change does not concern measuring")
     if not labels:
         return _unmeasured(event, delivery, repository)
-    if is_retargeted and event.pull_request.is_fork and standing.head != event.pull_request.head.sha:
+    if is_retargeted and event.pull_request.is_fork and current.head != event.pull_request.head.sha:
         raise ignored(Cause.LABEL, "the label was not set for this commit")
     if action == "synchronize" and event.pull_request.is_fork:
-        return _needs_label_again(event, delivery, repository, labels[0], standing)
-    return _measured(event, delivery, repository, _widest(labels, repository), standing)
+        return _needs_label_again(event, delivery, repository, labels[0], current)
+    return _measured(event, delivery, repository, _widest(labels, repository), current)
 
 
 def _of_label(
-    event: PullRequestEvent, delivery: str, repository: RepositorySettings, standing: Standing, *, is_labelled: bool
+    event: PullRequestEvent,
+    delivery: str,
+    repository: RepositorySettings,
+    current: CurrentTriggers,
+    *,
+    is_labelled: bool,
 ) -> Trigger:
     """Return the trigger of a set or removed label; `is_labelled`: the pull request has a measuring label."""
     if event.label_name not in repository.labels:
         raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
     if event.action == "labeled":
-        return _measured(event, delivery, repository, event.label_name, standing)
+        return _measured(event, delivery, repository, event.label_name, current)
     if is_labelled:
         raise ignored(Cause.LABEL, "another label still has the pull request measured")
     return _withdrawn(event, delivery, repository)
 
 
 def _measured(
-    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, current: CurrentTriggers
 ) -> Trigger:
     """Return the trigger to measure the head in the payload, which is the head at the time of the event."""
     pull_request = event.pull_request
@@ -101,8 +106,8 @@ def _measured(
         raise ignored(Cause.ACTION, "the pull request is closed")
     # A permitted person has set the label. Pushing to the repository needs write access at GitHub, and another base is
     # a commit of the repository.
-    is_permitted = standing.is_permitted and (
-        event.action == "synchronize" or (event.action == "edited" and standing.head == pull_request.head.sha)
+    is_permitted = current.is_permitted and (
+        event.action == "synchronize" or (event.action == "edited" and current.head == pull_request.head.sha)
     )
     permission = None if is_permitted else _permission_to_ask_for(event.sender, repository)
     head_repository = pull_request.head.repo
@@ -123,14 +128,14 @@ def _measured(
 
 
 def _needs_label_again(
-    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, standing: Standing
+    event: PullRequestEvent, delivery: str, repository: RepositorySettings, label: str, current: CurrentTriggers
 ) -> Trigger:
     """Return the trigger that cancels the measurement after a push from a fork.
 
     Raises `NotAdmitted` if the pushed commit itself is measured: the label was set after the push, and its delivery
     came first.
     """
-    if standing.head == event.pull_request.head.sha:
+    if current.head == event.pull_request.head.sha:
         raise ignored(Cause.SEEN, "the label was set for this commit")
     return RelabelTrigger(
         repository=repository.name,
@@ -178,7 +183,7 @@ def _of_check(
     event: CheckRunEvent | CheckSuiteEvent,
     delivery: str,
     repository: RepositorySettings,
-    standing: Standing,
+    current: CurrentTriggers,
     own_app: int | None,
 ) -> PullRequestTrigger | UnmeasuredTrigger:
     """Return the trigger to repeat a measurement, or to write the check of an unmeasured commit again."""
@@ -186,13 +191,13 @@ def _of_check(
         raise ignored(Cause.ACTION, "the check was not requested again")
     if event.check.app is None or event.check.app.id != own_app:
         raise ignored(Cause.EVENT, "the check belongs to another application")
-    if standing.unmeasured is not None:
-        return standing.unmeasured.model_copy(update={"delivery": delivery, "actor": event.sender.login})
-    if standing.trigger is None or not standing.is_permitted:
+    if current.unmeasured is not None:
+        return current.unmeasured.model_copy(update={"delivery": delivery, "actor": event.sender.login})
+    if current.trigger is None or not current.is_permitted:
         raise ignored(Cause.LABEL, "no pull request is measured at this commit")
     permission = _permission_to_ask_for(event.sender, repository)
     changed = {"delivery": delivery, "actor": event.sender.login, "needs_permission": permission}
-    return standing.trigger.model_copy(update=changed)
+    return current.trigger.model_copy(update=changed)
 
 
 def _accepted(event: PullRequestEvent, delivery: str, repository: RepositorySettings) -> CommandTrigger:

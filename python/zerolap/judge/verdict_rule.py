@@ -24,7 +24,7 @@ UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
 
 @dataclass(frozen=True)
-class Judged:
+class UnadjustedVerdict:
     """A metric's verdict before adjustment for the number of comparisons, with its p.
 
     `detectable_at` returns the smallest change that is detected with a probability of 90 % where so much error is left
@@ -102,7 +102,7 @@ def with_rules(settings: Settings) -> Settings:
     return settings.model_copy(update=rules)
 
 
-def adjusted(cases: Sequence[Sequence[Judged]], q: float = Q) -> list[list[Verdict]]:
+def adjusted(cases: Sequence[Sequence[UnadjustedVerdict]], q: float = Q) -> list[list[Verdict]]:
     """Return the verdicts of each case with q; a change whose q is above the given one becomes unsure.
 
     Cases first, then the metrics of a case: Benjamini and Bogomolov, "Selective inference on multiple families of
@@ -129,7 +129,7 @@ def adjusted(cases: Sequence[Sequence[Judged]], q: float = Q) -> list[list[Verdi
     ]
 
 
-def _with_q(judged: Judged, own_q: float, q: float, comparisons: int) -> Verdict:
+def _with_q(judged: UnadjustedVerdict, own_q: float, q: float, comparisons: int) -> Verdict:
     verdict = judged.verdict.model_copy(update={"detectable": judged.detectable_at(q / comparisons)})
     if verdict.verdict in UNCHANGED:
         return verdict
