@@ -187,7 +187,7 @@ def test_a_secret_of_some_length_is_asked_for() -> None:
 def test_a_wrong_secret_is_refused_and_the_right_one_accepted() -> None:
     with listen_for_load_host(LOOPBACK) as listening, ThreadPoolExecutor() as pool:
         accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
-        with pytest.raises(EnvironmentMissing, match="the machine of the servers was lost"):
+        with pytest.raises(EnvironmentMissing, match="it does not accept the secret"):
             joined(listening, secret=OTHER_SECRET)
         for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"", b"{}\n", b"\x16\x03\x01\x40\x00" + b"x" * 20_000):
             with stranger(listening.address) as connection, contextlib.suppress(OSError):
@@ -219,6 +219,34 @@ def test_a_machine_with_another_certificate_is_not_sent_the_secret() -> None:
             joined(listening, certificate=OTHER_CERTIFICATE)
         with pytest.raises(EnvironmentMissing, match="no load host connected"):
             accepted.result()
+
+
+def test_a_load_host_that_is_cut_off_before_it_is_let_in_tries_again() -> None:
+    """As a busy machine does with the first of too many peers."""
+    with (
+        listen_for_load_host(LOOPBACK) as listening,
+        ThreadPoolExecutor() as pool,
+        socket.create_server((LOOPBACK, 0)) as outside,
+    ):
+        address = f"{LOOPBACK}:{outside.getsockname()[1]}"
+        joining = pool.submit(joined, listening, address)
+        outside.accept()[0].close()
+        accepted = pool.submit(listening.accept, SECRET, PATIENCE_SECONDS)
+        relayed, _ = outside.accept()
+        with relayed, stranger(listening.address) as inside:
+            for source, target in ((relayed, inside), (inside, relayed)):
+                pool.submit(copy_all, source, target)
+            with contextlib.closing(joining.result()), contextlib.closing(accepted.result()):
+                pass
+            for connection in (relayed, inside):
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+
+def copy_all(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
 
 
 def test_each_port_has_a_certificate_of_its_own() -> None:

@@ -34,6 +34,7 @@ Role: TypeAlias = Literal["server", "load"]
 """The side of a channel: the machine of the servers, or the one of the load."""
 
 PROTOCOL = "zerolap-load/2"
+REFUSED = b"refused"
 LEAST_SECRET_BYTES = 16
 LONGEST_LINE_BYTES = 16 << 20
 LONGEST_GREETING_BYTES = 4096
@@ -56,6 +57,10 @@ OTHER_SIDE: dict[Role, str] = {"server": "the load host", "load": "the machine o
 
 class ChannelClosed(EnvironmentMissing):
     """The other side has closed the connection, or cannot be reached any more."""
+
+
+class NoAnswer(EnvironmentMissing):
+    """The other side has not answered in time."""
 
 
 class Channel:
@@ -96,6 +101,7 @@ class Channel:
         if protocol != PROTOCOL.encode():
             raise self.lost(f"it speaks `{protocol[:40].decode(errors='replace')}` and not `{PROTOCOL}`")
         if not hmac.compare_digest(proof, secret.encode()):
+            self.send(REFUSED)
             raise self.lost("it does not know the secret")
         self.send(PROTOCOL.encode())
 
@@ -110,7 +116,10 @@ class Channel:
         if not hmac.compare_digest(hashlib.sha256(presented).hexdigest(), certificate):
             raise self.lost("its certificate is another one")
         self.send(f"{PROTOCOL} {secret}".encode())
-        if self._line(LONGEST_GREETING_BYTES, end) != PROTOCOL.encode():
+        answer = self._line(LONGEST_GREETING_BYTES, end)
+        if answer == REFUSED:
+            raise self.lost("it does not accept the secret")
+        if answer != PROTOCOL.encode():
             raise self.lost(f"it does not speak `{PROTOCOL}`")
 
     def send(self, line: bytes) -> None:
@@ -182,7 +191,7 @@ class Channel:
                 # A connection that was closed before its handshake was complete is a `ValueError`.
                 raise self.lost(str(fault), ChannelClosed) from fault
             if not _is_ready([(self._connection, event)], end):
-                raise self.lost("it does not answer")
+                raise self.lost("it does not answer", NoAnswer)
 
 
 class _Greetings:
@@ -380,17 +389,20 @@ def connect_to_server_host(address: str, certificate: str, secret: str, seconds:
     """
     _require_length(secret)
     owner, end = current_cancellation(), time.monotonic() + seconds
-    host, port = _split(address, None)
+    place = _split(address, None)
     while True:
         owner.require_going_on()
-        left = end - time.monotonic()
         try:
-            connection = socket.create_connection((host, port), max(0.1, min(left, GREETING_SECONDS)))
-            break
-        except OSError as fault:
-            if left < 0:
+            return _joined(place, certificate, secret)
+        except (OSError, ChannelClosed, NoAnswer) as fault:
+            # Also of a machine that is too busy to greet in time, or that others keep busy.
+            if time.monotonic() > end:
                 raise EnvironmentMissing(f"`{address}` cannot be reached: {fault}") from fault
         owner.wait(RETRY_SECONDS)
+
+
+def _joined(place: tuple[str, int], certificate: str, secret: str) -> Channel:
+    connection = socket.create_connection(place, GREETING_SECONDS)
     connection.setblocking(False)
     channel = Channel(_client_context().wrap_socket(connection, do_handshake_on_connect=False), "load")
     try:
