@@ -139,6 +139,7 @@ def test_messages_of_an_agent_have_a_largest_size(server: NatsServer) -> None:
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.client("alpha-1") as client:
             await dispatcher.answer(answered)
+            await until_answered(client)
             largest = b"x" * MAX_AGENT_PAYLOAD_BYTES
             answer = await client.nats.request(OWN, largest, timeout=PATIENCE_SECONDS)
             assert answer.data == b"alpha-1"
