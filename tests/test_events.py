@@ -179,8 +179,10 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
 
     run_with_sink(fleet, listened.settings, scenario)
     events = listened.lines()
-    assert listened.entries() == events
     assert len({event["id"] for event in events}) == len(events)
+    # What a busy server confirms too late is sent again, and may come behind what follows it.
+    by_id = {event["id"]: event for event in events}
+    assert {event["id"]: event for event in listened.entries()} == by_id
     for request in (first, second):
         assert states(events, request) == ["submitted", "running", "done"]
         trials = [
