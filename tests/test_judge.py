@@ -205,7 +205,7 @@ def test_a_metric_of_a_plugin_decides_by_its_rule(
 def test_an_invalid_case_has_no_answers() -> None:
     failed = Validity.of([Check(check="errors", ok=False, value=1.0, limit="<= 0")])
     for verdicts, validity in (([], VALID), ([verdict_on(INSTRUCTIONS, "same")], failed)):
-        answers = case_answers(verdicts, validity, time_asked=True)
+        answers = case_answers(verdicts, validity)
         assert (answers.verdict, answers.deciding, answers.work, answers.time) == ("invalid", None, None, None)
 
 

@@ -134,7 +134,10 @@ def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_ch
     ("work", "time", "case", "confirmed"),
     [
         ("regression", "regression", "regression", True),
-        ("regression", "unsure", "unsure", False),
+        # What is certain leads: work changed, and time may have.
+        ("regression", "unsure", "regression", False),
+        ("improvement", "unsure", "improvement", False),
+        ("unsure", "unsure", "unsure", False),
         ("regression", "same", "same", False),
         ("same", "regression", "regression", True),
         ("same", "unsure", "unsure", False),
@@ -144,24 +147,54 @@ def both(work: VerdictWord, time: VerdictWord, work_change: float = 0.1, time_ch
         ("identical", "unsure", "same", False),
     ],
 )
-def test_the_verdict_is_time_where_it_was_asked_for(
+def test_the_verdict_is_what_is_certain_of_time_before_work(
     work: VerdictWord, time: VerdictWord, case: str, confirmed: bool
 ) -> None:
-    answers = case_answers(both(work, time), VALID, time_asked=True)
+    answers = case_answers(both(work, time), VALID)
     assert (answers.work, answers.time) == (work, time)
     assert (answers.verdict, answers.confirmed) == (case, confirmed)
-    is_of_work = work == "identical" and time == "unsure"
+    is_of_work = time == "unsure" and work in ("identical", "regression", "improvement")
     assert answers.deciding == (answers.work_deciding if is_of_work else answers.time_deciding)
 
 
-def test_time_that_was_asked_for_and_not_measured_is_never_the_same() -> None:
-    for word in ("same", "regression"):
-        [work, _] = both(word, "same")
-        answers = case_answers([work], VALID, time_asked=True)
-        assert (answers.work, answers.time, answers.verdict, answers.deciding) == (word, "unsure", "unsure", None)
-    [work, _] = both("identical", "same")
-    answers = case_answers([work], VALID, time_asked=True)
-    assert (answers.work, answers.time, answers.verdict) == ("identical", None, "same")
+@pytest.mark.parametrize(("work", "case"), [("same", "same"), ("regression", "regression"), ("identical", "same")])
+def test_the_verdict_is_work_where_time_was_not_measured(work: VerdictWord, case: str) -> None:
+    [counted, _] = both(work, "same")
+    answers = case_answers([counted], VALID)
+    assert (answers.work, answers.time, answers.verdict, answers.confirmed) == (work, None, case, False)
+    assert answers.deciding == "instructions_per_op"
+
+
+def test_a_change_of_time_is_not_confirmed_where_each_side_has_one_layout() -> None:
+    answers = case_answers(both("same", "regression"), VALID, layouts_vary=False)
+    assert (answers.verdict, answers.confirmed) == ("regression", False)
+
+
+@pytest.mark.parametrize(
+    ("throughput", "time"), [("same", "same"), ("unsure", "unsure"), ("regression", "regression"), (None, "same")]
+)
+def test_time_is_the_same_only_where_throughput_is(throughput: VerdictWord | None, time: str) -> None:
+    """CPU time is the same; documents of versions without elapsed time have no verdict on it."""
+    elapsed = [] if throughput is None else [verdict("elapsed_ns_per_op", throughput, 0.03)]
+    answers = case_answers([*both("same", "same"), *elapsed], VALID)
+    assert answers.time == time
+    assert answers.time_deciding == (METRIC if time == "same" else "elapsed_ns_per_op")
+
+
+@pytest.mark.parametrize(
+    ("equal_rate", "full_speed", "time"),
+    [
+        ("same", "regression", "regression"),
+        ("same", "unsure", "unsure"),
+        ("regression", "same", "regression"),
+        ("improvement", "regression", "unsure"),
+        ("regression", "improvement", "unsure"),
+        ("improvement", "improvement", "improvement"),
+    ],
+)
+def test_both_loads_of_unequal_batches_decide(equal_rate: VerdictWord, full_speed: VerdictWord, time: str) -> None:
+    found = [*both("same", equal_rate), verdict("full_speed_cpu_ns_per_op", full_speed, 0.0)]
+    assert case_answers(found, VALID).time == time
 
 
 @pytest.mark.parametrize(
@@ -193,7 +226,7 @@ def test_what_is_served_cannot_be_hidden_by_cpu_time(
     word: VerdictWord = "regression" if (change > 0) == grew_is_worse else "improvement"
     time_change = {"regression": 0.1, "improvement": -0.1}.get(time, 0.0)
     verdicts = [*both("same", time, 0.0, time_change), verdict(metric, word, change)]
-    answers = case_answers(verdicts, VALID, time_asked=True)
+    answers = case_answers(verdicts, VALID)
     assert (answers.time, answers.verdict) == (answer, answer)
     assert answers.work == "same"
     assert answers.deciding == answers.time_deciding
@@ -289,7 +322,7 @@ def deciding(verdicts: list[Verdict]) -> str | None:
 def test_cycles_decide_time_where_starts_differ_less_in_them() -> None:
     found = counters()
     assert deciding(found) == "cycles_per_op"
-    answers = case_answers(found, VALID, time_asked=True)
+    answers = case_answers(found, VALID)
     assert (answers.time, answers.time_deciding) == ("same", "cycles_per_op")
     wide = verdict("cycles_per_op", "same", 0.0).model_copy(update={"detectable": 0.03})
     assert deciding(counters(cycles_per_op=wide)) == "cpu_ns_per_op"
@@ -310,7 +343,7 @@ def test_cycles_of_the_program_alone_do_not_decide() -> None:
 
 def test_cpu_time_that_changed_beyond_doubt_is_no_time_that_is_the_same() -> None:
     slower = verdict("cpu_ns_per_op", "regression", 0.2).model_copy(update={"detectable": 0.1})
-    answers = case_answers(counters(cpu_ns_per_op=slower), VALID, time_asked=True)
+    answers = case_answers(counters(cpu_ns_per_op=slower), VALID)
     assert (answers.time, answers.time_deciding) == ("regression", "cpu_ns_per_op")
 
 

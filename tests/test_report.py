@@ -258,7 +258,7 @@ def a_work(word: str, change: float) -> dict[str, Any]:
 def of_both(name: str, *verdicts: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a case of a comparison that was asked for work and time."""
     records = [Verdict.model_validate(verdict) for verdict in verdicts]
-    answers = asdict(case_answers(records, Validity.model_validate(VALID), time_asked=True))
+    answers = asdict(case_answers(records, Validity.model_validate(VALID)))
     return a_case(name, answers.pop("verdict"), verdicts=list(verdicts), **answers, **changes)
 
 

@@ -146,6 +146,12 @@ impl Outcome {
         self.threads.iter().map(|thread| thread.cpu_ns).sum()
     }
 
+    /// For how long its threads could have run, but did not get a processor; none where the system does not report it.
+    #[must_use]
+    pub fn client_wait_ns(&self) -> Option<u64> {
+        self.threads.iter().map(|thread| thread.run_queue_ns).sum()
+    }
+
     /// All commands together.
     #[must_use]
     pub fn total(&self) -> CommandTally {

@@ -21,6 +21,8 @@ pub struct ResultRecord {
     succeeded: u64,
     elapsed_ns: u64,
     client_cpu_ns: u64,
+    /// For how long the load generator could have run, but did not get a processor; null where it is not reported.
+    client_wait_ns: Option<u64>,
     /// Of successful replies.
     ops_per_sec: f64,
     #[serde(flatten)]
@@ -117,6 +119,7 @@ impl ResultRecord {
             succeeded: total.succeeded(),
             elapsed_ns: outcome.elapsed_ns,
             client_cpu_ns: outcome.client_cpu_ns(),
+            client_wait_ns: outcome.client_wait_ns(),
             ops_per_sec: outcome.per_second(total.succeeded()),
             replies: RepliesRecord::new(&total),
             lost: LostRecord::new(&total),

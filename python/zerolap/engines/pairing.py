@@ -19,6 +19,7 @@ FEWEST_PAIRS = 5
 WARM_UP_PAIRS = 1
 """For code, allocator and branch predictors; they are no sample."""
 FIRST_LOOK_SECONDS = 0.004
+FURTHER_LOOKS = 2
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
 IDLE_ENOUGH_SECONDS = 0.1
@@ -50,6 +51,12 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
             break
         requests *= 2 if seconds > FIRST_LOOK_SECONDS / 4 or case.state == "drains" else 4
         looks.append(requests)
+    if case.state != "drains":
+        # One look may have been delayed by others: the slices would be too short in all starts.
+        for _ in range(FURTHER_LOOKS):
+            looks.append(requests)
+            again = [side.run(SliceWork.of(case, requests, None)) for side in sides]
+            seconds = min(seconds, max(one.seconds for one in again))
     wanted = requests if case.state == "drains" else max(1, round(requests * SLICE_SECONDS / seconds / unit)) * unit
     return Chosen(wanted, tuple(looks))
 

@@ -32,6 +32,10 @@ DROPPED_SHARE = 0.05
 """Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
 
 
+DISTURBED_SHARE = 0.1
+"""Of a slice's time may be spent waiting for processors that others have."""
+
+
 @dataclass(frozen=True)
 class SliceWork:
     """What every slice sends: first `dropped` requests that are not measured, at a fixed rate where there is one."""
@@ -59,6 +63,7 @@ class Slice:
     not subtracted from each other. What is set in relation are lengths of time.
 
     `cpu` is of the threads that still run, `whole_ns` also of those that ended in it and of forked children.
+    `stolen_seconds` is what the hypervisor gave to others, as far as the kernel has counted it by the end of the slice.
     """
 
     result: SliceResult
@@ -70,6 +75,20 @@ class Slice:
     requests_per_cycle: float | None
     counts: SliceCounts = field(default_factory=SliceCounts)
     whole_ns: int = 0
+    servers: int = 1
+    stolen_seconds: float = 0.0
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether others had the processors for so long that the elapsed time is not that of server and load.
+
+        What a server waits for by itself, such as a lock, a disk or a sleep, is no disturbance, and neither is that its
+        own threads and processes wait for each other.
+        """
+        by_itself_ns = (self.servers - 1) * self.cpu.total_ns + max(0, self.whole_ns - self.cpu.main_ns)
+        of_server_ns = max(0, self.cpu.main_waited_ns - by_itself_ns)
+        waited_ns = of_server_ns + (self.result.client_wait_ns or 0)
+        return waited_ns > DISTURBED_SHARE * self.result.elapsed_ns or self.stolen_seconds > 0
 
     @property
     def seconds(self) -> float:
@@ -130,6 +149,7 @@ class TimedSide:
     refill: Callable[[], None]
     freezes: bool = False
     counters: SideCounters = field(default_factory=SideCounters)
+    stolen_seconds: Callable[[], float] = lambda: 0.0
 
     def run(self, work: SliceWork) -> Slice:
         """Carry out a slice; a draining keyspace is filled again before it."""
@@ -141,14 +161,22 @@ class TimedSide:
             before = self.statistics.read()
             cpu_before = self._settled_cpu()
             whole_before_ns = self._whole_ns()
+            stolen_before = self.stolen_seconds()
             self.counters.begin()
             result = self.load.slice(work.requests, work.per_second)
             cpu = [after - before for after, before in zip(self._settled_cpu(), cpu_before, strict=True)]
             counts = self.counters.end()
+            stolen_seconds = self.stolen_seconds() - stolen_before
             whole_ns = self._whole_ns() - whole_before_ns
             after = self.statistics.read()
             self.beside.require_running()
-        return replace(_slice(result, cpu, before, after), counts=counts, whole_ns=whole_ns)
+        return replace(
+            _slice(result, cpu, before, after),
+            counts=counts,
+            whole_ns=whole_ns,
+            servers=len(self.servers),
+            stolen_seconds=stolen_seconds,
+        )
 
     def _settled_cpu(self) -> list[CpuTimes]:
         """Return what each server has used once it has nothing more to do; at once of one that does not rest."""

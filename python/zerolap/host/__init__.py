@@ -5,7 +5,7 @@ from zerolap.host.disturbance import DISTURBANCES, Disturbance, watch
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.machine_settings import available_bytes
-from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters
+from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
 from zerolap.host.platform_identity import fingerprint
 from zerolap.host.processors import Processor, Processors, read_processors
@@ -33,5 +33,6 @@ __all__ = [
     "noise_between",
     "read_counters",
     "read_processors",
+    "stolen_seconds",
     "watch",
 ]

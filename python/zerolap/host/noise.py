@@ -77,6 +77,11 @@ def noise_between(before: MachineTimes, after: MachineTimes) -> Noise:
     )
 
 
+def stolen_seconds(processors: Collection[int], root: Path = ROOT) -> float:
+    """Return how long the hypervisor has given these processors to others since the machine started."""
+    return _times((read_text("proc/stat", root) or "").splitlines(), [f"cpu{number}" for number in processors])[_STEAL]
+
+
 def measure_noise(seconds: float = 0.3) -> Noise:
     """Measure the interference over an idle interval of that many seconds."""
     before = read_counters()

@@ -2,12 +2,27 @@
 
 from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
-from zerolap.judge.case_answers import CHANGED, CaseAnswers, case_answers, case_validity, time_answer, work_answer
+from zerolap.judge.case_answers import (
+    CHANGED,
+    COST_AT_FULL_SPEED,
+    CaseAnswers,
+    case_answers,
+    case_validity,
+    time_answer,
+    work_answer,
+)
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
-from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, judge_timed, spread_of_starts, wants_more_starts
+from zerolap.judge.timed_verdicts import (
+    TimedPair,
+    hints_at_change,
+    is_certain_change,
+    judge_timed,
+    spread_of_starts,
+    wants_more_starts,
+)
 from zerolap.judge.verdict_rule import (
     DEFAULT_MIN_EFFECT,
     EQUIVALENCE_LEVEL,
@@ -21,6 +36,7 @@ from zerolap.judge.verdict_rule import (
 __all__ = [
     "ALL_LOOKS",
     "CHANGED",
+    "COST_AT_FULL_SPEED",
     "COUNTED_LOOKS",
     "CPU_TIME",
     "DECIDING_TIMES",
@@ -44,6 +60,7 @@ __all__ = [
     "deciding_time",
     "faults_of",
     "hints_at_change",
+    "is_certain_change",
     "judge_blocks",
     "judge_identical",
     "judge_timed",

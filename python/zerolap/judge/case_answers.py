@@ -24,6 +24,8 @@ from zerolap.records import (
 )
 
 CHANGED: Final = ("regression", "improvement")
+COST_AT_FULL_SPEED: Final = "full_speed_cpu_ns_per_op"
+"""Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
 
 
 @dataclass(frozen=True)
@@ -43,29 +45,35 @@ def case_answers(
     verdicts: Sequence[Verdict],
     validity: Validity,
     *,
-    time_asked: bool = False,
+    layouts_vary: bool = True,
     rules: Mapping[str, MetricRule] = METRICS,
 ) -> CaseAnswers:
     """Return work, time and the verdict of a case from the verdicts on its metrics.
 
-    The verdict is time where that was asked for; where it was and nothing was timed, both are unsure. Else the verdict
-    is work, which timing does not confirm. Code that is identical takes the same time: only a change that was timed
-    speaks against it.
+    The verdict is what is certain: time where it is decided, else a change of work, else that time is unsure where it
+    was measured, else work. Code that is identical takes the same time: only a change that was timed speaks against it.
+    A change of time is confirmed, unless each side had one layout of code and data (`layouts_vary`), which may be all
+    that differs.
     """
     if not validity.valid or not verdicts:
         return CaseAnswers(verdict="invalid", deciding=None, confirmed=False)
     work, work_metric = work_answer(verdicts, rules)
     time, time_metric = time_answer(verdicts, rules)
-    if time is None and time_asked and work != "identical":
-        time = "unsure"
-    verdict: CaseVerdict = "same"
-    deciding = work_metric
-    if time is not None and (work != "identical" or time in CHANGED):
-        verdict, deciding = time, time_metric
-    elif work is not None and work != "identical":
-        verdict = work
-    confirmed = verdict in CHANGED and deciding == time_metric
-    return CaseAnswers(verdict, deciding, confirmed, work, work_metric, time, time_metric)
+    verdict, deciding = _certain(work, time)
+    metric = {"work": work_metric, "time": time_metric, None: None}[deciding]
+    confirmed = verdict in CHANGED and deciding == "time" and layouts_vary
+    return CaseAnswers(verdict, metric, confirmed, work, work_metric, time, time_metric)
+
+
+def _certain(work: VerdictWord | None, time: TimeWord | None) -> tuple[CaseVerdict, Answer | None]:
+    """Return the verdict of a case, and the answer that it rests on."""
+    if work == "identical":
+        return (time, "time") if time in ("regression", "improvement") else ("same", "work")
+    if time is not None and time != "unsure":
+        return time, "time"
+    if work is not None and (work in CHANGED or time is None):
+        return work, "work"
+    return ("unsure", "time") if time is not None else ("same", None)
 
 
 def work_answer(
@@ -95,22 +103,34 @@ def time_answer(
     """Return the word on time and the metric that it rests on, none where nothing was timed.
 
     A regression of any deciding metric is one of time, whatever the others gain. Of CPU time and cycles one leads; the
-    other decides where it changed beyond doubt.
+    other decides where it changed beyond doubt. Time is the same where what a request costs is, and throughput.
     """
     always = _deciding("time", "always", verdicts, rules)
     of_request = deciding_time(verdicts)
     leading = [verdict for verdict in always if verdict.metric not in DECIDING_TIMES or verdict is of_request]
+    needed = _deciding("time", "for same", verdicts, rules)
     beside = _deciding("time", "where changed", verdicts, rules)
     others = [*always, *_deciding("time", "beyond doubt", verdicts, rules)]
     certain = [verdict for verdict in others if verdict.is_beyond_doubt]
+    opposed = _opposed_loads(of_request, needed)
+    if opposed is not None:
+        return "unsure", opposed.metric
     for word in CHANGED:
-        changed = next((verdict for verdict in [*leading, *beside, *certain] if verdict.verdict == word), None)
+        changed = next((verdict for verdict in [*leading, *needed, *beside, *certain] if verdict.verdict == word), None)
         if changed is not None:
             return word, changed.metric
     if not leading:
         return ("unsure" if any(rules[verdict.metric].answer == "time" for verdict in verdicts) else None), None
-    undecided = next((verdict for verdict in leading if verdict.verdict == "unsure"), None)
+    undecided = next((verdict for verdict in [*leading, *needed] if verdict.verdict == "unsure"), None)
     return ("same", leading[0].metric) if undecided is None else ("unsure", undecided.metric)
+
+
+def _opposed_loads(of_request: Verdict | None, needed: Sequence[Verdict]) -> Verdict | None:
+    """Return the verdict on the cost at full speed where it changed against that at an equal rate; none else."""
+    at_full_speed = next((verdict for verdict in needed if verdict.metric == COST_AT_FULL_SPEED), None)
+    if of_request is None or at_full_speed is None:
+        return None
+    return at_full_speed if {of_request.verdict, at_full_speed.verdict} == set(CHANGED) else None
 
 
 def _deciding(

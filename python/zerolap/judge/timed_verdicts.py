@@ -8,13 +8,20 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.looks import share_of_look, timed_looks
-from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, look
+from zerolap.judge.verdict_rule import (
+    HINT,
+    UNCHANGED,
+    Change,
+    Q,
+    UnadjustedVerdict,
+    detectable_change,
+    look,
+    margin_of,
+)
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""
-HINT = 0.05
-"""Few cases without a change are looked at again for it."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ def judge_timed(
             pairs=sum(start.slices for start in starts),
             min_effect=min_effect,
             detectable=detectable_at(q),
+            margin=margin if (margin := margin_of(metric, min_effect)) != min_effect else None,
         )
         judged[name] = UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
     return judged
@@ -143,23 +151,50 @@ def start_changes(metric: str, starts: Sequence[TimedPair]) -> list[float]:
 
 def wants_more_starts(judged: UnadjustedVerdict, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could decide what is still unsure, or a change that q would not bear out."""
-    if starts >= timed_looks(judged.verdict.min_effect)[-1]:
+    verdict = judged.verdict
+    last = timed_looks(verdict.min_effect)[-1]
+    if starts >= last:
         return False
-    word = judged.verdict.verdict
-    return word == "unsure" or (word not in UNCHANGED and judged.p * comparisons > q)
+    if verdict.verdict == "unsure":
+        return not _is_out_of_reach(judged, starts, last)
+    return verdict.verdict not in UNCHANGED and not is_certain_change(judged, comparisons, q)
+
+
+def is_certain_change(judged: UnadjustedVerdict, comparisons: int, q: float = Q) -> bool:
+    """Whether a metric has changed, also if it were the only one of so many that did (Bonferroni)."""
+    return judged.verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q
 
 
 def hints_at_change(judged: UnadjustedVerdict, starts: int, comparisons: int, q: float = Q) -> bool:
     """Whether a further look could confirm a change of a metric that is not looked at until it is decided.
 
-    It is undecided, and the change is likely: chance gives it at this look in less than `HINT` of comparisons. That is
-    the smaller of `HINT` and the look's share of the error, since p is for all looks and at most 1.
+    It is undecided, and the change is likely.
     """
     verdict = judged.verdict
-    is_confirmed = verdict.verdict not in ("unsure", *UNCHANGED) and judged.p * comparisons <= q
     looks = timed_looks(verdict.min_effect)
-    is_likely = judged.p < min(1.0, HINT / share_of_look(looks, starts))
-    return starts < looks[-1] and verdict.verdict not in UNCHANGED and not is_confirmed and is_likely
+    is_decided = verdict.verdict in UNCHANGED or is_certain_change(judged, comparisons, q)
+    return starts < looks[-1] and not is_decided and _is_likely(judged, starts)
+
+
+def _is_likely(judged: UnadjustedVerdict, starts: int) -> bool:
+    """Whether chance gives such a change at this look to less than `HINT` of comparisons without one.
+
+    That is the smaller of `HINT` and the look's share of the error, since p is for all looks and at most 1.
+    """
+    return judged.p < min(1.0, HINT / share_of_look(timed_looks(judged.verdict.min_effect), starts))
+
+
+def _is_out_of_reach(judged: UnadjustedVerdict, starts: int, last: int) -> bool:
+    """Whether a metric that need not be more exact than its margin would not be even after all starts.
+
+    So it is where others use the processors all the time. By the last look the interval shrinks with the root of the
+    starts, and is wider than that of the test of equivalence by about two thirds.
+    """
+    verdict = judged.verdict
+    if verdict.margin is None or _is_likely(judged, starts):
+        return False
+    half_width = (verdict.high - verdict.low) / 2 * math.sqrt(starts / last)
+    return half_width * 0.6 > verdict.margin
 
 
 def _centre(metric: str, starts: Sequence[TimedPair]) -> float:

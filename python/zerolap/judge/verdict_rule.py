@@ -20,6 +20,12 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
+MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.5}
+"""Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
+
+HINT = 0.05
+"""A change is likely where its p is below: chance alone gives that to few cases without a change."""
+
 UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
 
@@ -58,6 +64,11 @@ class Change:
         )
 
 
+def margin_of(metric: str, min_effect: float) -> float:
+    """Return within which a change of a metric counts as the same."""
+    return MARGINS.get(metric, 1.0) * min_effect
+
+
 def look(
     metric: MetricRule, change_at: Callable[[float], Change], share: float, min_effect: float, q: float
 ) -> tuple[VerdictWord, Change]:
@@ -66,17 +77,20 @@ def look(
     The p and the interval of the change that is returned hold for all looks together, as their shares sum to one
     (Bonferroni): whatever is looked at and whenever that ends. The look has its share of the error of both tests: of
     the interval, whose level is 1 - q, and of equivalence. The latter is two one-sided tests: at level a they hold
-    where the interval at 1 - 2a lies within the minimum effect (Schuirmann, Journal of Pharmacokinetics and
-    Biopharmaceutics 15, 1987).
+    where the interval at 1 - 2a lies within the margin (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics
+    15, 1987), which is the minimum effect, but for throughput. A margin beyond the minimum effect does not make a
+    change the same that is likely, and larger than half of the minimum effect.
     """
     found = change_at(1.0 - q * share)
     narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL * share)
+    margin = margin_of(metric.name, min_effect)
+    is_likely = margin > min_effect and found.p < HINT and abs(found.change) > min_effect / 2
     word: VerdictWord = "unsure"
     if found.low > 0 and found.change > min_effect:
         word = "regression" if metric.less_is_better else "improvement"
     elif found.high < 0 and found.change < -min_effect:
         word = "improvement" if metric.less_is_better else "regression"
-    elif -min_effect < narrow.low and narrow.high < min_effect:
+    elif -margin < narrow.low and narrow.high < margin and not is_likely:
         word = "same"
     return word, replace(found, p=min(1.0, found.p / share))
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from zerolap.judge import (
     CHANGED,
+    COST_AT_FULL_SPEED,
     CPU_TIME,
     DECIDING_TIMES,
     MIN_BLOCKS,
@@ -17,6 +18,7 @@ from zerolap.judge import (
     case_validity,
     deciding_time,
     hints_at_change,
+    is_certain_change,
     judge_blocks,
     judge_identical,
     judge_timed,
@@ -58,10 +60,9 @@ COSTS = (
     "usec_per_call",
 )
 """What a request costs: judged at an equal rate where batches differ."""
-COST_AT_FULL_SPEED = "full_speed_cpu_ns_per_op"
-"""Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
-SERVED = ("ops_per_sec", "latency_p50_us", "latency_p99_us")
-"""What users get; the tail beyond is too rare in slices of this length to be compared."""
+ELAPSED = "elapsed_ns_per_op"
+SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
+"""What users get; the tail beyond is too rare in a start to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
@@ -216,19 +217,32 @@ def judge_time(
     return judged
 
 
-def undecided_in_time(
-    starts: Mapping[str, Sequence[TimedPair]], results: Results, bank: Bank, comparisons: int
-) -> frozenset[str]:
-    """Return the cases that a further look could decide: on what a request costs, or on a change beside that."""
+def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:
+    """Return the cases that a further look could decide, by as many starts of each as it was looked at.
+
+    A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
+    batches differ, and throughput; a likely change beside that is looked at again.
+    """
     timed, settings = results.timed, results.resolved.settings
-    leading = judge_deciding_time(starts, timed, settings, bank)
-    beside = judge_time(WHOLE_COST, starts, timed, settings, bank)
-    return frozenset(
-        name
-        for name, judged in leading.items()
-        if wants_more_starts(judged, len(starts[name]), comparisons, settings.q)
-        or (name in beside and hints_at_change(beside[name], len(starts[name]), comparisons, settings.q))
+    costs = {name: timed[name].of_cost.pairs[:number] for name, number in starts.items()}
+    at_full_speed = {name: timed[name].pairs[:number] for name, number in starts.items()}
+    batched = {name: pairs for name, pairs in at_full_speed.items() if timed[name].paced is not None}
+    needed = (
+        judge_deciding_time(costs, timed, settings, bank),
+        judge_time(ELAPSED, at_full_speed, timed, settings, bank),
+        judge_time(CPU_TIME, batched, timed, settings, bank),
     )
+    beside = judge_time(WHOLE_COST, costs, timed, settings, bank)
+    undecided = set()
+    for name, number in starts.items():
+        judged = [of_case[name] for of_case in needed if name in of_case]
+        if any(is_certain_change(one, comparisons, settings.q) for one in judged):
+            continue
+        if any(wants_more_starts(one, number, comparisons, settings.q) for one in judged) or (
+            name in beside and hints_at_change(beside[name], number, comparisons, settings.q)
+        ):
+            undecided.add(name)
+    return frozenset(undecided)
 
 
 def judge_deciding_time(
@@ -259,7 +273,7 @@ def _conclude_case(
     if measured.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
     rules = with_rules_of_plugins(settings.plugin_metrics)
-    answers = case_answers(verdicts, validity, time_asked=settings.asks_for_time, rules=rules)
+    answers = case_answers(verdicts, validity, layouts_vary=_layouts_vary(measured), rules=rules)
     cut_short = _is_cut_short(measured, results)
     if answers.verdict == "invalid" and cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
@@ -274,6 +288,11 @@ def _conclude_case(
         findings=explainer.findings(answers, verdicts, measured) if explainer else [],
         failure=failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
     )
+
+
+def _layouts_vary(measured: CaseResults) -> bool:
+    """Whether each start of a case that was timed had a layout of code and data of its own."""
+    return measured.timed is None or measured.timed.of_cost.is_placed
 
 
 def _as_identical(verdict: Verdict) -> Verdict:

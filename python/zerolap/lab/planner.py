@@ -97,7 +97,7 @@ class Planner:
         sides = len(self.resolved.servers)
         if engine == "timed":
             timed = results.timed
-            starts = {name: timed[name].blocks + timed[name].of_cost.blocks if name in timed else 0 for name in names}
+            starts = {name: timed[name].all_starts if name in timed else 0 for name in names}
             expected = {
                 name: starts[name] if name in timed and timed[name].is_over else max(starts[name], LOOKS[0])
                 for name in names
@@ -204,33 +204,38 @@ class Planner:
     def _start(self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None) -> TrialsJob | None:
         """Return the next start of a case that is to have so many looks; none where it has had them.
 
-        Where requests came in unequal batches at full speed, all further starts are at an equal rate.
+        Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
-        trials, amounts = at_full_speed, Amounts(pairs=PAIRS_PER_START)
-        batching = None if at_full_speed is None else at_full_speed.batching()
-        if at_full_speed is not None and batching is not None:
-            trials = at_full_speed.paced
-            amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
-        starts = 0 if trials is None else trials.blocks
-        if starts >= self._timed_looks[looks - 1] or (trials is not None and trials.is_over):
+        wanted = self._timed_looks[looks - 1]
+        if at_full_speed is None:
+            return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
+        if at_full_speed.blocks < wanted and not at_full_speed.is_over:
+            return self._next_start(case, at_full_speed, Amounts(pairs=PAIRS_PER_START), left)
+        batching = at_full_speed.batching()
+        paced = at_full_speed.paced
+        if batching is None or (paced is not None and (paced.blocks >= wanted or paced.is_over)):
             return None
-        if trials is not None and starts:
-            # What the start before chose holds for those that follow.
-            amounts = trials.amounts_after(starts)
-        return self._job(case, "timed", [starts], amounts, left)
+        amounts = at_full_speed.amounts_after(LOOKS[0]).model_copy(update={"per_second": batching.per_second})
+        return self._next_start(case, paced, amounts, left)
+
+    def _next_start(self, case: Case, trials: TimedTrials | None, amounts: Amounts, left: float | None) -> TrialsJob:
+        """Return the start after those of some trials; what the one before chose holds for it too."""
+        if trials is not None and trials.blocks:
+            amounts = trials.amounts_after(trials.blocks)
+        return self._job(case, "timed", [0 if trials is None else trials.next_block], amounts, left)
 
     def _undecided(self, looks: Mapping[str, int], results: Results) -> frozenset[str]:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
-            ready = {}
+            starts = {}
             for name, look in looks.items():
                 trials = results.timed[name].of_cost if name in results.timed else None
                 if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
-                    ready[name] = trials.pairs[: self._timed_looks[look - 1]]
+                    starts[name] = self._timed_looks[look - 1]
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = metrics_judged(results) * len(looks)
-            undecided = undecided_in_time(ready, results, self._bank, comparisons)
+            undecided = undecided_in_time(starts, results, self._bank, comparisons)
             self._looks[key] = frozenset(name for name in undecided if not results.timed[name].of_cost.is_over)
         return self._looks[key]
 

@@ -32,10 +32,12 @@ from zerolap.records import (
 )
 from zerolap.store import Blobs
 
-OF_WHOLE_STARTS = ("whole_cpu_ns_per_op",)
-"""Metrics that a start has as a whole, and its slices have not."""
+OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us")
+"""Metrics that are of a start as a whole, and not of a typical slice."""
 FEWEST_STARTS = 2
 """Of fewer there are no timed verdicts."""
+MOST_REFUSED = 3
+"""Starts of a case that the machine made unusable, each of which is repeated when all other cases had their turn."""
 COUNTING_SHARE = 0.5
 """Of the budget, where cases are also to be timed: what users feel has to have its part."""
 
@@ -138,14 +140,16 @@ class Trials:
 class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
-    `disturbed` are the checks because of which there is no timed verdict. Once there are enough starts for a look, one
-    that the machine does not leave alone is dropped, and the case is `settled` with what there is.
+    A start that something made unusable is not kept, and counted in `refused`; others follow in its place. After
+    several such starts, the case is `settled` with what there is if that is enough for a look; else `disturbed` are the
+    checks because of which there is no timed verdict.
     """
 
     per_second: int | None = None
     pairs: list[TimedPair] = field(default_factory=list)
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
+    refused: int = 0
     paced: "TimedTrials | None" = None
 
     @property
@@ -179,6 +183,16 @@ class TimedTrials(Trials):
         """Whether memory does not hold all sides at once."""
         return any(measurement.amounts.alone for side in self.measurements.values() for measurement in side)
 
+    @property
+    def next_block(self) -> int:
+        """The number of the next start's block."""
+        return self.blocks + self.refused
+
+    @property
+    def all_starts(self) -> int:
+        """How many starts are kept, those at an equal rate included."""
+        return self.blocks + (0 if self.paced is None else self.paced.blocks)
+
     def amounts_after(self, starts: int) -> Amounts:
         """Return the amounts of the last of so many starts."""
         return next(iter(self.measurements.values()))[starts - 1].amounts
@@ -186,12 +200,12 @@ class TimedTrials(Trials):
     def start(self, block: int, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
         """Take in a start of all sides."""
         failed = {check.check: check for measurement in measurements.values() for check in measurement.validity.failed}
-        is_disturbed = bool(failed) and failed.keys() <= OF_TIMING
-        if is_disturbed and self.blocks >= LOOKS[0]:
-            self.settled = True
+        if failed and failed.keys() <= OF_TIMING:
+            self.refused += 1
+            if self.refused >= MOST_REFUSED or "oversubscribed" in failed:
+                self.settled = self.blocks >= LOOKS[0]
+                self.disturbed = [] if self.settled else list(failed.values())
             return
-        if is_disturbed:
-            self.disturbed = list(failed.values())
         for side, measurement in measurements.items():
             self._keep(side, block, measurement)
         base, head = measurements.get(BASE), measurements.get(HEAD)

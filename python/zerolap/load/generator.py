@@ -52,6 +52,7 @@ class SliceResult(BaseModel):
     succeeded: Count
     elapsed_ns: Count
     client_cpu_ns: Count
+    client_wait_ns: Count | None = None
     ops_per_sec: Amount
     latency_us: LatencyResult | None
     histogram_ns: list[tuple[Count, Count]]

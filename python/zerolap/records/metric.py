@@ -8,10 +8,11 @@ from zerolap.records.base import Record
 Answer: TypeAlias = Literal["work", "time"]
 """The two answers to a case: what the code does, and what its user feels."""
 
-Decides: TypeAlias = Literal["always", "where changed", "beyond doubt", "others same", "never"]
+Decides: TypeAlias = Literal["always", "for same", "where changed", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.
 
-`where changed`: a change decides as one of those that always decide does, but it need not be decided itself.
+`for same`: a change decides as one of those that always decide does, and the answer is the same only where this metric
+is too. `where changed`: a change decides in this way, but the metric need not be decided itself.
 `beyond doubt`: where it changed by more than the minimum effect on the whole of its interval; it scatters too much for
 anything else. `others same`: where those that always decide are the same, since its cost is in theirs. Of CPU time and
 cycles, which both always decide, one does.
@@ -67,8 +68,12 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
         "ns", True, "CPU ns per request of the whole server", "whole CPU ns/request",
     ),
     (
-        "full_speed_cpu_ns_per_op", "timed", "time", "never",
+        "full_speed_cpu_ns_per_op", "timed", "time", "for same",
         "ns", True, "CPU ns per request in unequal batches", "full speed CPU ns/request",
+    ),
+    (
+        "elapsed_ns_per_op", "timed", "time", "for same",
+        "ns", True, "elapsed ns per request", "elapsed ns/request",
     ),
     (
         "main_thread_ns_per_op", "timed", "time", "never",

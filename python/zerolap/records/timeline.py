@@ -11,7 +11,8 @@ class SliceRecord(Record):
     """One slice: its requests, its length, how busy client and server were, its metrics.
 
     `client_busy` and `server_busy` are fractions of the slice's time; `requests_per_read` and `requests_per_cycle`
-    describe how requests reached the server, null if it does not report them.
+    describe how requests reached the server, null if it does not report them. `is_disturbed`: others had the processors
+    for a part of it, so that its length is not that of server and load.
     """
 
     requests: int
@@ -21,6 +22,7 @@ class SliceRecord(Record):
     requests_per_read: float | None
     requests_per_cycle: float | None
     metrics: dict[str, float]
+    is_disturbed: bool = False
 
 
 class Timeline(Record):

@@ -20,7 +20,8 @@ class Verdict(Record):
 
     `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
     same and identical; `detectable` is the smallest relative change that these samples could have detected;
-    `samples` counts the trials of a side.
+    `samples` counts the trials of a side. `margin` is within which a change counts as the same, null where that is the
+    minimum effect.
     """
 
     metric: str
@@ -36,6 +37,7 @@ class Verdict(Record):
     pairs: int
     min_effect: float
     detectable: Bound
+    margin: float | None = None
 
     @property
     def is_beyond_doubt(self) -> bool:

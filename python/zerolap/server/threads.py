@@ -19,11 +19,15 @@ IO_THREAD_NAMES = (b"io_thd", b"io-thd")
 
 @dataclass(frozen=True)
 class CpuTimes:
-    """Nanoseconds on a processor since the threads started, by role."""
+    """Nanoseconds on a processor since the threads started, by role.
+
+    `main_waited_ns` is for how long the main thread could have run, but did not get a processor.
+    """
 
     main_ns: int
     io_ns: int
     background_ns: int
+    main_waited_ns: int = 0
 
     @property
     def total_ns(self) -> int:
@@ -35,6 +39,7 @@ class CpuTimes:
             self.main_ns + other.main_ns,
             self.io_ns + other.io_ns,
             self.background_ns + other.background_ns,
+            self.main_waited_ns + other.main_waited_ns,
         )
 
     def __sub__(self, earlier: "CpuTimes") -> "CpuTimes":
@@ -42,6 +47,7 @@ class CpuTimes:
             self.main_ns - earlier.main_ns,
             self.io_ns - earlier.io_ns,
             self.background_ns - earlier.background_ns,
+            self.main_waited_ns - earlier.main_waited_ns,
         )
 
 
@@ -80,7 +86,7 @@ def read_cpu_times(process: int) -> CpuTimes:
     """Return the CPU time of a process's threads by role; raises `TrialFailed` if the process is gone."""
     io_ns = background_ns = 0
     try:
-        main_ns = _used_ns(process, str(process))
+        main_ns, main_waited_ns = _had_and_waited_ns(process, str(process))
     except (FileNotFoundError, ProcessLookupError) as gone:
         raise TrialFailed("the server's process is gone") from gone
     for thread in _threads(process):
@@ -88,12 +94,12 @@ def read_cpu_times(process: int) -> CpuTimes:
             continue
         # Threads come and go while the process lives.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            used_ns = _used_ns(process, thread)
+            used_ns, _ = _had_and_waited_ns(process, thread)
             if _read(f"/proc/{process}/task/{thread}/comm").startswith(IO_THREAD_NAMES):
                 io_ns += used_ns
             else:
                 background_ns += used_ns
-    return CpuTimes(main_ns, io_ns, background_ns)
+    return CpuTimes(main_ns, io_ns, background_ns, main_waited_ns)
 
 
 def read_total_ns(process: int) -> int:
@@ -136,9 +142,11 @@ def _threads(process: int) -> list[str]:
         raise TrialFailed("the server's process is gone") from gone
 
 
-def _used_ns(process: int, thread: str) -> int:
+def _had_and_waited_ns(process: int, thread: str) -> tuple[int, int]:
+    """Return for how long a thread was on a processor, and for how long it waited for one while it could have run."""
     try:
-        return int(_read(f"/proc/{process}/task/{thread}/schedstat").split()[0])
+        had_ns, waited_ns, _ = map(int, _read(f"/proc/{process}/task/{thread}/schedstat").split())
+        return had_ns, waited_ns
     except FileNotFoundError as missing:
         if not Path(f"/proc/{process}/task/{thread}").exists():
             raise
