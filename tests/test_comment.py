@@ -15,6 +15,7 @@ from test_report import (
     CULPRIT,
     INVALID,
     PLATFORM,
+    SETTINGS,
     a_case,
     a_comparison,
     a_time,
@@ -99,6 +100,7 @@ def headline(*platforms: PlatformOutcome, **changes: Any) -> str:
     return line
 
 
+BOTH_ASKED = {**SETTINGS, "engines": ["counted", "timed"]}
 XADD = of_both("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.041), findings=[CULPRIT])
 XADD_SAME = of_both("xadd-auto-id", a_work("same", 0.0), a_time("same", 0.001))
 GET = of_both("get-10B", a_work("improvement", -0.2), a_time("improvement", -0.05), commands=["GET"])
@@ -136,7 +138,7 @@ def test_the_headline_says_it_all() -> None:
         ),
         (
             [of_both("rpush-lpop", a_work("regression", 0.1), commands=["RPUSH", "LPOP"])],
-            "**`rpush-lpop` does 10 % more work, its time is unsure**",
+            "**`rpush-lpop` does 10 % more work, its time was not measured**",
         ),
         (
             [of_both("a", a_work("same", 0.0), a_time("same", 0), a_time("regression", -0.12, "ops_per_sec"))],
@@ -152,7 +154,7 @@ def test_the_headline_says_it_all() -> None:
                     ],
                 )
             ],
-            "**XADD has 2 instead of 0 system calls per request**",
+            "**XADD has 2 instead of 0 system calls per request, its time was not measured**",
         ),
         ([a_case("a", "invalid", validity=INVALID)], "**Nothing was decided: 1 case is invalid**"),
         ([*SAME, a_case("a", "invalid", validity=INVALID)], "**No change in 2 cases, but 1 case is invalid**"),
@@ -162,7 +164,7 @@ def test_the_headline_says_it_all() -> None:
     ],
 )
 def test_headlines_of_one_platform(cases: list[dict[str, Any]], expected: str) -> None:
-    assert headline(a_platform("x86", a_comparison(cases))) == expected
+    assert headline(a_platform("x86", a_comparison(cases, settings=BOTH_ASKED))) == expected
 
 
 SLOWER = a_comparison([of_both("xadd-auto-id", a_work("regression", 0.101), a_time("regression", 0.09)), *IDENTICAL])
@@ -210,7 +212,7 @@ def test_headlines_of_platforms(platforms: list[PlatformOutcome], expected: str)
 
 
 def test_what_is_unsure_while_cases_are_measured_is_not_reported_yet() -> None:
-    comparison = a_comparison([of_both("a", a_work("same", 0.0)), *SAME], state="running")
+    comparison = a_comparison([of_both("a", a_work("same", 0.0)), *SAME], state="running", settings=BOTH_ASKED)
     text = comment_markdown(a_state(a_platform("x86", comparison, Running(3, 9))))
     assert "**Running: 3 of 9 jobs**; 2 cases unchanged\n" in text
     assert "unsure" not in text
@@ -367,7 +369,7 @@ def test_changed_lines_are_those_of_the_diff() -> None:
 def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: Conclusion, status: str) -> None:
     words = [case["verdict"] for case in cases]
     counts = {word: words.count(word) for word in ("regression", "improvement", "same", "unsure", "invalid")}
-    comparison = a_comparison(cases, summary={**counts, "machine_seconds": 1.0})
+    comparison = a_comparison(cases, summary={**counts, "machine_seconds": 1.0}, settings=BOTH_ASKED)
     state = a_state(a_platform("x86", comparison))
     assert check_output(state, fail_on).conclusion == conclusion
     assert commit_status(state, fail_on).state == status

@@ -140,12 +140,16 @@ class Comparison(Record):
         """Return whether the comparison counts as failed.
 
         `regression` is one of work or of time in any case, also one that timing does not confirm; `unsure` is that, an
-        answer that is unsure, or an invalid case.
+        answer that is unsure, time that was asked for and not measured, or an invalid case.
         """
+        untimed = self.settings.asks_for_time and any(
+            case.time is None and case.work != "identical" for case in self.cases if case.verdict != "invalid"
+        )
         works = {case.work for case in self.cases}
-        times = {case.time for case in self.cases}
+        # Of identical code a sample is timed; where it decides nothing, the code is identical as before.
+        times = {case.time for case in self.cases if case.work != "identical" or case.time != "unsure"}
         is_regression = self.summary.regression > 0 or "regression" in works | times
-        is_undecided = self.summary.unsure + self.summary.invalid > 0 or "unsure" in works | times
+        is_undecided = untimed or self.summary.unsure + self.summary.invalid > 0 or "unsure" in works | times
         match when:
             case "never":
                 return False

@@ -13,7 +13,17 @@ from urllib.parse import quote
 
 from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
 from zerolap.report.format import change, interval, metric_label, one_line, percent, shortened
-from zerolap.report.reading import ANSWERS, CHANGED, CaseAnswer, Word, answer_of, failed_check, usual_metric
+from zerolap.report.reading import (
+    ANSWERS,
+    CHANGED,
+    NOT_MEASURED,
+    CaseAnswer,
+    Word,
+    answer_of,
+    failed_check,
+    is_missing,
+    usual_metric,
+)
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""
@@ -166,8 +176,11 @@ class AnswerColumns:
         ]
 
     def cells(self, case: CaseResult) -> list[str]:
-        """Return the cells of a case: word, change and interval; empty for an answer that was not measured."""
-        return [_answer_cell(answer_of(case, answer), metric) for answer, metric in self.usual_metrics.items()]
+        """Return the cells of a case: word, change and interval; empty for an answer that nothing could differ in."""
+        return [
+            NOT_MEASURED if is_missing(case, answer) else _answer_cell(answer_of(case, answer), metric)
+            for answer, metric in self.usual_metrics.items()
+        ]
 
 
 def _answer_cell(answered: CaseAnswer | None, usual_metric: str | None) -> str:

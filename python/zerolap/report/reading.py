@@ -29,6 +29,9 @@ PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improve
 CHANGED: tuple[Word, ...] = ("regression", "improvement")
 UNCHANGED: tuple[Word, ...] = ("same", "identical")
 ANSWERS: tuple[Answer, ...] = ("work", "time")
+NOT_MEASURED = "not measured"
+COSTS = ("cycles_per_op", "cpu_ns_per_op")
+THROUGHPUT = "elapsed_ns_per_op"
 STATES: dict[str, str] = {
     "running": "not finished: interrupted, or still going on; this is what was recorded",
     "interrupted": "interrupted: this is what was recorded until then",
@@ -46,11 +49,15 @@ FINDING_LABELS = {
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """The answer on a case's work or time; `decided` is the deciding verdict, if there is one."""
+    """The answer on a case's work or time; `decided` is the deciding verdict, if there is one.
+
+    `cost` is the verdict on what a request costs in time, where that is decided and throughput is not.
+    """
 
     answer: Answer
     word: Word
     decided: Verdict | None
+    cost: Verdict | None = None
 
 
 def word(case: CaseResult) -> Word:
@@ -67,13 +74,22 @@ def answers(case: CaseResult) -> list[CaseAnswer]:
     if case.work is not None:
         answered.append(CaseAnswer("work", case.work, by_metric.get(case.work_deciding or "")))
     if case.time is not None:
-        answered.append(CaseAnswer("time", case.time, by_metric.get(case.time_deciding or "")))
+        decided = by_metric.get(case.time_deciding or "")
+        cost = next((by_metric[metric] for metric in COSTS if metric in by_metric), None)
+        is_open = case.time == "unsure" and decided is not None and decided.metric == THROUGHPUT
+        is_same = is_open and cost is not None and cost.verdict == "same"
+        answered.append(CaseAnswer("time", case.time, decided, cost if is_same else None))
     return answered
 
 
 def answer_of(case: CaseResult, wanted: Answer) -> CaseAnswer | None:
     """Return the answer on a case's work or time; None if it was not measured."""
     return next((answered for answered in answers(case) if answered.answer == wanted), None)
+
+
+def is_missing(case: CaseResult, answer: Answer) -> bool:
+    """Return whether a case that was measured has no answer on its work or time, though it could differ."""
+    return case.verdict != "invalid" and case.work != "identical" and answer_of(case, answer) is None
 
 
 def has_changed(case: CaseResult) -> bool:
@@ -83,8 +99,16 @@ def has_changed(case: CaseResult) -> bool:
 
 def is_plain(case: CaseResult) -> bool:
     """Return whether a case is unchanged, by its answers and by its other metrics."""
-    words = {word(case), *(answered.word for answered in answers(case))}
-    return words <= set(UNCHANGED) and not others(case)
+    return set(_words(case)) <= set(UNCHANGED) and not others(case)
+
+
+def _words(case: CaseResult) -> list[Word]:
+    """Return the words on a case, its work and its time; of identical code a sample that decides nothing has none."""
+    is_identical = case.work == "identical"
+    return [
+        word(case),
+        *(answered.word for answered in answers(case) if not (is_identical and answered.word == "unsure")),
+    ]
 
 
 def others(case: CaseResult) -> list[Verdict]:
@@ -106,19 +130,24 @@ def usual_metric(cases: Sequence[CaseResult], answer: Answer) -> str | None:
     return max(metrics, key=lambda metric: metrics[metric], default=None)
 
 
-def telling_word(case: CaseResult) -> Word:
-    """Return the first of the words on a case, its work and its time, in the order in which cases are shown."""
-    return min((word(case), *(answered.word for answered in answers(case))), key=WORDS.index)
+def telling_word(case: CaseResult, *, time_asked: bool = False) -> Word:
+    """Return the first of the words on a case, its work and its time, in the order in which cases are shown.
+
+    A case whose time was asked for and not measured is unsure where nothing else is.
+    """
+    missing: list[Word] = ["unsure"] if time_asked and is_missing(case, "time") else []
+    return min([*_words(case), *missing], key=WORDS.index)
 
 
-def place_of(case: CaseResult) -> tuple[int, int, float]:
+def place_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, float]:
     """Return what cases are ordered by: a change of work or time comes first, the larger before the smaller."""
     changes = [
         abs(answered.decided.change)
         for answered in answers(case)
         if answered.decided is not None and answered.word in CHANGED
     ]
-    return WORDS.index(telling_word(case)), WORDS.index(word(case)), -max(changes, default=0.0)
+    first = WORDS.index(telling_word(case, time_asked=time_asked))
+    return first, WORDS.index(word(case)), -max(changes, default=0.0)
 
 
 def in_order(cases: list[CaseResult]) -> list[CaseResult]:
@@ -137,7 +166,13 @@ def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
         answer: [answered.word for case in comparison.cases if (answered := answer_of(case, answer))]
         for answer in ANSWERS
     }
-    return [(answer, word_counts(words[answer])) for answer in ANSWERS] if all(words.values()) else []
+    if not all(words.values()):
+        return []
+    missing = {answer: sum(is_missing(case, answer) for case in comparison.cases) for answer in ANSWERS}
+    return [
+        (answer, word_counts(words[answer]) + (f", {missing[answer]:,} {NOT_MEASURED}" if missing[answer] else ""))
+        for answer in ANSWERS
+    ]
 
 
 def word_counts(words: Iterable[Word]) -> str:
@@ -197,8 +232,9 @@ def statement(answered: CaseAnswer) -> str:
     begin = f"{answered.answer} {answered.word}"
     decided = answered.decided
     if decided is None:
-        return f"{begin}: it was not measured"
-    text = f"{begin}: {sentence(decided)}"
+        return f"{begin}: no metric decides it"
+    cost = "" if answered.cost is None else f"{metric_label(answered.cost.metric)} is the same; whether "
+    text = f"{begin}: {cost}{sentence(decided)}" + (" is too, is open" if cost else "")
     if answered.word != "unsure":
         return text
     if decided.verdict == "unsure":

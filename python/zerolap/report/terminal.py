@@ -26,6 +26,7 @@ from zerolap.report.reading import (
     effort,
     headline,
     in_order,
+    is_missing,
     state_line,
     usual_metric,
     word,
@@ -35,6 +36,7 @@ from zerolap.report.terminal_reasons import show_failed_checks, show_failure, sh
 from zerolap.report.terminal_skipped import show_skipped
 
 REASONS = 5
+UNMEASURED: dict[Answer, str] = {"work": "not counted", "time": "not timed"}
 INTERVAL = 1
 """How dispensable an interval is: the last that goes where width is scarce."""
 
@@ -144,8 +146,12 @@ def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) ->
     unusual = [
         "" if verdict is None or verdict.metric == usual else metric_label(verdict.metric) for verdict in decided
     ]
+    changes = [
+        (UNMEASURED[answer], "dim") if is_missing(case, answer) else change_
+        for case, change_ in zip(cases, _changes(answered, signed=signed), strict=True)
+    ]
     columns = [
-        Column(answer, _changes(answered, signed=signed), right=not signed),
+        Column(answer, changes, right=not signed),
         Column("interval", [_interval(answer) for answer in answered], right=True, dispensable=INTERVAL),
     ]
     if any(unusual):

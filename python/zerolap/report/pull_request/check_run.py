@@ -22,7 +22,7 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import Row, rows_of
 from zerolap.report.pull_request.writing import plain_writing
-from zerolap.report.reading import CHANGED, answers, statement, telling_word
+from zerolap.report.reading import CHANGED, Word, answers, statement, telling_word
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
@@ -167,7 +167,10 @@ def _is_all_well(state: PullRequestState) -> bool:
     for platform in state.platforms:
         if isinstance(platform.state, Unaffected):
             continue
-        words = {telling_word(case) for case in platform.comparison.cases} if platform.comparison is not None else set()
+        words: set[Word] = set()
+        if platform.comparison is not None:
+            time_asked = platform.comparison.settings.asks_for_time
+            words = {telling_word(case, time_asked=time_asked) for case in platform.comparison.cases}
         if not isinstance(platform.state, Done) or words & {"regression", "failed", "invalid"} or words <= {"unsure"}:
             return False
     return True

@@ -22,7 +22,7 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
-from zerolap.report.reading import CHANGED, CaseAnswer
+from zerolap.report.reading import CHANGED, CaseAnswer, is_missing
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""
@@ -40,6 +40,10 @@ PHRASES: dict[str, tuple[str, str]] = {
     "cpu_ns_per_op": ("takes {} longer", "takes {} less time"),
     "cycles_per_op": ("takes {} longer", "takes {} less time"),
     "whole_cpu_ns_per_op": ("takes {} more CPU time of the whole server", "takes {} less CPU time of the whole server"),
+    "elapsed_ns_per_op": (
+        "takes {} longer until all replies have come",
+        "takes {} less time until all replies have come",
+    ),
     "ops_per_sec": ("serves {} more requests per second", "serves {} fewer requests per second"),
     "latency_p50_us": ("has a {} higher median latency", "has a {} lower median latency"),
     "latency_p99_us": ("has a {} higher 99th percentile of latency", "has a {} lower 99th percentile of latency"),
@@ -261,6 +265,8 @@ def _changes(rows: Sequence[Row], writing: Writing) -> str:
         joint = " and " if len({answered.word for answered in changed}) == 1 else " but "
         return joint.join(phrases)
     time = of_first.get("time")
+    if changed[0].answer == "work" and time is None and is_missing(rows[0].case, "time") and rows[0].time_asked:
+        return f"{phrases[0]}, its time was not measured"
     if changed[0].answer == "work" and time is not None:
         return phrases[0] + {"same": " but takes as long as before", "unsure": ", its time is unsure"}.get(
             time.word, ""

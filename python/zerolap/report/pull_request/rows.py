@@ -21,6 +21,7 @@ class Row:
     place: tuple[int, int, float]
     acknowledgement: Acknowledgement | None = None
     on_request: bool = False
+    time_asked: bool = False
 
     @property
     def word(self) -> Word:
@@ -77,11 +78,12 @@ def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Ack
     """
     rows: list[Row] = []
     for platform in in_order_of_names(platforms):
+        time_asked = platform.comparison is not None and platform.comparison.settings.asks_for_time
         for case in platform.comparison.cases if platform.comparison is not None else []:
-            place = place_of(case)
+            place = place_of(case, time_asked=time_asked)
             if WORDS[place[0]] != "unsure" or not platform.is_ongoing:
                 accepted = _acknowledgement(case, place, acknowledgements)
-                rows.append(Row(platform.name, case, place, accepted, platform.on_request))
+                rows.append(Row(platform.name, case, place, accepted, platform.on_request, time_asked))
     rows.sort(key=lambda row: (row.place[0], row.acknowledgement is not None, row.place))
     return [row for case in cases_of(rows) for row in case.rows]
 
