@@ -422,7 +422,7 @@ def test_markdown_says_what_changed_why_and_how_to_repeat_it() -> None:
     assert "1. `createStreamIDString` in `t_stream.c:2210` **in this change**" in text
     assert "- invalid: `hit_rate` is 0.12, expected \\>= 0.99" in text
     assert "- failed: the server exited with 139" in text
-    folded = text[text.index("<details><summary>3 same</summary>") :]
+    folded = text[text.index("<details><summary>2 same</summary>") :]
     assert "`get-10B`" in folded
     assert "`get-10B`" not in text.removesuffix(folded)
     for fact in ("`zerolap compare HEAD~1 HEAD 'xadd*'`", "seed: 7", "flags `-O2 -g`", "a cpu", "`c-20261120-4f1a`"):
